@@ -1,0 +1,172 @@
+"""Synthetic errors: a clean sentence in, the sentence as a learner or a hurried writer might have put it out.
+
+    >>> Corruptor.load(None).corrupt("She has lived in Paris since 2010.", random.Random(4))
+    'She has living in Paris since 2010.'
+
+How: draw the number of errors, then for each a type from a histogram like that of learners' corrected writing; the type's rule (slips_*.py) looks for
+places in the sentence where that error is really made, and picks one. A rule that finds no place gives way to another draw. The pair (corrupted, clean)
+trains the corrector. Everything is drawn from the random numbers given, so the same seed gives the same errors.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Container, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+from edit_gec import confusions as c
+from edit_gec import slips_function_words as function_words
+from edit_gec import slips_nouns as nouns
+from edit_gec import slips_surface as surface
+from edit_gec import slips_verbs as verbs
+from edit_gec.inflections import Lexicon
+from edit_gec.misspellings import Misspeller, read_lists, read_variants, usable_lists
+from edit_gec.rewrite import Edit, Rewrite
+
+Rule = Callable[[Rewrite, Lexicon, random.Random], "Edit | None"]
+
+CLEAN_SHARE = 0.12
+MOST_ERRORS = 8
+ALL_LOWER_SHARE = 0.006
+
+# Relative frequency of each type in the writing of (learners, hurried native writers); spelling is drawn apart.
+RULES: tuple[tuple[Rule, float, float], ...] = (
+    (surface.drop_comma, 10.0, 14.0),
+    (surface.insert_comma, 1.8, 3.0),
+    (surface.final_mark, 2.4, 4.0),
+    (surface.replace_mark, 3.0, 4.0),
+    (surface.drop_quotes, 0.4, 0.5),
+    (surface.spacing, 0.8, 2.0),
+    (surface.apostrophe, 2.5, 8.0),
+    (surface.case, 4.0, 8.0),
+    (surface.join_or_split, 2.0, 4.0),
+    (surface.confused_word, 4.0, 12.0),
+    (surface.phrase, 4.0, 1.0),
+    (surface.word_order, 1.6, 0.3),
+    (surface.double_word, 0.5, 3.0),
+    (surface.drop_word, 1.2, 5.0),
+    (function_words.drop_determiner, 6.0, 2.5),
+    (function_words.insert_determiner, 4.2, 0.6),
+    (function_words.replace_determiner, 3.0, 2.0),
+    (function_words.replace_preposition, 7.0, 1.5),
+    (function_words.drop_preposition, 2.6, 1.0),
+    (function_words.insert_preposition, 2.0, 0.3),
+    (function_words.replace_pronoun, 1.6, 0.8),
+    (function_words.drop_pronoun, 1.8, 1.0),
+    (function_words.insert_pronoun, 0.6, 0.1),
+    (function_words.replace_conjunction, 1.0, 0.3),
+    (function_words.drop_conjunction, 0.6, 0.4),
+    (function_words.insert_conjunction, 0.6, 0.1),
+    (function_words.drop_negation_or_adverb, 0.6, 0.4),
+    (verbs.verb_form, 5.0, 2.5),
+    (verbs.verb_tense, 5.5, 1.5),
+    (verbs.agreement, 4.0, 4.0),
+    (verbs.drop_verb, 2.4, 1.5),
+    (verbs.insert_verb, 0.8, 0.2),
+    (verbs.wrong_verb, 3.0, 0.3),
+    (nouns.noun_number, 5.0, 2.5),
+    (nouns.noun_inflection, 0.5, 0.2),
+    (nouns.verb_inflection, 0.5, 0.3),
+    (nouns.possessive, 1.2, 3.0),
+    (nouns.comparison, 0.9, 0.3),
+    (nouns.adverb_or_adjective, 1.4, 0.8),
+    (nouns.word_class, 2.6, 0.8),
+    (nouns.wrong_noun, 1.6, 0.1),
+    (nouns.wrong_adjective, 2.2, 0.6),
+)
+SPELLING = (10.0, 28.0)
+LEARNER_SHARE = 0.8
+
+
+class Corruptor:
+    """Makes sentences wrong. `misspellings`: right word -> known misspellings; `vocabulary`: further real words, never given as a misspelling."""
+
+    def __init__(
+        self,
+        misspellings: Mapping[str, Sequence[str]] | None = None,
+        vocabulary: Container[str] = frozenset(),
+        *,
+        rate: float = 1.0,
+    ) -> None:
+        self.rate = rate
+        self._lexicon = Lexicon.load()
+        words = _Words(self._lexicon, vocabulary)
+        self._misspeller = Misspeller(usable_lists(misspellings or {}, words), words)
+        rules: list[Rule] = [rule for rule, _, _ in RULES] + [self._misspell]
+        self._rules = rules
+        learner = accumulate([weight for _, weight, _ in RULES] + [SPELLING[0]])
+        hurried = accumulate([weight for _, _, weight in RULES] + [SPELLING[1]])
+        self._weights = (list(learner), list(hurried))
+
+    @classmethod
+    def load(cls, spelling_dir: Path | None) -> Corruptor:
+        """With the misspelling lists in `spelling_dir` (see data/README), or without any. Raises InputError if lemminflect is missing."""
+        if spelling_dir is None:
+            return cls()
+        return cls(read_lists(spelling_dir), read_variants(spelling_dir))
+
+    def corrupt(self, sentence: str, rng: random.Random, rate: float = 1.0) -> str:
+        """The sentence with errors; about one in eight stays as it is at rate 1. `rate` multiplies the expected number of errors."""
+        rewrite = Rewrite(sentence)
+        words = sum(map(rewrite.is_word, range(len(rewrite))))
+        wanted = _error_count(words, self.rate * rate, rng)
+        if not wanted:
+            return sentence
+        weights = self._weights[rng.random() > LEARNER_SHARE]
+        made, tries = 0, 0
+        while made < wanted and tries < 6 * wanted + 10:
+            tries += 1
+            rule = rng.choices(self._rules, cum_weights=weights)[0]
+            edit = rule(rewrite, self._lexicon, rng)
+            made += edit is not None and rewrite.apply(edit)
+        if rng.random() < ALL_LOWER_SHARE:
+            rewrite.lower_all()
+        return str(rewrite)
+
+    def _misspell(self, s: Rewrite, lexicon: Lexicon, rng: random.Random) -> Edit | None:
+        """Longer words more often; words with known misspellings more often; names hardly ever."""
+        sites: function_words.Sites = []
+        for i, low in enumerate(s.lows):
+            if (
+                len(low) > 3
+                and s.free[i]
+                and low.isalpha()
+                and low.isascii()
+                and (not s.is_name(i) or rng.random() < 0.1)
+            ):
+                known = low in self._misspeller.lists
+                sites.append(
+                    ((len(low) - 2) * (1.5 if known else 0.5 if low in c.FUNCTION_WORDS else 1.0), Edit(i, i + 1, low))
+                )
+        chosen = function_words.pick(rng, sites)
+        wrong = chosen and self._misspeller.misspell(chosen.text, rng)
+        return chosen._replace(text=wrong) if chosen and wrong else None
+
+
+class _Words:
+    """What counts as a real word: the lexicon, the closed classes and the caller's vocabulary."""
+
+    def __init__(self, lexicon: Lexicon, vocabulary: Container[str]) -> None:
+        self._lexicon, self._vocabulary = lexicon, vocabulary
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._lexicon or word in c.FUNCTION_WORDS or word in self._vocabulary
+
+
+def _error_count(words: int, rate: float, rng: random.Random) -> int:
+    """Errors for a sentence of so many words: at rate 1 none in 12 %, else 1 + a gamma-Poisson draw whose mean grows with the length."""
+    if words == 0 or rng.random() < 1 - (1 - CLEAN_SHARE) * min(1.0, rate):
+        return 0
+    mean = max(1.0, rate) * (1 + 0.06 * words) - 1
+    extra = _poisson(mean * rng.gammavariate(2.0, 0.5), rng)
+    return min(1 + extra, MOST_ERRORS, max(1, (words + 1) // 2))
+
+
+def _poisson(mean: float, rng: random.Random) -> int:
+    limit, count, product = math.exp(-mean), 0, rng.random()
+    while product > limit:
+        product *= rng.random()
+        count += 1
+    return count
