@@ -1,0 +1,99 @@
+"""Raw sentences -> a system's corrections: edit-gec itself, doing nothing, or any command.
+
+run("edit-gec", ["He go home."])                      ->  Output("He goes home.", (Change(3, 5, "goes", 0.97),))
+run("sed s/teh/the/ {in} > {out}", ["teh end"])       ->  Output("the end", ())
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from edit_gec.errors import InputError
+from edit_gec.scoring.m2 import read_lines
+
+
+class Change(NamedTuple):
+    """Characters [start, end) of the given text become `replacement`; `confidence` is in 0..1."""
+
+    start: int
+    end: int
+    replacement: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Output:
+    """One corrected text, and the changes where the system tells them."""
+
+    text: str
+    changes: tuple[Change, ...] = ()
+
+
+def run(system: str, texts: Sequence[str], model: str | None = None) -> list[Output]:
+    """The system's output for each text. `model` is the folder that edit-gec loads, None for the one that it ships.
+
+    Raises InputError where the name is unknown, the command fails, or it gives another number of lines.
+    """
+    if system == "none":
+        return [Output(text) for text in texts]
+    if system == "edit-gec":
+        return _edit_gec(texts, model)
+    if "{in}" in system and "{out}" in system:
+        return _command(system, texts)
+    raise InputError(f"system '{system}': wanted 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
+
+
+def _edit_gec(texts: Sequence[str], model: str | None) -> list[Output]:
+    from edit_gec.corrector import Corrector
+
+    corrector = Corrector.load(model) if model else Corrector.load()
+    return [
+        Output(c.corrected, tuple(Change(e.start, e.end, e.replacement, e.confidence) for e in c.edits))
+        for c in corrector.correct_batch(list(texts))
+    ]
+
+
+def _command(template: str, texts: Sequence[str]) -> list[Output]:
+    with tempfile.TemporaryDirectory() as folder:
+        given, wanted = Path(folder, "in.txt"), Path(folder, "out.txt")
+        given.write_text("".join(text + "\n" for text in texts), encoding="utf-8", newline="\n")
+        command = template.replace("{in}", shlex.quote(str(given))).replace("{out}", shlex.quote(str(wanted)))
+        # The user's own command line, pipes and all, hence the shell.
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
+            raise InputError(f"system '{template}' failed with status {done.returncode}: {last}")
+        if not wanted.exists():
+            raise InputError(f"system '{template}' wrote no {{out}} file")
+        lines = read_lines(wanted)
+    if len(lines) != len(texts):
+        raise InputError(f"system '{template}': {len(texts)} lines in, {len(lines)} out; it must keep one per line")
+    return [Output(line) for line in lines]
+
+
+def above(source: str, output: Output, threshold: float) -> str:
+    """The source with only those changes whose confidence reaches the threshold."""
+    parts, at = [], 0
+    for change in sorted(output.changes):
+        if change.confidence >= threshold:
+            parts += [source[at : change.start], change.replacement]
+            at = change.end
+    return "".join(parts) + source[at:]
+
+
+def identity(model: str | None) -> str:
+    """Name and hash of the model that edit-gec corrects with: edit5-mini:1a2b3c4d."""
+    from edit_gec.corrector import Corrector
+
+    folder = Corrector.load(model).folder if model else Corrector.load().folder
+    digest = hashlib.sha256()
+    for path in sorted(p for p in Path(folder).iterdir() if p.suffix in (".safetensors", ".json", ".model")):
+        digest.update(path.read_bytes())
+    return f"{Path(folder).name}:{digest.hexdigest()[:8]}"
