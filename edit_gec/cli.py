@@ -1,0 +1,148 @@
+r"""The command line: edit-gec correct | score | train.
+
+    $ echo 'She go to school.' | edit-gec correct --inline
+    She [-go-]{+goes+} to school.
+    $ edit-gec correct --write docs/ README.md
+    2 files changed, 9 edits
+
+Standard output carries data only, talk goes to standard error. Only light modules are imported here, because `--help`
+must answer at once; correct.py imports the model when there is a text to correct.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from edit_gec import correct, files
+from edit_gec.errors import InputError
+
+STATUSES = """exit status:
+  0    done; with --check, nothing to change
+  1    something could not be read, written or loaded; all else was still done
+  2    wrong usage; with --check, something would change
+  130  interrupted by Ctrl-C; every file is whole, corrected or as it was
+  141  nobody reads standard output any more"""
+OTHER_COMMANDS = {
+    "score": "measure corrections: ERRANT precision, recall and F0.5",
+    "train": "train a model from a recipe",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; the return value is the exit status. Wrong usage and --help leave by SystemExit."""
+    argv = sys.argv[1:] if argv is None else argv
+    try:
+        args = _parser(argv).parse_args(argv)
+        return int(args.run(args))
+    except InputError as error:
+        correct.say(f"edit-gec: {error}")
+        return 1
+    except KeyboardInterrupt:
+        correct.say("edit-gec: interrupted")
+        return 130
+    except BrokenPipeError:
+        # What other commands printed and is still buffered would fail once more, loudly, when Python leaves.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="edit-gec",
+        description="Correct the grammar of text: exact about what it changes, on this machine, offline.",
+        epilog=STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and leave")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_correct(commands)
+    chosen = next((word for word in argv if not word.startswith("-")), None)
+    for name, summary in OTHER_COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        if name == chosen:
+            _with_extra(name, "add_arguments", command)
+            command.set_defaults(run=partial(_with_extra, name, "run"))
+    return parser
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        correct.out(f"edit-gec {correct.version()}\n")
+        parser.exit()
+
+
+def _with_extra(name: str, function: str, argument: Any) -> Any:
+    """Call edit_gec.NAME.FUNCTION(argument). Raises InputError that names the extra when a module is missing."""
+    try:
+        return getattr(importlib.import_module(f"edit_gec.{name}"), function)(argument)
+    except ModuleNotFoundError as error:
+        raise InputError(f"{name} needs {error.name}; install it: pip install 'edit-gec[{name}]'") from None
+
+
+def _add_correct(commands: Any) -> None:
+    command = commands.add_parser(
+        "correct",
+        help="correct text files, folders or standard input",
+        description="Correct FILEs and print the corrected text. In folders, files with these suffixes are corrected:\n"
+        + " ".join(sorted(files.SUFFIXES)),
+        epilog="[tool.edit-gec] in the nearest pyproject.toml sets dictionary, min-confidence, exclude, model.\n\n"
+        + STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = command.add_argument
+    add("files", nargs="*", metavar="FILE", help="file or folder; - or none is standard input")
+    add("--lines", action="store_true", help="take each line as a text of its own")
+    add("--check", action="store_true", help="exit with 2 when something would change; print no text")
+    output = command.add_mutually_exclusive_group()
+    for flags, summary in (
+        (("-w", "--write"), "correct the files in place, atomically"),
+        (("--diff",), "print a unified diff"),
+        (("--inline",), "print the text with each edit shown in its place"),
+    ):
+        output.add_argument(*flags, action="store_const", dest="output", const=flags[-1][2:], help=summary)
+    formats = ("text", "json", "jsonl", "sarif", "github")
+    output.add_argument(
+        "--format", choices=formats, dest="output", default="text", help="what to print (default: text)"
+    )
+    add("--explain", action="store_true", help="name and explain each edit (needs edit-gec[score])")
+    add("--min-confidence", type=_confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
+    add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one on each line")
+    add("--model", metavar="NAME|PATH", help="model to correct with (default: edit5-mini)")
+    add("--device", default="cpu", help="cpu, cuda, cuda:1 (default: cpu)")
+    add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
+    add("--batch-size", type=_positive, default=32, metavar="N", help="sentences at a time (default: 32)")
+    talk = command.add_mutually_exclusive_group()
+    talk.add_argument("-v", "--verbose", action="store_true", help="say on standard error what is done")
+    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+
+    def run(args: argparse.Namespace) -> int:
+        if args.output == "write" and args.check:
+            command.error("--check changes nothing: leave out --write")
+        if args.output == "write" and (not args.files or "-" in args.files):
+            command.error("--write needs files: standard input cannot be written back")
+        return correct.Run(args).run()
+
+    command.set_defaults(run=run)
+
+
+def _confidence(value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {value!r}")
+    return number
+
+
+def _positive(value: str) -> int:
+    number = int(value) if value.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {value!r}")
+    return number

@@ -1,0 +1,126 @@
+r"""Edits: what a correction changes, as half-open spans of code points in the original text.
+
+    >>> text = "She go home \U0001f3e0 today ."
+    >>> edits = [Edit(4, 6, "go", "goes", 0.97), Edit(19, 20, " ", "", 0.88)]
+    >>> apply(text, edits)
+    'She goes home \U0001f3e0 today.'
+    >>> minimal("I like like tea", 0, 15, "I like tea")
+    (7, 12, '')
+    >>> for place in offsets(text, [4, 19]): print(*place)
+    4 4 4 1 5
+    19 22 20 1 20
+
+Everything outside the edits is copied from the text, never produced again, so it stays identical to the byte.
+How edits are shown (diff, JSON, SARIF and so on) is in report.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace text[start:end], which is `original`, by `replacement`.
+
+    start, end: code points of the whole document, half-open; start == end is an insertion.
+    confidence: 0 to 1, the model's probability that the edit is right.
+    provenance: which part of the system proposed it. type: an ERRANT type such as "R:VERB:SVA".
+    """
+
+    start: int
+    end: int
+    original: str
+    replacement: str
+    confidence: float
+    provenance: str = "edit5"
+    type: str | None = None
+    message: str | None = None
+
+
+def check(text: str, edits: Sequence[Edit]) -> None:
+    """Raise ValueError unless the edits are sorted, do not overlap and hold the text that they say they replace."""
+    done = 0
+    for edit in edits:
+        span = f"edit {edit.start}:{edit.end} {edit.original!r} -> {edit.replacement!r}"
+        if not 0 <= edit.start <= edit.end <= len(text):
+            raise ValueError(f"{span} leaves the text, which has {len(text)} characters")
+        if edit.start < done:
+            raise ValueError(
+                f"{span} starts before {done}, where the edit before it ends; sort edits and merge overlaps"
+            )
+        if (found := text[edit.start : edit.end]) != edit.original:
+            raise ValueError(f"{span} does not fit: the text has {found!r} there; edits of another text?")
+        done = edit.end
+
+
+def apply(text: str, edits: Sequence[Edit]) -> str:
+    """The corrected text, in linear time. Raises ValueError as `check` does."""
+    check(text, edits)
+    pieces, done = [], 0
+    for edit in edits:
+        pieces += [text[done : edit.start], edit.replacement]
+        done = edit.end
+    return "".join([*pieces, text[done:]])
+
+
+# What must not be cut: words with their inner apostrophes and hyphens, numbers, CRLF, and scripts and emoji that
+# are written with combining characters, which \w leaves out.
+_WORD = r"[\w\u0300-\u1fff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe2f\U0001f000-\U0010ffff]"
+_UNIT = re.compile(rf"\d+(?:[.,]\d+)+|{_WORD}+(?:['’\-]{_WORD}+)*|\r\n|.", re.DOTALL)
+
+
+def minimal(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+    """The same change with the words and marks that both sides share at their ends trimmed off.
+
+    Never cuts inside a word: "learn" -> "learns" stays one edit of the whole word, because that is what a reader
+    judges; nor does it ever grow the span. Leading units go first, so that an inserted word stands at the start of
+    the word that it precedes ("want " before "to"), at the end of a line after the last word (" it"), and of a
+    doubled word the second is deleted. Equal sides give (end, end, "").
+    """
+    old, new = _UNIT.findall(text[start:end]), _UNIT.findall(replacement)
+    shorter = min(len(old), len(new))
+    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+    start += sum(map(len, old[:head]))
+    end -= sum(map(len, old[len(old) - tail :]))
+    return start, end, "".join(new[head : len(new) - tail])
+
+
+class Offset(NamedTuple):
+    """One place in a text, in every unit that somebody counts in: offsets from 0, line and column from 1.
+
+    utf8 counts bytes of UTF-8 after any byte order mark, utf16 counts code units (Java, JavaScript, editors),
+    column counts code points. Lines end with LF or CRLF.
+    """
+
+    codepoint: int
+    utf8: int
+    utf16: int
+    line: int
+    column: int
+
+
+def offsets(text: str, places: Iterable[int]) -> Iterator[Offset]:
+    """The places, code points in ascending order, in every unit; linear in the length of the text."""
+    at = utf8 = utf16 = line_start = 0
+    line = 1
+    for place in places:
+        between = text[at:place]
+        utf8 += len(between.encode("utf-8", "surrogatepass"))
+        utf16 += len(between.encode("utf-16-le", "surrogatepass")) // 2
+        if newlines := between.count("\n"):
+            line += newlines
+            line_start = at + between.rindex("\n") + 1
+        at = place
+        yield Offset(place, utf8, utf16, line, place - line_start + 1)
+
+
+def spans(text: str, edits: Sequence[Edit]) -> Iterator[tuple[Edit, Offset, Offset]]:
+    """Each edit with the offsets of its start and end. Raises ValueError as `check` does."""
+    check(text, edits)
+    ends = offsets(text, (place for edit in edits for place in (edit.start, edit.end)))
+    return zip(edits, ends, ends, strict=True)

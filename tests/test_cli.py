@@ -1,0 +1,298 @@
+"""The command, run as users run it: a process with arguments, bytes in, bytes and an exit status out."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+STAND_IN = [sys.executable, str(Path(__file__).with_name("stand_in.py"))]
+EDIT_GEC = [sys.executable, "-m", "edit_gec"]
+BAD, GOOD = b"She go home.\r\nIt is ok, \xf0\x9f\x8f\xa0.\n", b"She goes home.\r\nIt is ok, \xf0\x9f\x8f\xa0.\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder without colours and with edit_gec importable."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*args: str, stdin: bytes = b"", command: Sequence[str] = STAND_IN) -> tuple[int, bytes, str]:
+    """(exit status, standard output, standard error)"""
+    done = subprocess.run([*command, *args], input=stdin, capture_output=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def put(**contents: bytes) -> None:
+    for name, data in contents.items():
+        Path(name.replace("__", "/")).parent.mkdir(exist_ok=True, parents=True)
+        Path(name.replace("__", "/") + ".txt").write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("args", "stdin", "out"),
+    [
+        ([], BAD, GOOD),
+        (["-"], BAD, GOOD),
+        ([], b"", b""),
+        ([], b"\n", b"\n"),
+        (["--lines"], BAD, GOOD),
+        (["--format", "text"], BAD, GOOD),
+        (["--inline"], b"She go.", b"She [-go-]{+goes+}."),
+        (["--min-confidence", "0.7"], b"teh becuase", b"teh because"),
+        (["--min-confidence", "0"], b"teh becuase", b"the because"),
+        (["--format", "github"], b"ok\nShe go", "::warning file=stdin,line=2,endLine=2,col=5,endColumn=7,"
+         "title=edit-gec::“go” → “goes” (97%25)\n".encode()),
+        (["--diff"], b"ok\r\nShe go", b"--- a/stdin\n+++ b/stdin\n@@ -1,2 +1,2 @@\n ok\r\n-She go\n"
+         b"\\ No newline at end of file\n+She goes\n\\ No newline at end of file\n"),
+        (["--diff"], b"fine", b""),
+        ([], codecs.BOM_UTF16_BE + "I dont\r\n".encode("utf-16-be"),
+         codecs.BOM_UTF16_BE + "I don't\r\n".encode("utf-16-be")),
+    ],
+)  # fmt: skip
+def test_standard_input_to_standard_output(args: list[str], stdin: bytes, out: bytes) -> None:
+    assert run("correct", *args, stdin=stdin) == (0, out, "")
+
+
+@pytest.mark.parametrize(
+    ("args", "stdin", "result"),
+    [
+        ([], b"fine", (0, b"", "")),
+        ([], BAD, (2, b"", "-: 1 edits\n")),
+        (["--quiet"], BAD, (2, b"", "")),
+        (["--inline"], b"go", (2, b"[-go-]{+goes+}", "-: 1 edits\n")),
+        (["missing.txt", "-"], BAD, (1, b"", "edit-gec: missing.txt: cannot read: No such file or directory; "
+         "check the path and its permissions\n-: 1 edits\n")),
+    ],
+)  # fmt: skip
+def test_check(args: list[str], stdin: bytes, result: tuple[int, bytes, str]) -> None:
+    assert run("correct", "--check", *args, stdin=stdin) == result
+
+
+def test_write_in_place_and_again() -> None:
+    put(a=BAD, b=codecs.BOM_UTF8 + b"fine\r\n", sub__c=codecs.BOM_UTF8 + b"teh\r\n")
+    Path("a.txt").chmod(0o640)
+    before = Path("b.txt").stat()
+    assert run("correct", "-w", "a.txt", "b.txt", "sub") == (0, b"", "2 files changed, 2 edits\n")
+    assert Path("a.txt").read_bytes() == GOOD
+    assert Path("a.txt").stat().st_mode & 0o777 == 0o640
+    assert Path("b.txt").stat() == before
+    assert Path("sub/c.txt").read_bytes() == codecs.BOM_UTF8 + b"the\r\n"
+    assert run("correct", "-w", "-q", ".") == (0, b"", "")
+    assert run("correct", "-w", ".") == (0, b"", "0 files changed, 0 edits\n")
+
+
+def test_folders_files_and_headings() -> None:
+    put(a=b"go\n", b=b"fine\n", sub__c=b"dont\n")
+    Path("sub/d.png").write_bytes(b"go")
+    Path("sub/binary.txt").write_bytes(b"go\0")
+    assert run("correct", ".", "a.txt") == (0, b"goes\nfine\ndon't\n", "")
+    assert run("correct", "--inline", "sub") == (0, b"==> sub/c.txt <==\n[-dont-]{+don't+}\n", "")
+    status, out, talk = run("correct", "--verbose", "sub")
+    assert (status, out) == (0, b"don't\n")
+    assert "skipped sub/binary.txt: binary file" in talk and "sub/c.txt:1:1: “dont” → “don't” (90%)" in talk
+
+
+def test_formats_agree_on_the_corrected_text() -> None:
+    text = codecs.BOM_UTF8 + "She go 🏠.\r\nfine\nI dont\n".encode()
+    put(a=text, b=b"fine\n")
+    status, corrected, _ = run("correct", "a.txt")
+    assert (status, corrected) == (0, codecs.BOM_UTF8 + "She goes 🏠.\r\nfine\nI don't\n".encode())
+
+    first, second = json.loads(run("correct", "a.txt", "b.txt", "--format", "json")[1])
+    assert [json.loads(line) for line in run("correct", "a.txt", "b.txt", "--format", "jsonl")[1].splitlines()] == [
+        first,
+        second,
+    ]
+    assert (first["path"], second) == ("a.txt", {"schema": 1, "path": "b.txt", "edits": []})
+    rebuilt = text.removeprefix(codecs.BOM_UTF8)
+    for edit in reversed(first["edits"]):
+        rebuilt = rebuilt[: edit["start_utf8"]] + edit["replacement"].encode() + rebuilt[edit["end_utf8"] :]
+    assert codecs.BOM_UTF8 + rebuilt == corrected
+
+    log = json.loads(run("correct", "a.txt", "b.txt", "--format", "sarif")[1])
+    assert [result["message"]["text"] for result in log["runs"][0]["results"]] == [
+        "“go” → “goes” (97%)",
+        "“dont” → “don't” (90%)",
+    ]
+    diff = run("correct", "--diff", str(Path("a.txt").resolve()), "b.txt")[1]
+    subprocess.run(["patch", "-p1", "--binary", "--fuzz=0"], input=diff, check=True, capture_output=True)
+    assert Path("a.txt").read_bytes() == corrected
+
+
+def test_words_to_leave_alone_and_settings() -> None:
+    put(a=b"go teh dont becuase", words=b"go\n")
+    assert run("correct", "a.txt", "--dictionary", "words.txt")[1] == b"go the don't because"
+    Path("pyproject.toml").write_text(
+        "[tool.edit-gec]\ndictionary = ['dont']\nmin-confidence = 0.7\nexclude = ['w*']\n"
+    )
+    assert run("correct", ".", "--dictionary", "words.txt")[1] == b"go teh dont because"
+    assert run("correct", ".", "--min-confidence", "0.1")[1] == b"goes the dont because"
+    Path("pyproject.toml").write_text("[tool.edit-gec]\nmodel = 'no-such'\n")
+    assert run("correct", ".") == (1, b"", "edit-gec: model no-such: no such model or folder\n")
+    assert run("correct", "--model", "edit5-mini", "a.txt")[0] == 0
+    Path("pyproject.toml").write_text("[tool.edit-gec]\nmodle = 'no-such'\n")
+    assert run("correct", ".")[2].startswith(
+        f"edit-gec: {Path('pyproject.toml').resolve()}: [tool.edit-gec] has no set"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("missing.txt", "missing.txt: cannot read: No such file"),
+        ("empty", "empty: no text files"),
+        ("binary.txt", "binary.txt: binary file (NUL"),
+        ("latin.txt", "latin.txt: byte 4 (0xe9) on line 1 is not UTF-8"),
+        ("locked.txt", "locked.txt: cannot write: read-only; file unchanged"),
+    ],
+)
+def test_bad_files_are_one_line_and_the_good_ones_are_done(name: str, complaint: str) -> None:
+    put(a=BAD, z=BAD, binary=b"go\0\1", latin=b"caf\xe9 go", locked=b"go")
+    Path("locked.txt").chmod(0o444)
+    Path("empty").mkdir()
+    before = Path(name).read_bytes() if Path(name).is_file() else None
+    status, out, talk = run("correct", "-w", "a.txt", name, "z.txt")
+    assert (status, out) == (1, b"")
+    first, summary = talk.splitlines()
+    assert first.startswith(f"edit-gec: {complaint}")
+    assert summary == "2 files changed, 2 edits"
+    assert Path("a.txt").read_bytes() == Path("z.txt").read_bytes() == GOOD
+    assert (Path(name).read_bytes() if Path(name).is_file() else None) == before
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        ([], "required: COMMAND"),
+        (["corect"], "invalid choice: 'corect'"),
+        (["correct", "--min-confidence", "1.5"], "must be a number from 0 to 1, not '1.5'"),
+        (["correct", "--min-confidence", "nan"], "must be a number from 0 to 1"),
+        (["correct", "--threads", "0"], "must be a whole number from 1, not '0'"),
+        (["correct", "--batch-size", "x"], "must be a whole number from 1, not 'x'"),
+        (["correct", "-w"], "--write needs files"),
+        (["correct", "-w", "a.txt", "-"], "--write needs files"),
+        (["correct", "-w", "--check", "a.txt"], "--check changes nothing"),
+        (["correct", "--diff", "--inline"], "not allowed with argument"),
+        (["correct", "--format", "xml"], "invalid choice: 'xml'"),
+        (["correct", "-q", "-v"], "not allowed with argument"),
+    ],
+)
+def test_wrong_usage(args: list[str], complaint: str) -> None:
+    status, out, talk = run(*args)
+    assert (status, out) == (2, b"")
+    assert complaint in talk and "Traceback" not in talk
+
+
+def test_one_line_of_5_mb() -> None:
+    text = (b"She go home. " + b"The sky was blue and it did not rain until the evening. " * 9) * 10_000
+    status, out, _ = run("correct", stdin=text)
+    assert (status, out) == (0, text.replace(b"go", b"goes"))
+    status, out, _ = run("correct", "--format", "jsonl", stdin=text)
+    assert json.loads(out)["edits"][-1]["start_utf16"] == text.rindex(b"go")
+
+
+def test_interrupt_is_one_line_and_harms_no_file() -> None:
+    put(a=b"SLOW go")
+    with subprocess.Popen([*STAND_IN, "correct", "-v", "-w", "a.txt"], stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None and b"loaded" in child.stderr.readline()
+        child.send_signal(signal.SIGINT)
+        assert child.stderr.read() == b"edit-gec: interrupted\n"
+    assert child.returncode == 130
+    assert os.listdir() == ["a.txt"] and Path("a.txt").read_bytes() == b"SLOW go"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_nobody_reads_the_output(monkeypatch: pytest.MonkeyPatch, unbuffered: str) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    put(a=b"She go home.\n" * 100_000)
+    script = '"$@" | head -c 3; echo " ${PIPESTATUS[0]}"'
+    done = subprocess.run(["bash", "-c", script, "-", *STAND_IN, "correct", "a.txt"], capture_output=True, timeout=60)
+    assert (done.stdout, done.stderr) == (b"She 141\n", b"")
+
+
+def test_output_cannot_be_written() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*STAND_IN, "correct"], input=BAD, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == b"edit-gec: cannot write to standard output: No space left on device\n"
+    script = '"$@" <&-; echo $?; echo go | "$@" >&-; echo $? >&2'
+    done = subprocess.run(["bash", "-c", script, "-", *STAND_IN, "correct"], capture_output=True, timeout=60)
+    assert done.stdout == b"1\n"
+    assert done.stderr.decode().splitlines() == [
+        "edit-gec: standard input is closed; name a file or pipe a text in",
+        "edit-gec: standard output is closed; use --write to correct files in place",
+        "1",
+    ]
+
+
+def on_terminal(args: list[str], **env: str) -> str:
+    """What a terminal gets from standard output and standard error together."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*STAND_IN, *args], stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env={**os.environ, **env}
+    ):
+        os.close(theirs)
+        seen = b""
+        try:
+            while block := os.read(ours, 4096):
+                seen += block
+        except OSError:  # what Linux says when the other side is closed
+            pass
+    os.close(ours)
+    return seen.decode()
+
+
+def test_colors_on_a_terminal_only_and_not_with_no_color() -> None:
+    put(a=b"She go")
+    command = ["correct", "--inline", "a.txt"]
+    assert on_terminal(command, TERM="xterm") == "She \x1b[31mgo\x1b[0m\x1b[32mgoes\x1b[0m"
+    assert on_terminal(command, TERM="xterm", NO_COLOR="1") == "She [-go-]{+goes+}"
+    assert on_terminal(command, TERM="dumb") == "She [-go-]{+goes+}"
+    assert run(*command)[1] == b"She [-go-]{+goes+}"
+
+
+def test_progress_bar_on_long_work_on_a_terminal() -> None:
+    put(a=b"SLOW go")
+    assert "correcting" in on_terminal(["correct", "a.txt"], TERM="xterm")
+    assert on_terminal(["correct", "-q", "a.txt"], TERM="xterm") == "SLOW goes"
+
+
+def test_help_and_version_need_no_heavy_module() -> None:
+    script = (
+        "import sys\nfrom edit_gec.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'rich', 'transformers', 'spacy', 'edit_gec.corrector'} & set(sys.modules)\n"
+        "print(sorted(heavy), len(sys.modules), file=sys.stderr)"
+    )
+    for args in (["--help"], ["correct", "--help"], ["--version"]):
+        status, out, talk = run(*args, command=[sys.executable, "-c", script])
+        assert (status, talk[:3]) == (0, "[] ") and out, talk
+    assert b"exit status:" in run("correct", "--help", command=EDIT_GEC)[1]
+    assert run("--version", command=EDIT_GEC)[1].startswith(b"edit-gec ")
+
+
+@pytest.mark.parametrize("name", ["score", "train"])
+def test_a_command_whose_extra_is_missing_says_which(name: str) -> None:
+    script = (
+        f"import sys\nsys.modules['edit_gec.{name}'] = None\nfrom edit_gec.cli import main\nsys.exit(main(['{name}']))"
+    )
+    status, out, talk = run(command=[sys.executable, "-c", script])
+    assert (status, out) == (1, b"")
+    assert talk == f"edit-gec: {name} needs edit_gec.{name}; install it: pip install 'edit-gec[{name}]'\n"
+
+
+@pytest.mark.parametrize("name", ["score", "train"])
+def test_other_commands_are_mounted(name: str) -> None:
+    status, out, _ = run(name, "--help", command=EDIT_GEC)
+    assert status == 0 and b"usage: edit-gec " + name.encode() in out
