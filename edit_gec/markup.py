@@ -1,0 +1,243 @@
+"""Markup: which characters of a document are prose, which are left out, which are shown but must stay.
+
+Every character gets a byte of flags. `regions` looks at the whole document (fences, comments, display math,
+`edit-gec: ignore`), `paragraphs` at lines (prefixes, tables, hard wraps), `inline` inside one paragraph:
+
+    # Our <b>new</b> tool        LEFT_OUT "# ", "<b>", "</b>";  prose "Our new tool"
+    > see [the docs](d.md) or    LEFT_OUT "> ", "[", "](d.md)";  two lines, one paragraph:
+    > run `make`.                FOLD for the line break with "> ";  PROTECTED "`make`"
+
+This is not a Markdown renderer: it only has to be right about what is prose, and where it is in doubt (an unclosed
+comment, a lone asterisk) the text stays visible. Everything is linear in the size of the document: a search for a
+closing mark that failed is not repeated (`_Closer`), and no pattern starts twice inside one run of characters.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+LEFT_OUT, PROTECTED, FOLD, BREAK = 1, 2, 4, 8  # bits; BREAK is left out too, and what follows is another paragraph
+
+_RAW = "script|style|pre|textarea|svg|math"
+_ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|verbatim|lstlisting|minted|tikzpicture"
+_OPENER = re.compile(
+    r"^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
+    r"|(?P<comment><!--)"
+    rf"|<(?P<raw>{_RAW}|code)\b[^<>]*>"
+    r"|(?P<dollars>\$\$)"
+    r"|^[ \t>]*(?P<bracket>\\\[)"
+    rf"|\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}"
+    r"|\\[^\w\s]"  # an escaped character opens nothing
+    r"|(?P<ticks>`+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FRONT_MATTER = re.compile(r"(?:---[ \t]*\n(?=[\w\"'#-]+[ \t]*:|#)|\+\+\+[ \t]*\n)")
+_DIRECTIVE = re.compile(r"^.*?edit-gec:[ \t]*(ignore-next-line|ignore|off|on)\b.*", re.MULTILINE)
+_INDENTED = re.compile(r"(?:^(?: {4,}|\t).*\n?)+", re.MULTILINE)
+_CODE_LINE = re.compile(
+    r"\s*(?:\$ |>>> |#!|#include|@\w+|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|(?:if|for|while) ?\(|"
+    r"(?:const|let|var|function|public|private|static|sudo|pip|npm|git|cd|curl) |</?\w+)"
+    r"|.*(?:[;{}]|\w\([^()]*\):?|=> ?\S*)\s*$|\s*[\w.\[\]]+ ?(?:[-+*/:]?=|->|<-) ?\S"
+)
+_MATH = re.compile(r"[\\^_={}<>+]")
+
+
+def mark(flags: bytearray, start: int, end: int, bit: int) -> None:
+    """Set `bit` on flags[start:end], leaving other bits alone."""
+    flags[start:end] = flags[start:end].translate(_OR[bit])
+
+
+_OR = {bit: bytes(value | bit for value in range(256)) for bit in (LEFT_OUT, PROTECTED, FOLD, BREAK)}
+
+
+# --- the whole document ------------------------------------------------------------------------------------------
+
+
+class _Closer:
+    """Finds closing marks; remembers stretches already searched in vain, so that openers alone cost nothing."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.searched: dict[str, int] = {}
+        self.blank = [m.start() for m in re.finditer(r"\n(?=[ \t>]*\n)", text)]  # ends of paragraphs
+        self.ticks: dict[int, list[int]] = {}
+        for run in re.finditer("`+", text):
+            self.ticks.setdefault(len(run[0]), []).append(run.start())
+
+    def paragraph_end(self, pos: int) -> int:
+        index = bisect_left(self.blank, pos)
+        return self.blank[index] if index < len(self.blank) else len(self.text)
+
+    def find(self, mark: str, pos: int, limit: int) -> int:
+        """End of the first `mark` in text[pos:limit], or -1."""
+        if pos < self.searched.get(mark, 0):
+            return -1
+        found = re.compile(mark, re.IGNORECASE | re.MULTILINE).search(self.text, pos, limit)
+        if found is None:
+            self.searched[mark] = limit
+            return -1
+        return found.end()
+
+    def find_ticks(self, length: int, pos: int) -> int:
+        """End of the next run of exactly `length` backticks in this paragraph, or -1."""
+        runs = self.ticks[length]
+        index = bisect_left(runs, pos)
+        return runs[index] + length if index < len(runs) and runs[index] < self.paragraph_end(pos) else -1
+
+
+def regions(text: str) -> bytearray:
+    """Flags for every character of `text`, with the regions that span lines, and inline code, filled in.
+
+    `text` must have "\\n" for line breaks (" \\n" where there was "\\r\\n", to keep offsets).
+    """
+    flags = bytearray(len(text))
+    _directives(text, flags)
+    for chunk in _INDENTED.finditer(text):
+        lines = chunk[0].splitlines()
+        if sum(_CODE_LINE.match(line[:200]) is not None for line in lines) * 2 >= len(lines):
+            mark(flags, *chunk.span(), LEFT_OUT)
+    closer, pos = _Closer(text), 0
+    if front := _FRONT_MATTER.match(text):
+        fence = re.escape(text[:3])
+        end = closer.find(rf"^(?:{fence}|\.\.\.)[ \t]*$", front.end(), len(text))
+        if end > 0:
+            mark(flags, 0, end, LEFT_OUT)
+            pos = end
+    while opener := _OPENER.search(text, pos):
+        pos = max(_region(opener, closer, flags), opener.end())
+    return flags
+
+
+def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
+    """Flag the region that `opener` begins; return its end, or -1 where nothing begins."""
+    text, start, pos = closer.text, opener.start(), opener.end()
+    kind, value = opener.lastgroup, opener[opener.lastgroup or 0]
+    everything, paragraph = len(text), closer.paragraph_end(pos)
+    bit = LEFT_OUT
+    if kind == "fence":  # unclosed: to the end of the document, as CommonMark has it
+        end = closer.find(rf"^[ \t>]*{value[0]}{{{len(value)},}}[ \t]*$", pos, everything)
+        end = everything if end < 0 else end
+    elif kind == "comment":
+        end = closer.find("-->", pos, everything)
+    elif kind == "raw":
+        end = closer.find(rf"</{value}\s*>", pos, everything)
+        if value.lower() == "code" and end > 0 and "\n" not in text[start:end]:
+            bit = PROTECTED
+    elif kind == "dollars":
+        end = closer.find(r"\$\$", pos, paragraph)
+        if end > 0 and not _MATH.search(text, pos, end - 2):
+            return -1
+    elif kind == "bracket":
+        end = closer.find(r"\\\]", pos, paragraph)
+    elif kind == "environment":
+        end = closer.find(rf"\\end\{{{re.escape(value)}\}}", pos, everything)
+    elif kind == "ticks":
+        end, bit = closer.find_ticks(len(value), pos), PROTECTED
+    else:
+        return -1
+    if end > 0:
+        mark(flags, start, end, bit)
+    return end
+
+
+def _directives(text: str, flags: bytearray) -> None:
+    if "edit-gec:" not in text:
+        return
+    off: int | None = None
+    for found in _DIRECTIVE.finditer(text):  # one a line, the first
+        start, end = found.span()
+        if found[1] == "off":
+            off = start if off is None else off
+        elif found[1] == "on" and off is not None:
+            start, off = off, None
+        elif found[1] == "ignore-next-line":
+            following = text.find("\n", end + 1)
+            end = len(text) if following < 0 else following
+        mark(flags, start, end, LEFT_OUT)
+    if off is not None:
+        mark(flags, off, len(text), LEFT_OUT)
+
+
+# --- inside a paragraph ------------------------------------------------------------------------------------------
+
+_ANY_INLINE = re.compile(r"[<\[*_~$\\]")
+_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?:\s[^<>]*)?/?>")
+_BLOCK_TAGS = frozenset(
+    "address article aside blockquote body br button caption center dd details div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main nav ol option p section select summary table "
+    "tbody td tfoot th thead title tr ul".split()
+)
+_INLINE_TAGS = frozenset(
+    "a abbr acronym b bdi bdo big cite del dfn em font i img input ins kbd label link mark meta q s samp small source "
+    "span strike strong sub sup time tt u var video audio wbr".split()
+)
+_INLINE_MATH = re.compile(
+    r"(?<![\\$\w])\$(?![\s$])[^$]{1,200}(?<![\s\\])\$(?![\d$])"
+    r"|\\\([^\\]{1,200}(?:\\(?!\))[^\\]{1,200}){0,20}\\\)"
+)
+_BRACKET = re.compile(r"(?<!\\)(?:(?P<footnote>\[\^[^\]\[\s]{1,40}\])|(?P<open>!?\[)|\])")
+_TARGET = re.compile(
+    r"\(\s{0,3}(?:<[^<>]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)(?:\s{1,3}(?:\"[^\"]*\"|'[^']*'))?\s{0,3}\)"
+    r"|\[[^\[\]]{0,200}\]"
+)
+_EMPHASIS = re.compile(r"(?<!\\)(?:\*{1,3}|_{1,3}|~~)(?![*_~])")
+_DUNDER = re.compile(r"__[a-z0-9]+(?:_[a-z0-9]+)*__")
+
+
+def inline(view: str, flags: bytearray) -> None:
+    """Flag tags, links, footnote marks, emphasis marks and inline math in one paragraph."""
+    if not _ANY_INLINE.search(view):
+        return
+    for tag in _TAG.finditer(view):
+        if not flags[tag.start()] & ~FOLD:
+            name = tag[1].lower()
+            bit = BREAK if name in _BLOCK_TAGS else LEFT_OUT if name in _INLINE_TAGS else PROTECTED
+            mark(flags, *tag.span(), bit)
+    for math in _INLINE_MATH.finditer(view):
+        if not flags[math.start()]:
+            mark(flags, *math.span(), PROTECTED)
+    _links(view, flags)
+    for name in _DUNDER.finditer(view):
+        mark(flags, *name.span(), PROTECTED)
+    _emphasis(view, flags)
+
+
+def _links(view: str, flags: bytearray) -> None:
+    """ "[text](target)" and "[text][name]" show text; images and footnote marks show nothing."""
+    stack: list[re.Match[str]] = []
+    for bracket in _BRACKET.finditer(view):
+        if flags[bracket.start()]:
+            continue
+        if bracket["footnote"]:
+            mark(flags, *bracket.span(), LEFT_OUT)
+        elif bracket["open"]:
+            stack.append(bracket)
+        elif stack:
+            opening = stack.pop()
+            target = _TARGET.match(view, bracket.end())
+            if target is None:
+                continue
+            if opening["open"] == "![":
+                mark(flags, opening.start(), target.end(), LEFT_OUT)
+            else:
+                mark(flags, *opening.span(), LEFT_OUT)
+                mark(flags, bracket.start(), target.end(), LEFT_OUT)
+
+
+def _emphasis(view: str, flags: bytearray) -> None:
+    """Pairs of the same marker around something; "2 * 3 * 4" and snake_case are none."""
+    opened: dict[str, int] = {}
+    for found in _EMPHASIS.finditer(view):
+        start, end = found.span()
+        if flags[start]:
+            continue
+        before, after = view[start - 1 : start], view[end : end + 1]
+        opener = bool(after) and not after.isspace() and not before.isalnum()
+        closer = bool(before) and not before.isspace() and (not after.isalnum() or found[0] == "**")
+        if closer and found[0] in opened and opened[found[0]] < start - 1:
+            begin = opened.pop(found[0])
+            mark(flags, begin - len(found[0]) + 1, begin + 1, LEFT_OUT)
+            mark(flags, start, end, LEFT_OUT)
+        elif opener:
+            opened[found[0]] = end - 1
