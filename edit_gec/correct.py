@@ -201,7 +201,7 @@ def out(data: str | bytes) -> None:
     try:
         # A stream of its own: sys.stdout may be unbuffered (python -u) and then stops short without a word.
         with open(sys.stdout.fileno(), "wb", closefd=False) as stream:
-            stream.write(data.encode() if isinstance(data, str) else data)
+            stream.write(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -209,7 +209,8 @@ def out(data: str | bytes) -> None:
 
 
 def _out_json(value: Any, indent: int | None = None) -> None:
-    out(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+    text = json.dumps(value, ensure_ascii=False, indent=indent) + "\n"
+    out(text.encode("utf-8", "backslashreplace"))  # of a file name that is not UTF-8: \udc80, as JSON writes it
 
 
 def _colors() -> bool:

@@ -158,18 +158,16 @@ def search(folder: str, exclude: Sequence[str] = (), root: str = "") -> Iterator
     """Text files under a folder, sorted, by suffix; no hidden ones, symbolic links, virtual environments or packages.
 
     exclude: shell patterns; one that fits a file's or folder's name, or its path from `root`, leaves it out.
-    Raises InputError for a folder that cannot be read or has no text file.
+    Raises InputError, once the rest is found, for a folder that cannot be read or has no text file.
     """
+    unreadable: list[OSError] = []
 
     def excluded(path: str) -> bool:
         from_root = os.path.relpath(path, root or folder).replace(os.sep, "/")
         return any(fnmatch(from_root, rule.rstrip("/")) or fnmatch(os.path.basename(path), rule) for rule in exclude)
 
-    def refuse(error: OSError) -> None:
-        raise InputError(f"{error.filename}: cannot read folder: {error.strerror}; check its permissions") from None
-
     found = False
-    for here, folders, names in os.walk(folder, onerror=refuse):
+    for here, folders, names in os.walk(folder, onerror=unreadable.append):
         folders[:] = sorted(
             name
             for name in folders
@@ -185,6 +183,8 @@ def search(folder: str, exclude: Sequence[str] = (), root: str = "") -> Iterator
             if os.path.isfile(path) and not os.path.islink(path) and not excluded(path):
                 found = True
                 yield path
+    for error in unreadable:
+        raise InputError(f"{error.filename}: cannot read folder: {error.strerror}; check its permissions")
     if not found:
         raise InputError(
             f"{folder}: no text files ({', '.join(sorted(SUFFIXES))}) in this folder; name files to correct"

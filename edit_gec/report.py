@@ -176,7 +176,7 @@ def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit]]]) -> dic
     """One SARIF 2.1.0 log for (path, text, edits) of all files; results carry fixes, columns are code points."""
     results = []
     for path, text, edits in files:
-        uri = PurePath(path).as_uri() if os.path.isabs(path) else quote(PurePath(path).as_posix())
+        uri = PurePath(path).as_uri() if os.path.isabs(path) else quote(os.fsencode(PurePath(path).as_posix()))
         for edit, start, end in spans(text, edits):
             place = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
             fix = {"deletedRegion": place, "insertedContent": {"text": edit.replacement}}

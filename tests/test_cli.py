@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*args: str, stdin: bytes = b"", command: Sequence[str] = STAND_IN) -> tuple[int, bytes, str]:
+def run(*args: str | Path, stdin: bytes = b"", command: Sequence[str] = STAND_IN) -> tuple[int, bytes, str]:
     """(exit status, standard output, standard error)"""
     done = subprocess.run([*command, *args], input=stdin, capture_output=True, timeout=60)
     return done.returncode, done.stdout, done.stderr.decode()
@@ -129,6 +129,25 @@ def test_formats_agree_on_the_corrected_text() -> None:
     diff = run("correct", "--diff", str(Path("a.txt").resolve()), "b.txt")[1]
     subprocess.run(["patch", "-p1", "--binary", "--fuzz=0"], input=diff, check=True, capture_output=True)
     assert Path("a.txt").read_bytes() == corrected
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.txt", b"two\nlines.txt", b"-n.txt", "ü 🏠.txt".encode()])
+def test_any_file_name(name: bytes) -> None:
+    path = Path(os.fsdecode(name))
+    try:
+        path.write_bytes(b"go")
+    except OSError:
+        pytest.skip("this file system refuses the name")
+    assert json.loads(run("correct", "--format", "json", "--", path)[1])[0]["path"] == str(path)
+    assert json.loads(run("correct", "--format", "jsonl", ".")[1])["path"] == f"./{path}"
+    for output in ("--format=github", "--format=sarif", "--inline", "-v"):
+        assert run("correct", output, "--", path)[0] == 0
+    diff = run("correct", "--diff", "--", path)[1]
+    subprocess.run(["git", "apply"], input=diff, check=True, capture_output=True)
+    assert path.read_bytes() == b"goes"
+    path.write_bytes(b"go")
+    assert run("correct", "--write", "--", path)[0] == 0
+    assert path.read_bytes() == b"goes"
 
 
 def test_words_to_leave_alone_and_settings() -> None:

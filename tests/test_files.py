@@ -6,6 +6,7 @@ import codecs
 import errno
 import os
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -223,6 +224,18 @@ def test_search(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(".")
     found = files.search(str(tmp_path), exclude=("vendor/", "docs/sk*.rst"), root=str(tmp_path))
     assert [os.path.relpath(path, tmp_path) for path in found] == ["a.txt", "b.MD", "docs/page.html", "docs/old/x.tex"]
+
+
+def test_a_folder_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.txt").write_text("text")
+    found = []
+    with pytest.raises(InputError, match="b: cannot read folder: No such file"):
+        for path in files.search(str(tmp_path)):
+            found.append(os.path.relpath(path, tmp_path))
+            shutil.rmtree(tmp_path / "b", ignore_errors=True)  # gone during the search: that stops root too
+    assert found == ["a/x.txt", "c/x.txt"]
 
 
 def test_a_folder_without_text(tmp_path: Path) -> None:

@@ -85,12 +85,11 @@ def test_diff_keeps_hunks_apart_and_together() -> None:
 
 
 def test_diff_is_linear() -> None:
-    text = "she go home\n" * 200_000
+    text = "she go home\n" * 100_000
     edits = [Edit(at, at + 3, "she", "She", 1.0) for at in range(0, len(text), 24)]
-    begun = time.perf_counter()
-    diff = report.unified_diff("x", text, edits)
-    assert diff.count("\n+She") == 100_000
-    assert time.perf_counter() - begun < 10  # 1.3 s alone on the machine this was written on; quadratic takes hours
+    begun = time.process_time()
+    assert report.unified_diff("x", text, edits).count("\n+She") == 50_000
+    assert time.process_time() - begun < 10  # takes 0.6 s; anything quadratic far more
 
 
 def test_json_has_every_unit_and_survives_a_round_trip() -> None:
