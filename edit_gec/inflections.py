@@ -8,7 +8,7 @@
     >>> lexicon.plural["child"]
     'children'
 
-lemminflect itself is never imported (it pulls numpy in); only its table is read, so the whole lexicon loads in a fraction of a second.
+lemminflect itself is never imported (it pulls numpy in); only its table is read, in a fraction of a second.
 """
 
 from __future__ import annotations
@@ -29,24 +29,27 @@ BASE, S_FORM, PAST, PARTICIPLE, ING = range(5)
 _PREFERRED = {"get": ("get", "gets", "got", "got", "getting"), "lie": ("lie", "lies", "lay", "lain", "lying")}
 _BE_FORMS = ("be", "is", "was", "been", "being")
 
-# (suffix of the word, what else the stem may end in): a member of the family counts only if the lexicon knows it.
-_FAMILIES = (
-    ("ence", ("ent", "e", "")), ("ance", ("ant", "e", "", "ate")), ("ent", ("ence", "")), ("ant", ("ance", "")),
-    ("tion", ("te", "t", "tive")), ("ation", ("e", "", "ate")), ("sion", ("d", "de", "se", "sive")), ("ion", ("", "e", "ive")),
-    ("ment", ("", "ed")), ("ness", ("",)), ("iness", ("y",)), ("ity", ("", "e")), ("ility", ("le",)), ("ful", ("", "less")),
-    ("less", ("", "ful")), ("al", ("", "e")), ("ical", ("ic", "y", "ically")), ("ous", ("", "e")), ("able", ("", "e")),
-    ("ive", ("ion", "e", "")), ("ic", ("", "y", "ical", "ics")), ("ist", ("ism", "y", "")), ("ism", ("ist", "")), ("th", ("",)),
-    ("er", ("", "e", "ing")), ("or", ("e", "", "ion")), ("ed", ("", "e", "ing", "ion")), ("ing", ("", "e", "ed")),
-    ("y", ("", "ily", "iness")), ("ly", ("", "e")), ("ily", ("y",)), ("e", ("ion", "ation", "er", "able")),
-    ("", ("ion", "ation", "ment", "er", "y", "al", "ful", "ness", "ity", "able", "ly")),
-)  # fmt: skip
+# suffix of the word > what else the stem may end in, 0 for nothing: members of a family that the lexicon must know.
+_FAMILIES = tuple(
+    (suffix.strip("0"), tuple(ending.strip("0") for ending in endings.split(",")))
+    for suffix, _, endings in (
+        family.partition(">")
+        for family in """
+    ence>ent,e,0 ance>ant,e,0,ate ent>ence,0 ant>ance tion>te,t,tive ation>e,0,ate sion>d,de,se,sive ion>0,e,ive
+    ment>0,ed ness>0 iness>y ity>0,e ility>le ful>0,less less>0,ful al>0 ical>ic,y,ically ous>0,e able>0,e
+    ive>ion,e,0 ic>0,y,ical,ics ist>ism,y,0 ism>ist,0 th>0 er>0,e or>e,0,ion ed>0,e,ing,ion ing>0,e,ed y>0,ily
+    ly>0,e ily>y e>ion,ation 0>ion,ation,ment,al,ity,ly
+    """.split()
+    )
+)
 
 
 class Lexicon:
     """Tables from form to lemma and back. All keys are lower case; names are not in it.
 
-    plural, singular: noun -> its other number.  verbs: form -> [(lemma, slot)], slot one of BASE .. ING.  forms: lemma -> its five forms.
-    grades: adjective -> (comparative, superlative), ("", "") where it has none.  graded: "easier" -> "easy".  adverbs: a set.
+    plural, singular: noun -> its other number.
+    verbs: form -> [(lemma, slot)], slot one of BASE .. ING.  forms: lemma -> its five forms.
+    grades: adjective -> (comparative, superlative), ("", "") where it has none.  graded: "easier" -> "easy".
     """
 
     def __init__(self) -> None:
@@ -113,9 +116,11 @@ class Lexicon:
                 self.graded.setdefault(form, word)
 
     def __contains__(self, word: object) -> bool:
-        return (
-            word in self.nouns or word in self.verbs or word in self.grades or word in self.adverbs or word in self.graded
-        )  # fmt: skip
+        return self.is_listed(word) or word in self.graded
+
+    def is_listed(self, word: object) -> bool:
+        """Known as noun, verb, adjective or adverb; comparatives do not count (the lexicon has "trueer")."""
+        return word in self.nouns or word in self.verbs or word in self.grades or word in self.adverbs
 
     def slot(self, word: str, slot: int) -> str | None:
         """The lemma if the word can be that form of a verb, else None."""
@@ -130,7 +135,7 @@ class Lexicon:
         return readings[0][0] if readings else word
 
     def family(self, word: str) -> tuple[str, ...]:
-        """Words derived from the same stem that the lexicon knows: difference -> different; quick -> quickly, quickness."""
+        """Words derived from the same stem that the lexicon knows: difference -> different, differ."""
         return _family(self, word)
 
     # Guesses from the neighbours ------------------------------------------------------------------------------------
@@ -180,7 +185,7 @@ def _family(lexicon: Lexicon, word: str) -> tuple[str, ...]:
     for suffix, endings in _FAMILIES:
         stem = word[: len(word) - len(suffix)]
         if word.endswith(suffix) and len(stem) >= 4 - (suffix != ""):
-            found += [stem + ending for ending in endings if stem + ending in lexicon and stem + ending != word]
+            found += [stem + ending for ending in endings if lexicon.is_listed(stem + ending) and stem + ending != word]
     return tuple(dict.fromkeys(found))
 
 

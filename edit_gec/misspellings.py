@@ -16,37 +16,45 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
+from edit_gec.errors import InputError
+
 Lists = dict[str, list[str]]
+FILES = ("misspell_main.json.xz", "wikipedia_list.txt", "typos_words.csv.xz", "varcon.txt.xz")
 
-_KEYBOARD = {
-    "q": "wa", "w": "qes", "e": "wrd", "r": "etf", "t": "ryg", "y": "tuh", "u": "yij", "i": "uok", "o": "ipl", "p": "ol",
-    "a": "qsz", "s": "awdx", "d": "sefc", "f": "drgv", "g": "fthb", "h": "gyjn", "j": "hukm", "k": "jil", "l": "kop",
-    "z": "asx", "x": "zsdc", "c": "xdfv", "v": "cfgb", "b": "vghn", "n": "bhjm", "m": "njk",
-}  # fmt: skip
+_KEYBOARD = dict(
+    pair.split(":")
+    for pair in """
+    q:wa w:qes e:wrd r:etf t:ryg y:tuh u:yij i:uok o:ipl p:ol a:qsz s:awdx d:sefc f:drgv g:fthb h:gyjn j:hukm k:jil
+    l:kop z:asx x:zsdc c:xdfv v:cfgb b:vghn n:bhjm m:njk
+    """.split()
+)
 
-# (right, wrong): what the ear, or half-remembered spelling, makes of a word. `$` and `^` tie to an end.
-_PHONETIC = tuple(
-    (re.compile(right), wrong)
-    for right, wrong in (
-        ("ie", "ei"), ("ei", "ie"), ("ance$", "ence"), ("ence$", "ance"), ("ant$", "ent"), ("ent$", "ant"),
-        ("able$", "ible"), ("ible$", "able"), ("able$", "eble"), ("ph", "f"), ("ght", "gth"), ("ght", "th"), ("ght", "gh"), ("tion$", "sion"),
-        ("tion$", "tion"), ("sion$", "tion"), ("ssion$", "sion"), ("cian$", "tion"), ("ful$", "full"), ("fully$", "fuly"), ("lly$", "ly"),
-        ("ally$", "aly"), ("([^l])ly$", r"\1lly"), ("ely$", "ly"), ("ily$", "ly"), ("ous$", "us"), ("ous$", "ious"), ("ious$", "ous"), ("^wh", "w"),
-        ("^w(?=[aeiou])", "wh"), ("sc(?=[ei])", "s"), ("sc(?=[ei])", "c"), ("^kn", "n"), ("mb$", "m"), ("ea", "ee"), ("ea", "e"), ("ee", "ea"), ("ee", "e"),
-        ("ou", "o"), ("ou", "u"), ("au", "a"), ("ai", "a"), ("ai", "ia"), ("oo", "o"), ("ui", "i"), ("ough", "ogh"), ("y$", "ey"), ("ey$", "y"), ("ies$", "ys"),
-        ("ied$", "yed"), ("([^e])e$", r"\1"), ("er$", "ar"), ("or$", "er"), ("ar$", "er"), ("le$", "el"), ("el$", "le"), ("al$", "el"), ("re$", "er"),
-        ("ing$", "eing"), ("ying$", "ing"), ("ch", "sh"), ("sh", "ch"), ("ch", "c"), ("ck", "k"), ("c(?=[ei])", "s"), ("s(?=[ei])", "c"), ("qu", "q"),
-        ("x", "cs"), ("exc", "ex"), ("th", "ht"), ("th$", "ht"), ("dg", "g"), ("gu", "g"), ("rh", "r"), ("ment$", "mant"), ("iful$", "yful"), ("ful$", "full"),
-        ("^be", "bi"), ("^de", "di"), ("^di", "de"), ("^in", "en"), ("^en", "in"), ("^im", "inm"), ("^un", "in"), ("^pre", "pri"), ("^per", "pre"),
-        ("^pre", "per"), ("ary$", "ery"), ("ery$", "ary"), ("ory$", "ary"), ("ly$", "ley"), ("nment$", "ment"), ("sts$", "st"), ("uous$", "ous"),
-        ("ture$", "tur"), ("sure$", "shure"), ("age$", "ege"), ("ege$", "age"), ("ive$", "ife"), ("z", "s"), ("v", "w"),
-    )
-)  # fmt: skip
+
+def _replacements(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """`pattern>replacement` pairs, parted by blanks."""
+    return tuple((re.compile(pattern), other) for pattern, _, other in (pair.partition(">") for pair in text.split()))
+
+
+# What the ear, or a half-remembered spelling, makes of a word.
+_PHONETIC = _replacements(r"""
+    ie>ei ei>ie ance$>ence ence$>ance ant$>ent ent$>ant able$>ible ible$>able able$>eble ph>f ght>gth ght>th ght>gh
+    tion$>sion sion$>tion ssion$>sion cian$>tion ful$>full fully$>fuly lly$>ly ally$>aly ([^l])ly$>\1lly ely$>ly
+    ily$>ly ous$>us ous$>ious ious$>ous ^wh>w ^w(?=[aeiou])>wh sc(?=[ei])>s sc(?=[ei])>c ^kn>n mb$>m ea>ee ea>e
+    ee>ea ee>e ou>o ou>u au>a ai>a ai>ia oo>o ui>i ough>ogh y$>ey ey$>y ies$>ys ied$>yed ([^e])e$>\1 er$>ar or$>er
+    ar$>er le$>el el$>le al$>el re$>er ing$>eing ying$>ing ch>sh sh>ch ch>c ck>k c(?=[ei])>s s(?=[ei])>c qu>q x>cs
+    exc>ex th>ht th$>ht dg>g gu>g rh>r ment$>mant iful$>yful ^be>bi ^de>di ^di>de ^in>en ^en>in ^im>inm ^un>in
+    ^pre>pri ^per>pre ^pre>per ary$>ery ery$>ary ory$>ary ly$>ley nment$>ment sts$>st uous$>ous ture$>tur
+    sure$>shure age$>ege ege$>age ive$>ife z>s v>w
+""")
+_TRIPLE = re.compile(r"(.)\1\1")
 _VOWELS = {"a": "eeo", "e": "aiia", "i": "eey", "o": "uae", "u": "oa", "y": "ie"}
 
 
 class Misspeller:
-    """Draws one misspelling of a word. `lists`: right word -> its known misspellings; `words`: what counts as a real word."""
+    """Draws one misspelling of a word.
+
+    `lists`: right word -> its known misspellings; `words`: what counts as a real word.
+    """
 
     def __init__(self, lists: Mapping[str, Sequence[str]], words: Container[str]) -> None:
         self.lists = lists
@@ -62,6 +70,7 @@ class Misspeller:
             if (
                 wrong is not None
                 and wrong != word
+                and not _TRIPLE.search(wrong)
                 and wrong not in self._words
                 and not same_but_for_dialect(word, wrong)
             ):
@@ -121,15 +130,12 @@ def _extra(word: str, rng: random.Random) -> str | None:
 
 
 _SLIPS = (_swap, _drop, _double_or_undouble, _vowel, _phonetic, _neighbour, _extra)
-_SLIP_WEIGHTS = (16, 34, 52, 70, 90, 96, 100)
+_SLIP_WEIGHTS = (14, 32, 50, 68, 92, 96, 100)
 
-_DIALECT = tuple(
-    (re.compile(one), other)
-    for one, other in (
-        ("our", "or"), ("is(?=e|ing|ation|able)", "iz"), ("ys(?=e|ing)", "yz"), ("tre(?=s?$|d$)", "ter"), ("ogue", "og"), ("l?l(?=ed$|ing$|er$|ers$)", "l"),
-        ("ence(?=s?$)", "ense"), ("dge(?=ment)", "dg"), ("ae|oe", "e"), ("gramme", "gram"), ("grey", "gray"), ("l?l(?=ment|ful)", "l"),
-    )
-)  # fmt: skip
+_DIALECT = _replacements(r"""
+    our>or is(?=e|ing|ation|able)>iz ys(?=e|ing)>yz tre(?=s?$|d$)>ter ogue>og l?l(?=ed$|ing$|er$|ers$)>l
+    ence(?=s?$)>ense dge(?=ment)>dg ae|oe>e gramme>gram grey>gray l?l(?=ment|ful)>l
+""")
 
 
 def same_but_for_dialect(one: str, other: str) -> bool:
@@ -142,16 +148,24 @@ def same_but_for_dialect(one: str, other: str) -> bool:
 
 
 def read_lists(folder: Path) -> Lists:
-    """Right word -> misspellings, from the lists in `folder`; those of people twice, those of machines' logs once."""
+    """Right word -> misspellings, from the lists in `folder`; those that people collected count fourfold.
+
+    Raises InputError if one of FILES is missing.
+    """
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"spelling folder '{folder}': no {missing[0]} in it; give the folder with the four lists, or none"
+        )
     lists: Lists = {}
     with lzma.open(folder / "misspell_main.json.xz", "rt", encoding="utf-8") as file:
         for right, wrong in json.load(file).items():
-            lists.setdefault(right, []).extend(wrong * 2)
+            lists.setdefault(right, []).extend(wrong * 4)
     with (folder / "wikipedia_list.txt").open(encoding="utf-8") as lines:
         for line in lines:
             wrong, _, rights = line.strip().partition("->")
             for right in rights.split(","):
-                lists.setdefault(right.strip(), []).extend([wrong] * 2)
+                lists.setdefault(right.strip(), []).extend([wrong] * 4)
     with lzma.open(folder / "typos_words.csv.xz", "rt", encoding="utf-8", newline="") as file:
         for wrong, right, *_ in csv.reader(file):
             lists.setdefault(right, []).append(wrong)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# A token that holds a digit or a sign of code, an address or a dotted name is protected: rules never touch it. Greedy up to closing punctuation.
+# First a protected token (digits, code, addresses) up to its closing punctuation; then a word; then any other sign.
 TOKEN = re.compile(
     r"(\s*)("
     r"[^\s\"“(]*[\d_@/\\<>{}\[\]=#~^|*+`$%&]\S*?(?=[.,;:!?)\"'”’]*(?:\s|$))"
@@ -27,7 +27,7 @@ CLOSING = frozenset(".,;:!?)”’…")
 
 
 class Edit(NamedTuple):
-    """Put `text` for the words [start, end): "" deletes, start == end inserts. `exact` keeps the case of `text` as it stands."""
+    """Put `text` for the words [start, end): "" deletes, start == end inserts. `exact` keeps the case of `text`."""
 
     start: int
     end: int
@@ -36,7 +36,10 @@ class Edit(NamedTuple):
 
 
 class Rewrite:
-    """Words of one sentence, with `lows` (lower case, straight apostrophe), `gaps` (the white space before each) and `free` (not yet touched)."""
+    """Words of one sentence; `lows`: in lower case, straight apostrophe; `gaps`: the white space before each.
+
+    `free`: a rule may touch it, for no rule has yet and it is not protected.
+    """
 
     __slots__ = ("words", "lows", "gaps", "free")
 

@@ -1,4 +1,6 @@
-"""Slips with determiners, prepositions, pronouns, conjunctions and small words, as rules: (sentence, lexicon, random numbers) -> edit or None.
+"""Slips with determiners, prepositions, pronouns, conjunctions and other small words.
+
+Each rule takes (sentence, lexicon, random numbers) and gives an edit, or None where the sentence has no place for it.
 
 >>> rewrite = Rewrite("She listens to music.")
 >>> rewrite.apply(drop_preposition(rewrite, Lexicon.load(), random.Random(0))), str(rewrite)
@@ -8,7 +10,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from edit_gec import confusions as c
 from edit_gec.inflections import ING, Lexicon
@@ -29,14 +31,16 @@ def pick(rng: random.Random, sites: Sites) -> Edit | None:
     return sites[-1][1]
 
 
-def from_table(table: Mapping[str, tuple[str, ...]], s: Rewrite, rng: random.Random) -> Edit | None:
-    """A word, or two or three, replaced by one of the wrong forms in the table."""
+def from_table(
+    table: Mapping[str, tuple[str, ...]], s: Rewrite, rng: random.Random, faint: Container[str] = frozenset()
+) -> Edit | None:
+    """A word, or up to four, replaced by one of the wrong forms in the table; the `faint` are chosen more rarely."""
     sites: Sites = []
     for i, low in enumerate(s.lows):
         if not s.free[i]:
             continue
         if low in table:
-            sites.append((1.0, Edit(i, i + 1, low)))
+            sites.append((0.3 if low in faint else 1.0, Edit(i, i + 1, low)))
         for n in (2, 3, 4):
             if i + n <= len(s) and (key := " ".join(s.lows[i : i + n])) in table and all(s.free[i : i + n]):
                 sites.append((2.0, Edit(i, i + n, key)))
@@ -82,12 +86,14 @@ def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | No
             continue
         if before in lex.nouns and before not in c.FUNCTION_WORDS and before not in lex.verbs:
             continue
+        if low in c.PLURAL_CUES or (low in lex.verbs and before in c.MODALS | {"to"}) or before in lex.graded:
+            continue
         if low in c.GENERIC_NOUNS and (i > 0 or s.low(i + 1) not in lex.nouns):
             sites.append((1.0, Edit(i, i, "the")))
-            if low in c.MASS_NOUNS:
+            if low in c.MASS_NOUNS and s.low(i + 1) not in lex.nouns:
                 sites.append((0.4, Edit(i, i, _article_for(low))))
         elif low in lex.singular and lex.is_noun_at(s, i):
-            sites.append((0.35, Edit(i, i, "the" if rng.random() < 0.7 else _article_for(low))))
+            sites.append((0.6, Edit(i, i, "the" if rng.random() < 0.7 else _article_for(low))))
         elif low in lex.grades and before in c.BE and s.low(i + 1) in ".,!?" and low not in c.FUNCTION_WORDS:
             sites.append((0.3, Edit(i, i, _article_for(low))))
         elif (
@@ -96,7 +102,7 @@ def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | No
             and s.low(i + 1) not in lex.verbs
             and low not in c.FUNCTION_WORDS
         ):
-            sites.append((0.3, Edit(i, i, _article_for(low) if rng.random() < 0.4 else "the")))
+            sites.append((0.5, Edit(i, i, _article_for(low) if rng.random() < 0.4 else "the")))
         elif i > 0 and s.is_name(i) and s.low(i - 1) in c.PREPOSITIONS:
             sites.append((0.2, Edit(i, i, "the")))
     return pick(rng, sites)
@@ -104,7 +110,8 @@ def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | No
 
 def replace_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """an apple -> a apple; these books -> this books; many people -> much people"""
-    return from_table(c.DETERMINER, s, rng)
+    # "the" for "a" is often good English too, so it is made more rarely than learners do.
+    return from_table(c.DETERMINER, s, rng, faint=("the", "a", "that", "all"))
 
 
 # Prepositions --------------------------------------------------------------------------------------------------------
@@ -192,7 +199,7 @@ def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | N
     return pick(rng, sites)
 
 
-# Pronouns, conjunctions, other small words -----------------------------------------------------------------------------
+# Pronouns, conjunctions, other small words -------------------------------------------------------------------------
 
 
 def replace_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -228,14 +235,22 @@ def drop_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     return pick(rng, sites)
 
 
+_PEOPLE = c.word_set(
+    "man woman boy girl friend brother sister mother father teacher doctor son daughter wife husband boss uncle "
+    "aunt child student neighbor neighbour person cousin mom dad grandmother grandfather"
+)
+_FINITE = c.word_set("is are was were has have had can could will would should must may doesn't don't isn't aren't")
+
+
 def insert_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """My brother is tall. -> My brother he is tall.; the book that I read -> the book that I read it"""
     sites: Sites = []
     for i in range(1, len(s)):
         before, low = s.lows[i - 1], s.lows[i]
-        if before in lex.nouns and before not in c.FUNCTION_WORDS and (low in c.BE or low in c.MODALS or low in c.HAVE):
+        if before in lex.nouns and before not in c.FUNCTION_WORDS and low in _FINITE:
             plural = before in lex.singular
-            sites.append((1.0, Edit(i, i, "they" if plural else rng.choice(("it", "it", "he", "she")))))
+            person = rng.choice(("he", "she")) if before in _PEOPLE or s.is_name(i - 1) else "it"
+            sites.append((1.0, Edit(i, i, "they" if plural else person)))
         elif lex.slot(before, 0) in ("know", "like", "see", "want", "do", "say", "need") and low in ".,":
             sites.append((0.6, Edit(i, i, "it")))
     return pick(rng, sites)
@@ -263,8 +278,8 @@ def insert_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | N
         if s.words[i] == "," and s.is_word(i + 1):
             if concessive:
                 sites.append((3.0, Edit(i + 1, i + 1, "but" if s.low(0) in ("although", "though") else "so")))
-            elif s.lows[i + 1] not in c.CONJUNCTIONS:
-                sites.append((0.4, Edit(i + 1, i + 1, "and")))
+            elif s.lows[i + 1] in c.SUBJECTS and i < 5:
+                sites.append((0.3, Edit(i + 1, i + 1, rng.choice(("that", "so")))))
         elif (
             s.lows[i] in c.WH
             and s.lows[i] not in ("who", "which")
@@ -274,14 +289,19 @@ def insert_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | N
     return pick(rng, sites)
 
 
-def drop_negation_or_adverb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
-    """There are too many. -> There are many.; only small words whose loss shows"""
+def superfluous_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """He must go. -> He must to go.; despite the rain -> despite of the rain"""
+    sites: Sites = []
+    for i, low in enumerate(s.lows[:-1]):
+        if low in c.SUPERFLUOUS and s.is_word(i + 1) and s.low(i + 1) not in c.SUPERFLUOUS[low]:
+            sites.append((1.0, Edit(i + 1, i + 1, rng.choice(c.SUPERFLUOUS[low]))))
+    return pick(rng, sites)
+
+
+def drop_small_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """He is as tall as me. -> He is tall as me.; only small words whose loss shows"""
     sites: Sites = []
     for i in range(len(s) - 1):
-        if (
-            s.lows[i]
-            in ("so", "as", "too", "such", "up", "out", "there", "more", "most", "been", "both", "other", "own")
-            and s.free[i]
-        ):
+        if s.lows[i] in ("as", "such", "up", "been", "own", "than", "most") and s.free[i]:
             sites.append((1.0, Edit(i, i + 1, "")))
     return pick(rng, sites)

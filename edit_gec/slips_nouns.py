@@ -29,7 +29,7 @@ def noun_number(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
                 sites.append((0.6, Edit(i, i + 1, low + "s")))
         elif low in lex.singular:
             sites.append(
-                (1.6 if cue in c.PLURAL_CUES or s.low(i - 2) == "of" else 0.6, Edit(i, i + 1, lex.singular[low]))
+                (1.6 if cue in c.PLURAL_CUES or before not in c.DETERMINERS else 0.4, Edit(i, i + 1, lex.singular[low]))
             )
         elif low in lex.plural and low not in lex.grades:
             weight = 1.0 if cue in c.SINGULAR_CUES else 0.25
@@ -38,7 +38,7 @@ def noun_number(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
 
 
 def noun_inflection(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
-    """children -> childs, childrens; countries -> countrys; better -> gooder stays with comparison()"""
+    """children -> childs, childrens; countries -> countrys"""
     sites: Sites = []
     for i, low in enumerate(s.lows):
         if low not in lex.singular or not s.free[i] or low in c.FUNCTION_WORDS:
@@ -83,23 +83,20 @@ def possessive(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     return pick(rng, sites)
 
 
+_NOT_COMPARED = c.word_set("more most later latter last less least other outer upper few fewer further")
+
+
 def comparison(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """easier -> more easy, more easier; more important -> importanter, important; better -> more better"""
     sites: Sites = []
     for i, low in enumerate(s.lows):
         if not s.free[i]:
             continue
-        if low in lex.graded and low not in (
-            "more",
-            "most",
-            "later",
-            "latter",
-            "last",
-            "less",
-            "least",
-            "other",
-            "outer",
-            "upper",
+        if (
+            low in lex.graded
+            and low not in _NOT_COMPARED
+            and low not in lex.nouns
+            and s.low(i - 1) not in ("no", "any")
         ):
             base = lex.graded[low]
             superlative = lex.grades[base][1] == low
@@ -121,13 +118,19 @@ def comparison(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     return pick(rng, sites)
 
 
+# Their adverbs are rare, or mean something else.
+_NO_ADVERB = c.word_set(
+    "several many like such certain new old young big little good late hard most first last short near"
+)
+
+
 def adverb_or_adjective(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """She sings beautifully. -> She sings beautiful.; a real problem -> a really problem"""
     sites: Sites = []
     for i, low in enumerate(s.lows):
         if not s.free[i] or s.is_name(i):
             continue
-        if low in ("well", "good", "hard", "fast", "late") and s.is_word(i - 1):
+        if low in ("well", "good", "hard", "fast", "late") and s.low(i - 1) in lex.verbs:
             sites.append((1.2 if low in ("well", "good") else 0.4, Edit(i, i + 1, c.IRREGULAR_ADVERBS[low])))
         elif (
             low.endswith("ly") and len(low) > 4 and low not in ("only", "early", "family", "july", "reply", "friendly")
@@ -138,9 +141,8 @@ def adverb_or_adjective(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | 
                 sites.append((1.0, Edit(i, i + 1, adjective)))
         elif low in lex.grades and low not in c.FUNCTION_WORDS and low not in lex.nouns:
             adverb = low[:-1] + "ily" if low.endswith("y") else low[:-1] + "y" if low.endswith("le") else low + "ly"
-            if adverb in lex.adverbs:
-                after_be = s.low(i - 1) in c.BE
-                sites.append((0.5 if after_be or s.low(i + 1) in lex.nouns else 0.2, Edit(i, i + 1, adverb)))
+            if adverb in lex.adverbs and low not in _NO_ADVERB:
+                sites.append((0.2, Edit(i, i + 1, adverb)))
     return pick(rng, sites)
 
 
@@ -148,9 +150,9 @@ def word_class(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """a difference -> a different; very successful -> very success; of the same family, wrong class"""
     sites: Sites = []
     for i, low in enumerate(s.lows):
-        if len(low) < 5 or not s.free[i] or s.is_name(i) or low in c.FUNCTION_WORDS or low not in lex:
+        if len(low) < 3 or not s.free[i] or s.is_name(i) or low in c.FUNCTION_WORDS or low not in lex:
             continue
-        family = lex.family(low)
+        family = meaning.FAMILY.get(low) or lex.family(low)
         if family:
             sites.append((1.0, Edit(i, i + 1, rng.choice(family))))
     return pick(rng, sites)

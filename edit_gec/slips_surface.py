@@ -16,97 +16,32 @@ from edit_gec.rewrite import Edit, Rewrite
 from edit_gec.slips_function_words import Sites, from_table, pick
 
 _MERGED = c.parse_table("""
-a lot: alot
-in fact: infact
-each other: eachother
-as well: aswell
-in front: infront
-even though: eventhough
-at least: atleast
-of course: ofcourse
-may be: maybe
-any more: anymore
-every day: everyday
-every time: everytime
-some time: sometime
-no one: noone
-all right: alright
-so called: socalled
-high school: highschool
-ice cream: icecream
-living room: livingroom
-to do: todo
-set up: setup
-log in: login
+a lot: alot; in fact: infact; each other: eachother; as well: aswell; in front: infront; even though: eventhough
+at least: atleast; of course: ofcourse; may be: maybe; any more: anymore; every day: everyday; every time: everytime
+some time: sometime; no one: noone; all right: alright; so called: socalled; high school: highschool
+ice cream: icecream; living room: livingroom; to do: todo; set up: setup; log in: login
 """)
 _SPLIT = c.parse_table("""
-without: with_out*3
-myself: my_self
-yourself: your_self
-himself: him_self
-herself: her_self
-itself: it_self
-themselves: them_selves
-everyone: every_one
-everything: every_thing
-everybody: every_body
-everywhere: every_where
-someone: some_one
-something: some_thing
-somebody: some_body
-sometimes: some_times*3
-somewhere: some_where
-anyone: any_one
-anything: any_thing
-anyway: any_way
-however: how_ever
-whatever: what_ever
-whenever: when_ever
-whether: weather
-today: to_day
-tomorrow: to_morrow
-tonight: to_night
-maybe: may_be*3
-into: in_to*2
-inside: in_side
-outside: out_side
-weekend: week_end*3
-weekends: week_ends*3
-classroom: class_room*2
-football: foot_ball
-basketball: basket_ball
-homework: home_work*2
-birthday: birth_day
-newspaper: news_paper
-notebook: note_book
-bedroom: bed_room
-bathroom: bath_room
-airport: air_port
-another: an_other*2
-although: al_though
-nowadays: now_a_days*2 now_days nowdays*3
-cannot: can_not
-became: be_came
-become: be_come
-because: be_cause
-therefore: there_fore
-nobody: no_body
-nothing: no_thing
-grandmother: grand_mother
-grandfather: grand_father
-girlfriend: girl_friend
-boyfriend: boy_friend
-childhood: child_hood
-afternoon: after_noon
-throughout: through_out
-website: web_site
-online: on_line
-already: all_ready
-background: back_ground
-understand: under_stand
-worldwide: world_wide
-furthermore: further_more
+without: with_out*3; myself: my_self; yourself: your_self; himself: him_self; herself: her_self; itself: it_self
+themselves: them_selves; everyone: every_one; everything: every_thing; everybody: every_body; everywhere: every_where
+someone: some_one; something: some_thing; somebody: some_body; sometimes: some_times*3; somewhere: some_where
+anyone: any_one; anything: any_thing; anyway: any_way; however: how_ever; whatever: what_ever; whenever: when_ever
+whether: weather; today: to_day; tomorrow: to_morrow; tonight: to_night; maybe: may_be*3; into: in_to*2
+inside: in_side; outside: out_side; weekend: week_end*3; weekends: week_ends*3; classroom: class_room*2
+football: foot_ball; basketball: basket_ball; homework: home_work*2; birthday: birth_day; newspaper: news_paper
+notebook: note_book; bedroom: bed_room; bathroom: bath_room; airport: air_port; another: an_other*2
+nowadays: now_a_days*2 now_days nowdays*3; cannot: can_not; became: be_came; become: be_come; because: be_cause
+therefore: there_fore; nobody: no_body; nothing: no_thing; grandmother: grand_mother; grandfather: grand_father
+girlfriend: girl_friend; boyfriend: boy_friend; childhood: child_hood; afternoon: after_noon; throughout: through_out
+website: web_site; online: on_line; already: all_ready; background: back_ground; understand: under_stand
+worldwide: world_wide; furthermore: further_more
 """)
+
+
+# Leaving these out often gives good English.
+_OPTIONAL = c.word_set(
+    "that very much too there here own such other yes well no oh please all both more most up out down off"
+)
 
 
 # Punctuation ---------------------------------------------------------------------------------------------------------
@@ -157,7 +92,7 @@ def final_mark(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         i -= 1
     if i < 2 or s.words[i] not in (".", "?", "!") or not s.free[i]:
         return None
-    wrong = {".": ("", "", "", "", ",", "?", "!"), "?": (".", ".", ".", "", ""), "!": (".", "", "?")}[s.words[i]]
+    wrong = {".": ("", "", "", "", "", ","), "?": (".", ".", ".", "", ""), "!": ("",)}[s.words[i]]
     return Edit(i, i + 1, rng.choice(wrong))
 
 
@@ -277,27 +212,36 @@ def join_or_split(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
                 (0.8, Edit(i, i + 1, s.words[i].replace("-", " "))),
                 (0.4, Edit(i, i + 1, s.words[i].replace("-", ""))),
             ]
-        elif low in lex.nouns and len(low) > 6 and low not in lex.grades:
-            cut = next(
-                (
-                    k
-                    for k in range(3, len(low) - 2)
-                    if low[:k] in lex.plural and low[k:] in lex.nouns and len(low[k:]) > 3
-                ),
-                None,
-            )
-            if cut:
-                sites.append((0.5, Edit(i, i + 1, low[:cut] + rng.choice(" --"[:2]) + low[cut:])))
-        elif (
-            low in lex.plural and s.low(i + 1) in lex.nouns and s.low(i - 1) in c.DETERMINERS and all(s.free[i : i + 2])
-        ):
+        elif (cut := _compound_cut(low, lex)) is not None:
+            sites.append((1.0, Edit(i, i + 1, low[:cut] + rng.choice("  -") + low[cut:])))
+        elif low in lex.plural and s.low(i + 1) in lex.nouns and s.low(i - 1) in c.DETERMINERS and s.free[i + 1]:
             sites.append((0.1, Edit(i, i + 2, f"{s.words[i]}{rng.choice(('-', ''))}{s.words[i + 1]}")))
     return pick(rng, sites)
+
+
+_TAILS = c.word_set(
+    "ball room time day work book house side line way land man men woman paper bell box brush cake card chair "
+    "phone board top night shop store mate friend market port place ground field stick hold yard bag light table "
+    "spoon fall shine"
+)
+
+
+def _compound_cut(word: str, lex: Lexicon) -> int | None:
+    """Where a compound noun falls apart: class|room, but not gene|rations."""
+    for length in (4, 3, 5, 6):
+        if word[-length:] in _TAILS and word[:-length] in lex.plural and len(word) - length > 2:
+            return len(word) - length
+    return None
 
 
 def confused_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """their -> there; then -> than; could have -> could of"""
     return from_table(c.CONFUSED, s, rng)
+
+
+def mistyped_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """in -> on, of -> if, they -> the, you -> your: a small word by a slip of the fingers"""
+    return from_table(c.MISTYPED, s, rng)
 
 
 def phrase(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -343,11 +287,11 @@ def double_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
 
 
 def drop_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
-    """Any small word lost in a hurry."""
+    """Any word whose loss shows, left out in a hurry."""
     sites: Sites = []
     for i in range(1, len(s) - 1):
         if s.free[i] and s.is_word(i) and s.is_word(i + 1):
-            sites.append(
-                (1.0 if s.lows[i] in c.FUNCTION_WORDS and s.lows[i] not in c.ADVERBS else 0.15, Edit(i, i + 1, ""))
-            )
+            needed = s.lows[i] in c.FUNCTION_WORDS and s.lows[i] not in c.ADVERBS and s.lows[i] not in _OPTIONAL
+            if needed or s.lows[i] in lex.plural or s.lows[i] in lex.verbs:
+                sites.append((1.0 if needed else 0.2, Edit(i, i + 1, "")))
     return pick(rng, sites)

@@ -1,4 +1,4 @@
-"""Slips with verbs: form after "to", modals, do, have and be; tense; agreement; missing and superfluous auxiliaries; the wrong verb.
+"""Slips with verbs: form, tense, agreement; auxiliaries missing or superfluous; the wrong verb.
 
 >>> rewrite = Rewrite("He didn't go.")
 >>> rewrite.apply(verb_form(rewrite, Lexicon.load(), random.Random(1))), str(rewrite)
@@ -15,25 +15,19 @@ from edit_gec.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
 from edit_gec.rewrite import Edit, Rewrite
 from edit_gec.slips_function_words import Sites, pick
 
-_BE_SWAP = {
-    "is": ("are", "are", "are", "was", "be"), "are": ("is", "is", "is", "were", "be"), "was": ("were", "were", "is"), "were": ("was", "was", "was", "are"),
-    "am": ("is", "are", "was"), "has": ("have", "have", "have", "had"), "have": ("has", "has", "had"), "does": ("do",), "do": ("does",),
-    "doesn't": ("don't", "don't", "don't", "didn't"), "don't": ("doesn't", "doesn't", "didn't"), "isn't": ("aren't", "wasn't"), "aren't": ("isn't", "isn't"),
-    "wasn't": ("weren't", "isn't"), "weren't": ("wasn't", "wasn't"), "hasn't": ("haven't", "haven't"), "haven't": ("hasn't", "hasn't"),
-    "it's": ("it",), "i'm": ("i",), "there's": ("there are",), "they're": ("they is",),
-}  # fmt: skip
-_TENSE_SWAP = {
-    "is": ("was", "has been", "will be", "is being"), "are": ("were", "have been", "will be"), "was": ("is", "is", "has been", "had been", "were"),
-    "were": ("are", "are", "have been", "was"), "has": ("had", "have"), "have": ("had", "had", "has"), "had": ("have", "has", "have had"),
-    "will": ("would", "would", "can", "shall"), "would": ("will", "will", "could"), "can": ("could", "could", "can to"), "could": ("can", "can", "could to"),
-    "did": ("do", "do", "does"), "didn't": ("don't", "doesn't", "wasn't"), "do": ("did", "are"), "does": ("did", "is"), "should": ("must", "would", "shall"),
-    "may": ("can", "might"), "might": ("may", "can"), "must": ("have to", "should", "must to"), "won't": ("don't", "wouldn't", "will don't"),
-    "been": ("being", "be", "was"), "being": ("been", "be"), "am": ("was", "have been"), "couldn't": ("can't", "can't", "couldn't to"), "i've": ("i",),
-    "can't": ("couldn't", "don't can", "can not"), "i'll": ("i", "i'm", "i will to"), "wouldn't": ("won't", "won't"),
-}  # fmt: skip
-_STATIVE_ADJECTIVES = c.word_set(
-    "happy sad angry afraid tired hungry late ready sorry able good bad big small important difficult easy sure"
-)
+_AGREEMENT = c.parse_table("""
+is: are*3 was be; are: is*3 were be; was: were*2 is; were: was*3 are; am: is are was; has: have*3 had; have: has*2 had
+does: do; do: does; doesn't: don't*3 didn't; don't: doesn't*2 didn't; isn't: aren't wasn't; aren't: isn't*2
+wasn't: weren't isn't; weren't: wasn't*2; hasn't: haven't*2; haven't: hasn't*2; it's: it; i'm: i; there's: there_are
+they're: they_is
+""")
+_TENSE = c.parse_table("""
+is: was*2 is_being; are: were*2 are_being; was: is*3 has_been were; were: are*3 have_been was; has: had have
+have: had*2 has; had: have has have_had; will: would*2 can shall; would: will*2; can: could can_to
+could: can*2 could_to; did: do*2 does; didn't: don't doesn't wasn't; do: did are; does: did is; must: must_to
+won't: don't wouldn't will_don't; been: being be was; being: been be; am: was have_been; couldn't: can't*2 couldn't_to
+i've: i; can't: couldn't don't_can can_not; i'll: i i'm i_will_to; wouldn't: won't*2
+""")
 _SKIPPED = c.ADVERBS | {"not"}
 
 
@@ -46,7 +40,7 @@ def _governor(s: Rewrite, i: int) -> tuple[str, int]:
 
 
 def verb_form(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
-    """to go -> to going; can sing -> can sings; didn't go -> didn't went; has gone -> has went; enjoy reading -> enjoy to read"""
+    """to go -> to going; can sings; didn't went; has went; enjoy to read"""
     sites: Sites = []
     for i in range(1, len(s)):
         if not s.free[i] or s.lows[i] not in lex.verbs:
@@ -116,8 +110,8 @@ def verb_tense(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     for i, low in enumerate(s.lows):
         if not s.free[i]:
             continue
-        if low in _TENSE_SWAP:
-            sites.append((0.5, Edit(i, i + 1, rng.choice(_TENSE_SWAP[low]))))
+        if low in _TENSE:
+            sites.append((0.5, Edit(i, i + 1, rng.choice(_TENSE[low]))))
         elif low in lex.verbs and lex.is_verb_at(s, i):
             before, _ = _governor(s, i)
             sites += [(weight, Edit(i, i + 1, text)) for weight, text in _wrong_tenses(lex, low, before, past_setting)]
@@ -161,7 +155,7 @@ def _wrong_tenses(lex: Lexicon, low: str, before: str, past_setting: bool) -> li
                 (0.2, f"have {participle}"),
             ]
         elif slot == S_FORM and before in c.SUBJECTS_SINGULAR:
-            found += [(0.6, past), (0.4, f"is {ing}"), (0.3, f"will {base}")]
+            found += [(0.6, past), (0.4, f"is {ing}")]
     return found
 
 
@@ -172,10 +166,10 @@ def agreement(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if not s.free[i]:
             continue
         before, k = _governor(s, i)
-        if low in _BE_SWAP and not (
+        if low in _AGREEMENT and not (
             low in ("have", "do", "be") and (before in c.MODALS or before == "to" or before in c.DO)
         ):
-            sites.append((0.8, Edit(i, i + 1, rng.choice(_BE_SWAP[low]))))
+            sites.append((0.8, Edit(i, i + 1, rng.choice(_AGREEMENT[low]))))
             continue
         if low in c.FUNCTION_WORDS or low not in lex.verbs:
             continue
@@ -206,8 +200,10 @@ def drop_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
             sites.append((1.2, Edit(i, i + 1, "")))
         elif low in ("have", "has", "had") and lex.slot(s.low(i + 1), PARTICIPLE):
             sites.append((1.0, Edit(i, i + 1, "")))
-        elif low in ("do", "does", "did", "will", "would", "can", "could", "should"):
-            sites.append((0.5, Edit(i, i + 1, "")))
+        elif low in ("do", "does", "did") and s.low(i + 1) in c.SUBJECTS:
+            sites.append((1.0, Edit(i, i + 1, "")))
+        elif low in ("will", "would", "can", "could"):
+            sites.append((0.15, Edit(i, i + 1, "")))
         elif low in ("he's", "she's", "it's", "they're", "we're", "you're", "i'm", "there's"):
             sites.append((0.5, Edit(i, i + 1, low.split("'")[0] if low != "i'm" else "I")))
         elif low in ("have", "make", "get", "go", "do", "take", "use") and s.low(i - 1) in ("to", *c.MODALS):
@@ -224,14 +220,14 @@ def insert_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
             low in c.FUNCTION_WORDS
             or low not in lex.verbs
             or before not in c.SUBJECTS_SINGULAR | c.SUBJECTS_PLURAL
-            or s.low(i - 2) in c.DO | c.MODALS
+            or s.low(i - 2) in c.DO | c.MODALS | c.BE
         ):
             continue
         past = lex.slot(low, PAST) is not None
         be = ("was" if past else "am") if before == "i" else ("is" if before in c.SUBJECTS_SINGULAR else "are")
         be = {"is": "was", "are": "were"}.get(be, be) if past else be
         sites.append((2.0 if low in ("agree", "like", "want", "need") else 0.6, Edit(i, i, be)))
-        sites.append((0.2, Edit(i, i, "have" if rng.random() < 0.5 else "will")))
+        sites.append((0.2, Edit(i, i, "has" if before in c.SUBJECTS_SINGULAR else "have")))
     return pick(rng, sites)
 
 
