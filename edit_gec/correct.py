@@ -7,9 +7,11 @@ One file that cannot be read or written is one line on standard error and exit s
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
+import signal
 import sys
 import time
 from argparse import Namespace
@@ -64,16 +66,17 @@ class Run:
         words = [*self.settings.dictionary, *(word for path in args.dictionary for word in settings.words(path))]
         model = args.model or self.settings.model or "edit5-mini"
         begun = time.perf_counter()
-        from edit_gec.corrector import Corrector
+        with _interruptible():
+            from edit_gec.corrector import Corrector
 
-        corrector = Corrector.load(
-            model,
-            device=args.device,
-            threads=args.threads,
-            min_confidence=self.settings.min_confidence if args.min_confidence is None else args.min_confidence,
-            batch_size=args.batch_size,
-            dictionary=words,
-        )
+            corrector = Corrector.load(
+                model,
+                device=args.device,
+                threads=args.threads,
+                min_confidence=self.settings.min_confidence if args.min_confidence is None else args.min_confidence,
+                batch_size=args.batch_size,
+                dictionary=words,
+            )
         if args.verbose:
             say(f"{model} loaded in {time.perf_counter() - begun:.1f} s")
         return corrector
@@ -157,6 +160,27 @@ class Run:
             out((f"==> {path} <==\n" if self.headed else "") + report.inline(text, edits, color=_colors()))
         elif not self.args.check:
             out(document.encode(corrected))
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the process while torch is imported: a KeyboardInterrupt inside its C++ set-up aborts with a dump.
+
+    Only while nothing is being written.
+    """
+
+    def leave(*_: object) -> None:
+        say("edit-gec: interrupted")
+        os._exit(130)
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # a background job ignores Ctrl-C: so be it
+        yield
+        return
+    signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _explain(text: str, edits: Sequence[Edit]) -> Sequence[Edit]:
