@@ -7,6 +7,7 @@ judge(test, from_system(test, "edit-gec", options), options)
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -81,7 +82,7 @@ def extractor(spacy_model: str | None) -> Extractor:
 def from_file(test: TestSet, path: str) -> Hypothesis:
     """A hypothesis file: plain lines in the tokens of the set, or M2. Raises InputError where it does not fit."""
     lines = read_lines(path)
-    if not (path.endswith(".m2") or lines and lines[0].startswith("S ") and any(x.startswith("A ") for x in lines[:5])):
+    if not path.endswith(".m2") and not (len(lines) > 1 and re.match(r"A -?\d+ -?\d+\|\|\|", lines[1])):
         _same_length(path, len(lines), test)
         return Hypothesis(path, [line if test.raw else line.strip() for line in lines])
     sentences = m2.read(path)
