@@ -1,6 +1,6 @@
 """Sentence boundaries inside one paragraph, for English as learners write it.
 
-    "At 5 p.m. Dr. No left.it was late. i slept."  ->  after "left."? no: "left.it" might be a file; after "late.": yes
+    "At 5 p.m. Dr. Hay left. it was late.Then we slept."  ->  At 5 p.m. Dr. Hay left. | it was late. | Then we slept.
 
 A stop ends a sentence unless what stands before it (title, abbreviation, initial, list number) or after it says
 otherwise. Two things differ from splitters for edited text: a lower-case letter may begin a sentence ("late. i"), and
@@ -39,9 +39,11 @@ _LOOK_BACK = 40  # characters; no abbreviation is longer
 
 def boundaries(view: str, flags: bytearray) -> Iterator[int]:
     """Ends of sentences in `view`, in order, the end of the paragraph last."""
-    start = 0
-    for stop in _STOP.finditer(view):
-        if stop.end() < len(view) and _ends_sentence(view, flags, start, stop):
+    start, last = 0, len(view)
+    while last and not view[last - 1].isalnum():
+        last -= 1  # quotes and dashes at the end are no sentence
+    for stop in _STOP.finditer(view, 0, last):
+        if stop.end() < last and _ends_sentence(view, flags, start, stop):
             yield stop.end()
             start = stop.end()
             while start < len(view) and view[start].isspace():
@@ -75,13 +77,15 @@ def _is_full_stop(head: str, word: str, whole: bool) -> bool:
     key = last.lower()
     if last.isdigit() and whole and len(head.strip()) == len(last):
         return False  # "1. First"
+    if len(last) == 1 and last.isupper():
+        return word in STARTERS  # an initial, a class, a plan
     if key in _NEVER:
         return False
     if key in _BEFORE_NUMBER:
         return not word[:1].isdigit()
     if key in _BEFORE_CAPITAL:
         return word[:1].isupper()
-    if key in _SELDOM or _ACRONYM.fullmatch(last) or (len(last) == 1 and last.isupper()):
+    if key in _SELDOM or _ACRONYM.fullmatch(last):
         return word in STARTERS
     if word[:1].islower() and last.isalpha() and last.isascii() and len(last) < 6:
         return any(vowel in key for vowel in "aeiouy")  # "blvd. near" is an abbreviation that we have not listed

@@ -22,7 +22,7 @@ LEFT_OUT, PROTECTED, FOLD, BREAK = 1, 2, 4, 8  # bits; BREAK is left out too, an
 _RAW = "script|style|pre|textarea|svg|math"
 _ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|verbatim|lstlisting|minted|tikzpicture"
 _OPENER = re.compile(
-    r"^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
+    r"^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}(?=[^~\n]*$))"
     r"|(?P<comment><!--)"
     rf"|<(?P<raw>{_RAW}|code)\b[^<>]*>"
     r"|(?P<dollars>\$\$)"
@@ -81,7 +81,7 @@ class _Closer:
 
     def find_ticks(self, length: int, pos: int) -> int:
         """End of the next run of exactly `length` backticks in this paragraph, or -1."""
-        runs = self.ticks[length]
+        runs = self.ticks.get(length, [])  # none: "\\```" escapes the first of three
         index = bisect_left(runs, pos)
         return runs[index] + length if index < len(runs) and runs[index] < self.paragraph_end(pos) else -1
 

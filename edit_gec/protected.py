@@ -68,7 +68,7 @@ _PROTECTED = re.compile(
     r"|(?<!\w)(?:[a-z]+|[A-Z][a-z]+)(?:[A-Z][a-z0-9]+)+[A-Z]?\b|(?<!\w)[a-z]{1,3}[A-Z]{1,4}\b"
     # numbers: 3.5, 10:30, 2024-05-01, 1,000, 5 km, 3D, 0xff
     rf"|(?<!\w)0[xX][\dA-Fa-f]+\b|[-+±]?[$€£¥]?{_NUMBER}+(?:[.,:/’'×^\-–]{_NUMBER}+)*"
-    rf"(?:(?:{_UNITS})(?!\w)|[A-Z]\b)?"
+    rf"(?:-?(?:a|b|rc|dev|post|alpha|beta)\.?\d+|(?:{_UNITS})(?!\w)|[A-Z]\b)?"
 )
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()\[\]\-–—‘’“”…«»/&%]+|_+")
 _SPACED = re.compile(  # the ones with a space in them

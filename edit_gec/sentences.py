@@ -169,7 +169,7 @@ def _narrow(text: str, start: int, end: int, replacement: str) -> tuple[int, int
 def _equal_deletions(text: str, start: int, end: int) -> Iterator[int]:
     """Starts of deletions of the same length that leave the same text: this one, then rightwards, then leftwards."""
     yield start
-    length = end - start
+    length = min(end - start, 100)  # a repeated phrase is shorter; keeps long deletions linear
     for shift in range(1, length + 1):
         if text[start + shift - 1 : start + shift] != text[end + shift - 1 : end + shift]:
             break

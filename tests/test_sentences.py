@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edit_gec.markup import LEFT_OUT, regions
@@ -22,10 +22,13 @@ NASTY = [
 nasty = st.lists(st.sampled_from(NASTY), max_size=40).map("".join) | st.text(max_size=60)
 insertions = st.sampled_from(["", "x", " y", "z ", "two words", ", ", "-", "é😀", " "])
 
+law = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
+
 
 # --- laws --------------------------------------------------------------------------------------------------------
 
 
+@law
 @given(nasty, st.booleans(), st.booleans())
 def test_view_is_the_document_at_its_offsets(text: str, lines: bool, markup: bool) -> None:
     last = 0
@@ -47,6 +50,7 @@ def test_view_is_the_document_at_its_offsets(text: str, lines: bool, markup: boo
         last = offsets[-1]
 
 
+@law
 @given(nasty)
 def test_plain_text_loses_only_white_space(text: str) -> None:
     seen = "".join(sentence.text for sentence in split(text, markup=False))
@@ -59,6 +63,7 @@ words = st.lists(
 prefixes = st.sampled_from(["", "- ", "> ", "# ", "1. ", "   ", "> - "])
 
 
+@law
 @given(st.lists(st.tuples(prefixes, words), max_size=8), st.sampled_from(["\n", "\r\n", "\n\n", "\r"]))
 def test_every_word_of_prose_is_in_one_sentence(document: list[tuple[str, list[str]]], newline: str) -> None:
     text = newline.join(prefix + " ".join(line) for prefix, line in document)
@@ -68,13 +73,17 @@ def test_every_word_of_prose_is_in_one_sentence(document: list[tuple[str, list[s
     assert re.findall(r"[a-zA-Z]+", seen) == re.findall(r"[a-zA-Z]+", text)
 
 
+@law
 @given(nasty)
 def test_left_out_regions_are_in_no_sentence(text: str) -> None:
     flags = regions(text.replace("\r\n", " \n").replace("\r", "\n"))
     for sentence in split(text):
-        assert not any(flags[offset] & LEFT_OUT for offset in sentence.offsets[:-1])
+        folds = dict(sentence.folds)
+        for at, offset in enumerate(sentence.offsets[:-1]):
+            assert at in folds or not flags[offset] & LEFT_OUT
 
 
+@law
 @given(nasty, st.booleans())
 def test_protected_spans_are_ordered_and_inside(text: str, lines: bool) -> None:
     for sentence in split(text, lines=lines):
@@ -82,6 +91,7 @@ def test_protected_spans_are_ordered_and_inside(text: str, lines: bool) -> None:
         assert edges == sorted(set(edges)) and all(0 <= edge <= len(sentence.text) for edge in edges)
 
 
+@law
 @given(nasty, st.data())
 def test_projected_edits_touch_nothing_else(text: str, data: st.DataObject) -> None:
     edits: list[tuple[int, int, str]] = []
@@ -119,6 +129,7 @@ def _check_edit(text: str, sentence: Sentence, edit: tuple[int, int, str]) -> No
     assert offset == end
 
 
+@law
 @given(nasty, st.data())
 def test_projection_is_the_same_edit_of_the_view(text: str, data: st.DataObject) -> None:
     """Splitting by hand: the view after the edit reads as the model wanted it, folds shown as spaces."""
@@ -133,6 +144,7 @@ def test_projection_is_the_same_edit_of_the_view(text: str, data: st.DataObject)
             assert re.sub(r"\s+", " ", corrected) == re.sub(r"\s+", " ", wanted)
 
 
+@law
 @given(nasty)
 def test_one_sentence_a_line(text: str) -> None:
     lines = re.split(r"\r\n|\r|\n", text)
@@ -146,6 +158,7 @@ def test_one_sentence_a_line(text: str) -> None:
 
 BOUNDARIES = """
 It rains. We stay in.|2
+At 5 p.m. Dr. Hay left. it was late.Then we slept.|3
 Mr. Brown met Dr. Ada Stone. They spoke.|2
 The U.S. Navy left at 5 p.m. yesterday.|1
 We arrived at 5 p.m. She was there.|2
@@ -165,6 +178,8 @@ Really?! Yes! OK.|3
 “Go away.” Then he left.|2
 (He went home.) Then he slept.|2
 He came (?) late. He sat.|2
+He left," she said. "|1
+They met Ann P. Stone and J. Ode.|1
 1. First we eat. 2. Then we sleep.|2
 i like it. it is good.|2
 what is it? i don't know|2
@@ -217,6 +232,7 @@ PROTECTED = [
     ("at 5 in the morning", ["5"]),
     ("on 2024-05-01 at 10:30am", ["2024-05-01", "10:30am"]),
     ("version v1.2.3 of mp3", ["v1.2.3", "mp3"]),
+    ("from 3.12.0a6 or 2.0-rc1 on", ["3.12.0a6", "2.0-rc1"]),
     ("the 21th day", ["21"]),
     ("a 10-year-old boy", ["10"]),
     ("COVID-19 spread", ["COVID-19"]),
@@ -394,7 +410,7 @@ UNITS = [
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_input_takes_quadratic_time(unit: str) -> None:
     """Eight times the text: 8 times the time when linear, 64 when quadratic; the best of two shuts out most noise."""
-    small, large = unit * (4_000 // len(unit)), unit * (32_000 // len(unit))
+    small, large = unit * (2_000 // len(unit)), unit * (16_000 // len(unit))
     assert _best_time(large) < 30 * max(_best_time(small), 0.002)
 
 
