@@ -1,6 +1,7 @@
 """Sentence boundaries inside one paragraph, for English as learners write it.
 
-    "At 5 p.m. Dr. Hay left. it was late.Then we slept."  ->  At 5 p.m. Dr. Hay left. | it was late. | Then we slept.
+    "By 5 p.m. we met Dr. Hay. it was late.Then we slept."
+    ->  By 5 p.m. we met Dr. Hay. | it was late. | Then we slept.
 
 A stop ends a sentence unless what stands before it (title, abbreviation, initial, list number) or after it says
 otherwise. Two things differ from splitters for edited text: a lower-case letter may begin a sentence ("late. i"), and

@@ -158,7 +158,7 @@ def test_one_sentence_a_line(text: str) -> None:
 
 BOUNDARIES = """
 It rains. We stay in.|2
-At 5 p.m. Dr. Hay left. it was late.Then we slept.|3
+By 5 p.m. we met Dr. Hay. it was late.Then we slept.|3
 Mr. Brown met Dr. Ada Stone. They spoke.|2
 The U.S. Navy left at 5 p.m. yesterday.|1
 We arrived at 5 p.m. She was there.|2
@@ -421,7 +421,7 @@ def test_a_line_of_five_million_characters() -> None:
 
 
 def test_a_document_of_a_hundred_thousand_lines() -> None:
-    text = "they was going to the school because of\n- a book and **one** pen.\n" * 50_000
+    text = "they was there for\n- **one** pen.\n" * 50_000
     assert len(split(text)) == 100_000
 
 
