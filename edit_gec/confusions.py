@@ -195,8 +195,8 @@ those: that*4 this; some: any*4 a*2; any: some*2 a; much: many*6 a_lot lot_of; m
 few: little*3 less a_few*2; fewer: less*4 few; less: fewer more_few; little: few*2 small less
 every: all*3 any every_the; each: all*2 both; all: every*4 whole all_of; another: other*5 an_other*2 others one_other
 other: another*3 others*4 the_other; others: other*4 another the_others; both: two*2 the_both; my: me*2 mine i
-your: you*3 you're*3 yours the; his: he*2 him*2 her*2 he's its the; her: his*3 she*2 hers its the
-its: it's*6 his*2 her it their the; our: are*2 us ours we the; their: there*4 they're*2 his*2 they them its the
+your: you*3 you're*3 yours; his: he*2 him*2 her*2 he's; her: his*3 she*2 hers
+its: it's*6 his*2 her it; our: are*2 us ours we; their: there*4 they're*2 his*2 they them
 such: so so_a; such a: a_such*2 so*2 such_an such; a lot of: lot_of*2 a_lots_of many a_lot; enough: too to_enough
 """)
 

@@ -36,8 +36,8 @@ _FAMILIES = tuple(
         family.partition(">")
         for family in """
     ence>ent,e,0 ance>ant,e,0,ate ent>ence,0 ant>ance tion>te,t,tive ation>e,0,ate sion>d,de,se,sive ion>0,e,ive
-    ment>0,ed ness>0 iness>y ity>0,e ility>le ful>0,less less>0,ful al>0 ical>ic,y,ically ous>0,e able>0,e
-    ive>ion,e,0 ic>0,y,ical,ics ist>ism,y,0 ism>ist,0 th>0 er>0,e or>e,0,ion ed>0,e,ing,ion ing>0,e,ed y>0,ily
+    ment>0 ness>0 iness>y ity>0,e ility>le ful>0,less less>0,ful al>0 ical>ic,y,ically ous>0,e able>0,e
+    ive>ion,e,0 ic>0,y,ical,ics ist>ism,y,0 ism>ist,0 th>0 er>0,e or>e,0,ion y>0,ily
     ly>0,e ily>y e>ion,ation 0>ion,ation,ment,al,ity,ly
     """.split()
     )
@@ -185,7 +185,9 @@ def _family(lexicon: Lexicon, word: str) -> tuple[str, ...]:
     for suffix, endings in _FAMILIES:
         stem = word[: len(word) - len(suffix)]
         if word.endswith(suffix) and len(stem) >= 4 - (suffix != ""):
-            found += [stem + ending for ending in endings if lexicon.is_listed(stem + ending) and stem + ending != word]
+            found += [
+                stem + ending for ending in endings if lexicon.is_listed(stem + ending) and 3 < len(stem + ending)
+            ]
     return tuple(dict.fromkeys(found))
 
 

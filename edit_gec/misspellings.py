@@ -1,6 +1,6 @@
 """Misspellings as people make them: known ones from lists, else the slips of fingers and ears.
 
-    >>> Misspeller({"receive": ["recieve"]}, frozenset()).misspell("receive", random.Random(0))
+    >>> Misspeller({"receive": ["recieve"]}, frozenset()).misspell("receive", random.Random(1))
     'recieve'
 
 A misspelling that is itself a word, or the other side of the Atlantic's spelling, is never given.

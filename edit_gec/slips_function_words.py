@@ -249,7 +249,7 @@ def insert_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         before, low = s.lows[i - 1], s.lows[i]
         if before in lex.nouns and before not in c.FUNCTION_WORDS and low in _FINITE:
             plural = before in lex.singular
-            person = rng.choice(("he", "she")) if before in _PEOPLE or s.is_name(i - 1) else "it"
+            person = rng.choice(("he", "she")) if before in _PEOPLE or (i == 1 and before not in lex) else "it"
             sites.append((1.0, Edit(i, i, "they" if plural else person)))
         elif lex.slot(before, 0) in ("know", "like", "see", "want", "do", "say", "need") and low in ".,":
             sites.append((0.6, Edit(i, i, "it")))
@@ -258,7 +258,7 @@ def insert_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
 
 def replace_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """Although it rained -> Despite it rained"""
-    return from_table(c.CONJUNCTION, s, rng)
+    return from_table(c.CONJUNCTION, s, rng, faint=("and", "that", "or"))
 
 
 def drop_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:

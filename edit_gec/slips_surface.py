@@ -38,6 +38,10 @@ worldwide: world_wide; furthermore: further_more
 """)
 
 
+# So frequent that they would take all the confusions.
+_EVERYWHERE = c.word_set("and of to in on the for with by is was our are that it an one these this")
+# Words that lean on the next: not even a careless writer puts a comma after them.
+_LEANING = c.DETERMINERS | c.PREPOSITIONS | c.BE | c.MODALS | {"not", "to", "very", "so", "as", "i", "he", "they", "we"}
 # Leaving these out often gives good English.
 _OPTIONAL = c.word_set(
     "that very much too there here own such other yes well no oh please all both more most up out down off"
@@ -58,6 +62,8 @@ def insert_comma(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     for i in range(2, len(s) - 1):
         low = s.lows[i]
         if not s.is_word(i) or not s.is_word(i - 1) or not s.free[i] or not s.is_word(i - 2):
+            continue
+        if s.lows[i - 1] in _LEANING:
             continue
         if low in (
             "that",
@@ -236,7 +242,7 @@ def _compound_cut(word: str, lex: Lexicon) -> int | None:
 
 def confused_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """their -> there; then -> than; could have -> could of"""
-    return from_table(c.CONFUSED, s, rng)
+    return from_table(c.CONFUSED, s, rng, faint=_EVERYWHERE)
 
 
 def mistyped_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:

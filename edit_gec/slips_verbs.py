@@ -16,9 +16,9 @@ from edit_gec.rewrite import Edit, Rewrite
 from edit_gec.slips_function_words import Sites, pick
 
 _AGREEMENT = c.parse_table("""
-is: are*3 was be; are: is*3 were be; was: were*2 is; were: was*3 are; am: is are was; has: have*3 had; have: has*2 had
-does: do; do: does; doesn't: don't*3 didn't; don't: doesn't*2 didn't; isn't: aren't wasn't; aren't: isn't*2
-wasn't: weren't isn't; weren't: wasn't*2; hasn't: haven't*2; haven't: hasn't*2; it's: it; i'm: i; there's: there_are
+is: are*4 be; are: is*4 be; was: were; were: was; am: is*2 are; has: have; have: has
+does: do; do: does; doesn't: don't; don't: doesn't; isn't: aren't; aren't: isn't*2
+wasn't: weren't; weren't: wasn't*2; hasn't: haven't*2; haven't: hasn't*2; it's: it; i'm: i; there's: there_are
 they're: they_is
 """)
 _TENSE = c.parse_table("""
@@ -74,7 +74,7 @@ def _wrong_forms(s: Rewrite, lex: Lexicon, i: int, before: str, lemma: str, slot
     if slot == BASE and before == "to" and _real_infinitive(s, lex, i):
         return [(1.2, ing), (1.0, past), (0.6, s_form)]
     if slot == BASE and before in c.MODALS and before not in ("let's",):
-        return [(0.9, s_form), (0.8, past), (0.7, ing), (0.7, f"to {base}"), (0.3, participle)]
+        return [(0.9, s_form), (0.8, past), (0.7, ing), (0.4, f"to {base}"), (0.3, participle)]
     if (
         slot == BASE
         and (before in c.DO or (s.low(i - 2) in c.DO and before in c.SUBJECTS))
@@ -111,7 +111,7 @@ def verb_tense(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if not s.free[i]:
             continue
         if low in _TENSE:
-            sites.append((0.5, Edit(i, i + 1, rng.choice(_TENSE[low]))))
+            sites.append((0.4, Edit(i, i + 1, rng.choice(_TENSE[low]))))
         elif low in lex.verbs and lex.is_verb_at(s, i):
             before, _ = _governor(s, i)
             sites += [(weight, Edit(i, i + 1, text)) for weight, text in _wrong_tenses(lex, low, before, past_setting)]
@@ -155,7 +155,7 @@ def _wrong_tenses(lex: Lexicon, low: str, before: str, past_setting: bool) -> li
                 (0.2, f"have {participle}"),
             ]
         elif slot == S_FORM and before in c.SUBJECTS_SINGULAR:
-            found += [(0.6, past), (0.4, f"is {ing}")]
+            found += [(0.2, past), (0.4, f"is {ing}")]
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
 import lzma
 import pickle
@@ -201,3 +203,14 @@ def test_lists_are_read(tmp_path: Path) -> None:
 def test_a_folder_without_the_lists_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no misspell_main.json.xz in it"):
         Corruptor.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["corrupt", "rewrite", "inflections", "misspellings", "slips_function_words", "slips_verbs", "slips_nouns"]
+    + ["slips_surface"],
+)
+def test_examples_in_the_docstrings_hold(module: str) -> None:
+    outcome = doctest.testmod(importlib.import_module(f"edit_gec.{module}"))
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
