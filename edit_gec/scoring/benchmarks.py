@@ -8,6 +8,7 @@ Where a corpus is absent the error says where to get it and under which licence.
 from __future__ import annotations
 
 import hashlib
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -165,11 +166,11 @@ def from_hub(repository: str) -> TestSet:
     """
     path, _, split = repository.partition(":")
     try:
-        from datasets import load_dataset
+        datasets = importlib.import_module("datasets")
     except ImportError:
         raise InputError("hf: benchmarks need the datasets library: pip install datasets") from None
     try:
-        rows = load_dataset(path, split=split or "validation")
+        rows = datasets.load_dataset(path, split=split or "validation")
     except Exception as error:  # the library raises many kinds: network, absent repository, absent split
         raise InputError(f"hf:{repository} does not load: {str(error).splitlines()[0]}") from None
     if not {"sentence", "corrections"} <= set(rows.column_names):

@@ -1,0 +1,72 @@
+"""Messages for writers: types by ERRANT, words by us, places kept."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("errant")
+from edit_gec.edits import Edit
+from edit_gec.explain import explain, message
+
+
+def edit(text: str, old: str, new: str) -> Edit:
+    start = text.index(old)
+    return Edit(start, start + len(old), old, new, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "kind", "words"),
+    [
+        ("She go home every day.", "go", "goes", "R:VERB:SVA", "subject-verb agreement: 'go' -> 'goes'"),
+        ("It is a intresting book.", "intresting", "interesting", "R:SPELL", "spelling: 'intresting' -> 'interesting'"),
+        ("I have two cat at home.", "cat", "cats", "R:NOUN:NUM", "singular or plural: 'cat' -> 'cats'"),
+        ("We met in london.", "london", "London", "R:ORTH", "capital letters, spaces or hyphens: 'london' -> 'London'"),
+        ("We discussed about the plan.", "about ", "", "U:PREP", "unnecessary preposition: 'about'"),
+        ("If it rains we stay.", "rains", "rains,", "M:PUNCT", "missing comma: ','"),
+    ],
+)
+def test_types_and_messages(text: str, old: str, new: str, kind: str, words: str) -> None:
+    given = edit(text, old, new)
+    (found,) = explain(text, [given])
+    assert (found.type, found.message) == (kind, words)
+    assert (found.start, found.end, found.replacement, found.confidence) == (given.start, given.end, new, 0.9)
+
+
+def test_edits_smaller_than_a_word() -> None:
+    text = "Well. She go home 🏠 now."
+    (found,) = explain(text, [Edit(12, 12, "", "es", 0.9)])
+    assert (found.type, found.message) == ("R:VERB:SVA", "subject-verb agreement: 'go' -> 'goes'")
+    (found,) = explain("I am going in to town.", [Edit(13, 14, " ", "", 0.9)])
+    assert found.message == "capital letters, spaces or hyphens: 'in to' -> 'into'"
+
+
+def test_insertions_spacing_and_several_edits() -> None:
+    text = "I want cat . She have dog and he have house.\n\nThe end , he said."
+    edits = [
+        Edit(7, 7, "", "a ", 0.9),
+        Edit(10, 11, " ", "", 0.9),
+        Edit(17, 21, "have", "has", 0.9),
+        Edit(21, 21, "", " a", 0.9),
+        Edit(33, 37, "have", "has", 0.9),
+        Edit(53, 54, " ", "", 0.9),
+    ]
+    found = explain(text, edits)
+    assert [e.type for e in found] == ["M:DET", "R:ORTH", "R:VERB:SVA", "M:DET", "R:VERB:SVA", "R:ORTH"]
+    assert found[0].message == "missing article or determiner: 'a'"
+    assert found[1].message == found[5].message == "spacing"
+
+
+def test_an_edit_across_two_sentences() -> None:
+    text = "We were late. Because the bus broke down."
+    (found,) = explain(text, [Edit(12, 21, ". Because", " because", 0.8)])
+    assert (found.type, found.message) == ("U:PUNCT", "unnecessary full stop: '. Because' -> 'because'")
+
+
+def test_nothing_to_explain_needs_no_parser() -> None:
+    assert explain("Fine.", []) == []
+
+
+def test_every_type_has_words() -> None:
+    assert message("M:VERB:TENSE", "", "has") == "missing verb tense: 'has'"
+    assert message("U:PUNCT", ",", "") == "unnecessary comma: ','"
+    assert message("UNK", "a", "b") == "wording: 'a' -> 'b'"
