@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -114,7 +115,7 @@ def _add_correct(commands: Any) -> None:
     add("--min-confidence", type=_confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
     add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one on each line")
     add("--model", metavar="NAME|PATH", help="model to correct with (default: edit5-mini)")
-    add("--device", default="cpu", help="cpu, cuda, cuda:1 (default: cpu)")
+    add("--device", type=_device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--batch-size", type=_positive, default=32, metavar="N", help="sentences at a time (default: 32)")
     talk = command.add_mutually_exclusive_group()
@@ -139,6 +140,12 @@ def _confidence(value: str) -> float:
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {value!r}")
     return number
+
+
+def _device(value: str) -> str:
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", value):
+        raise argparse.ArgumentTypeError(f"must be cpu, cuda or cuda:N, not {value!r}")
+    return value
 
 
 def _positive(value: str) -> int:

@@ -8,7 +8,6 @@ One file that cannot be read or written is one line on standard error and exit s
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import os
 import signal
@@ -186,10 +185,11 @@ def _interruptible() -> Iterator[None]:
 def _explain(text: str, edits: Sequence[Edit]) -> Sequence[Edit]:
     """The edits with type and message. Raises InputError where the extra is not installed."""
     try:
-        explained: Sequence[Edit] = importlib.import_module("edit_gec.explain").explain(text, edits)
+        from edit_gec.explain import explain
+
+        return explain(text, edits)
     except ModuleNotFoundError as error:
         raise InputError(f"--explain needs {error.name}; install it: pip install 'edit-gec[score]'") from None
-    return explained
 
 
 def _read_stdin() -> files.Document:

@@ -6,13 +6,19 @@ import codecs
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+
+from edit_gec.cli import main
+from edit_gec.corrector import Corrector, find_model
+from edit_gec.errors import InputError
 
 STAND_IN = [sys.executable, str(Path(__file__).with_name("stand_in.py"))]
 EDIT_GEC = [sys.executable, "-m", "edit_gec"]
@@ -140,13 +146,10 @@ def test_any_file_name(name: bytes) -> None:
         pytest.skip("this file system refuses the name")
     assert json.loads(run("correct", "--format", "json", "--", path)[1])[0]["path"] == str(path)
     assert json.loads(run("correct", "--format", "jsonl", ".")[1])["path"] == f"./{path}"
-    for output in ("--format=github", "--format=sarif", "--inline", "-v"):
-        assert run("correct", output, "--", path)[0] == 0
+    for form in ("sarif", "github"):
+        assert run("correct", "--format", form, "--verbose", "--", path)[0] == 0
     diff = run("correct", "--diff", "--", path)[1]
     subprocess.run(["git", "apply"], input=diff, check=True, capture_output=True)
-    assert path.read_bytes() == b"goes"
-    path.write_bytes(b"go")
-    assert run("correct", "--write", "--", path)[0] == 0
     assert path.read_bytes() == b"goes"
 
 
@@ -200,6 +203,7 @@ def test_bad_files_are_one_line_and_the_good_ones_are_done(name: str, complaint:
         (["correct", "--min-confidence", "nan"], "must be a number from 0 to 1"),
         (["correct", "--threads", "0"], "must be a whole number from 1, not '0'"),
         (["correct", "--batch-size", "x"], "must be a whole number from 1, not 'x'"),
+        (["correct", "--device", "toaster"], "must be cpu, cuda or cuda:N, not 'toaster'"),
         (["correct", "-w"], "--write needs files"),
         (["correct", "-w", "a.txt", "-"], "--write needs files"),
         (["correct", "-w", "--check", "a.txt"], "--check changes nothing"),
@@ -291,7 +295,7 @@ def test_progress_bar_on_long_work_on_a_terminal() -> None:
 def test_help_and_version_need_no_heavy_module() -> None:
     script = (
         "import sys\nfrom edit_gec.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
-        "heavy = {'torch', 'numpy', 'rich', 'transformers', 'spacy', 'edit_gec.corrector'} & set(sys.modules)\n"
+        "heavy = {'torch', 'numpy', 'rich', 'transformers', 'spacy', 'sentencepiece'} & set(sys.modules)\n"
         "print(sorted(heavy), len(sys.modules), file=sys.stderr)"
     )
     for args in (["--help"], ["correct", "--help"], ["--version"]):
@@ -315,3 +319,179 @@ def test_a_command_whose_extra_is_missing_says_which(name: str) -> None:
 def test_other_commands_are_mounted(name: str) -> None:
     status, out, _ = run(name, "--help", command=EDIT_GEC)
     assert status == 0 and b"usage: edit-gec " + name.encode() in out
+
+
+# ---------------------------------------------------------------- the whole path, with a model
+
+
+DOCUMENTS = {
+    "a.md": "# My dog\r\n\r\nShe walked `home 🏠` with *her* dog.\r\nIt rained.".encode(),
+    "b.txt": codecs.BOM_UTF16_LE + "The rain has not stopped\nsince Monday.\n\nWe like it.\n".encode("utf-16-le"),
+    "c.txt": codecs.BOM_UTF8 + b"They said so.\n",
+    "empty.txt": b"",
+    "blank.txt": b" \r\n\t\n",
+}
+LINES = [b"She walked home\r\n", b"with her dog.\n", b"\n", b"The rain has"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real model folder, tiny and never trained, with random weights that change something in most of our texts."""
+    import torch
+
+    from edit_gec.edit5 import EdiT5, EdiT5Config
+    from edit_gec.tokens import Tokens, train_vocabulary
+
+    folder = tmp_path_factory.mktemp("model")
+    corpus = folder / "corpus.txt"
+    corpus.write_text("She walked home with her dog.\nThe rain has not stopped since Monday, they said.\n" * 50)
+    train_vocabulary(corpus, folder, size=288, threads=1)
+    slots = 48
+    vocab_size = Tokens.load(folder, slots).size
+    config = EdiT5Config(vocab_size=vocab_size, slots=slots, d_model=32, d_ff=64, num_heads=2, num_layers=2)
+    for seed in range(100):
+        torch.manual_seed(seed)
+        network = EdiT5(config)
+        with torch.no_grad():
+            network.tag_head.weight *= 100  # or all pieces get the same tag
+        network.save(folder)
+        corrector = Corrector.load(folder)
+        texts = [_text(name) for name in DOCUMENTS] + [line.decode() for line in LINES]
+        changed = [correction.edits != () for correction in corrector.correct_batch(texts)]
+        if sum(changed[: len(DOCUMENTS)]) == 3 and any(changed[len(DOCUMENTS) :]):
+            return folder
+    raise AssertionError("none of 100 random models changes the three texts with words and one of the lines")
+
+
+def _encoding(name: str) -> str:
+    return {"b.txt": "utf-16", "c.txt": "utf-8-sig"}.get(name, "utf-8")
+
+
+def _text(name: str) -> str:
+    return DOCUMENTS[name].decode(_encoding(name))
+
+
+@pytest.fixture
+def here(model: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[int, bytes]]:
+    """edit-gec correct with that model in this process, where torch is imported already: (exit status, output)."""
+
+    def correct(*args: str) -> tuple[int, bytes]:
+        status = main(["correct", "--model", str(model), *args])
+        return status, capfdbinary.readouterr().out
+
+    return correct
+
+
+def test_a_real_model_gives_one_answer_in_every_form(model: Path, here: Callable[..., tuple[int, bytes]]) -> None:
+    for name, data in DOCUMENTS.items():
+        Path(name).write_bytes(data)
+    expected = {}
+    for each in json.loads(here("--format", "json", ".")[1]):
+        name = each["path"].removeprefix("./")
+        text = _text(name)
+        for edit in reversed(each["edits"]):
+            assert text[edit["start"] : edit["end"]] == edit["original"]
+            text = text[: edit["start"]] + edit["replacement"] + text[edit["end"] :]
+        expected[name] = text.encode(_encoding(name))
+    assert sorted(expected) == sorted(DOCUMENTS)
+    assert sum(expected[name] != DOCUMENTS[name] for name in DOCUMENTS) == 3
+    assert b"`home \xf0\x9f\x8f\xa0`" in expected["a.md"]
+    assert here("--check", ".") == (2, b"")
+    diff = here("--diff", "a.md", "c.txt")[1]
+
+    real = [*EDIT_GEC, "correct", "--model", str(model), "--threads", "1"]
+    assert run(".", command=real) == (0, b"".join(expected[name] for name in sorted(expected)), "")
+    assert run("-q", "-w", ".", command=real) == (0, b"", "")
+    assert {name: Path(name).read_bytes() for name in expected} == expected
+    for name in ("a.md", "c.txt"):
+        Path(name).write_bytes(DOCUMENTS[name])
+    subprocess.run(["patch", "-p1", "--binary", "--fuzz=0"], input=diff, check=True, capture_output=True)
+    assert {name: Path(name).read_bytes() for name in expected} == expected
+
+
+def test_lines_are_texts_of_their_own(here: Callable[..., tuple[int, bytes]]) -> None:
+    Path("all.txt").write_bytes(b"".join(LINES))
+    for number, line in enumerate(LINES):
+        Path(f"{number}.txt").write_bytes(line)
+    together = here("--lines", "all.txt")
+    assert together == here("--lines", "0.txt", "1.txt", "2.txt", "3.txt")
+    assert together[1] != b"".join(LINES)
+
+
+def _truncate(model: Path) -> None:
+    weights = (model / "model.safetensors").read_bytes()
+    (model / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+
+
+def _reshape(model: Path) -> None:
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "d_model": 64}))
+
+
+BREAK = {
+    "truncated weights": _truncate,
+    "empty weights": lambda model: (model / "model.safetensors").write_bytes(b""),
+    "no weights": lambda model: (model / "model.safetensors").unlink(),
+    "wrong shape": _reshape,
+    "config not JSON": lambda model: (model / "config.json").write_text("{"),
+    "config a list": lambda model: (model / "config.json").write_text("[]"),
+    "config of another kind": lambda model: (model / "config.json").write_text('{"model_type": "bert"}'),
+    "config with a wrong type": lambda model: (model / "config.json").write_text(
+        (model / "config.json").read_text().replace('"num_heads": 2', '"num_heads": "two"')
+    ),
+    "no config": lambda model: (model / "config.json").unlink(),
+    "no vocabulary": lambda model: (model / "spiece.model").unlink(),
+    "broken vocabulary": lambda model: (model / "spiece.model").write_bytes(b"not a vocabulary"),
+}
+
+
+@pytest.mark.parametrize("way", BREAK)
+def test_broken_models_are_one_line(model: Path, folder: Path, way: str, capfd: pytest.CaptureFixture[str]) -> None:
+    put(a=BAD)
+    broken = folder / "broken"
+    shutil.copytree(model, broken)
+    BREAK[way](broken)
+    assert main(["correct", "-w", "--model", str(broken), "a.txt"]) == 1
+    out, talk = capfd.readouterr()
+    assert out == "" and talk.startswith("edit-gec: ") and talk.count("\n") == 1
+    assert str(broken) in talk or "num_heads is 'two'" in talk
+    assert Path("a.txt").read_bytes() == BAD
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["--model", "no-such-model"], "no-such-model"),
+        (["--model", ""], "model"),
+        (["--device", "cuda:99"], "cuda:99"),
+    ],
+)
+def test_wrong_model_or_device_is_one_line(
+    model: Path, args: list[str], complaint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(a=BAD)
+    assert main(["correct", "--model", str(model), "a.txt", *args]) == 1
+    out, talk = capfd.readouterr()
+    assert out == "" and talk.startswith("edit-gec: ") and talk.count("\n") == 1 and complaint in talk
+
+
+def test_interrupt_while_torch_is_imported(model: Path) -> None:
+    """A KeyboardInterrupt there ends in C++ now and then, and aborts."""
+    put(a=BAD)
+    with subprocess.Popen([*EDIT_GEC, "correct", "--model", str(model), "a.txt"], stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None
+        while child.poll() is None and "libtorch" not in Path(f"/proc/{child.pid}/maps").read_text():
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        talk = child.stderr.read()
+    assert (child.returncode, talk) == (130, b"edit-gec: interrupted\n")
+
+
+def test_the_shipped_model_corrects(folder: Path) -> None:
+    try:
+        find_model("edit5-mini")
+    except InputError:
+        pytest.skip("no trained model in this checkout")
+    put(a=b"She go to school becuase she like it.\r\n")
+    status, out, talk = run("correct", "a.txt", command=EDIT_GEC)
+    assert (status, out, talk) == (0, b"She goes to school because she likes it.\r\n", "")
