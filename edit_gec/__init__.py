@@ -1,7 +1,16 @@
-"""edit-gec: grammatical error correction that is fast, exact about what it changes, and measured."""
+"""edit-gec: grammatical error correction that is fast, exact about what it changes, and measured.
+
+    from edit_gec import Corrector
+    corrector = Corrector.load()
+    corrector.correct("She go home.").corrected
+
+The path, in reading order: corrector (start there), sentences, tokens, plan, t5, edit5, decode, edits.
+"""
 
 from __future__ import annotations
 
+from edit_gec.corrector import Correction, Corrector
+from edit_gec.edits import Edit
 from edit_gec.errors import InputError
 
-__all__ = ["InputError"]
+__all__ = ["Correction", "Corrector", "Edit", "InputError"]

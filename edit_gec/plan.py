@@ -3,15 +3,16 @@
 A pair becomes a plan (`align`), a plan becomes text (`realize`) and edits of the source (`spans`). Training, decoding
 and auditing share this file. Positions count the start sentinel S as piece 0:
 
-    source   S  i  was  walking  ...  when  struck  by  bicycle        target  I was walking ... when I was struck by a bicycle
-    tags     K+ D  D    K        ...  K+    K       K+  K              (K+: an insertion follows; here `i was` is REPLACE)
+    source   S  i  was  walking ... when  struck  by  bicycle
+    target   I was walking ... when I was struck by a bicycle
+    tags     K  R  R    K       ... I     K       I   K       (Keep, Replace, Insert behind)
     order    S  walking ... when struck by bicycle
     stream   <extra_id_1> I was <extra_id_6> I was <extra_id_8> a </s>
 
 Slot <extra_id_k> stands after k kept pieces of the re-ordered sentence, S included (EdiT5, section 3; the case study).
-Alignment is monotone LCS over whole words with a preference for contiguous runs; blocks of two or more pieces that moved
-are re-used (a pointer move); a word is kept in part only if what is kept is a real stem (learn|s), never the fragments
-of a misspelling.
+Alignment is monotone LCS over whole words with a preference for contiguous runs; blocks of two or more pieces that
+moved are re-used (a pointer move); a word is kept in part only if what is kept is a real stem (learn|s), never the
+fragments of a misspelling.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from itertools import accumulate
 
 from edit_gec.tokens import EOS, Pieces, Tokens
 
-KEEP, DELETE, INSERT, REPLACE = range(4)  # INSERT: keep this piece, an insertion follows; REPLACE: delete, insertion here
+KEEP, DELETE, INSERT, REPLACE = range(
+    4
+)  # INSERT: keep this piece, an insertion follows; REPLACE: delete, insertion here
 MOVED_PIECES = 2  # smallest block that may move: smaller ones are mostly spurious (a "the" re-used eight words away)
 STEM_CHARACTERS = 4  # smallest stem that may stay of a changed word
 SUFFIX_CHARACTERS = 4  # largest ending that may change on it
@@ -67,7 +70,7 @@ class Plan:
         return ranks
 
     def pointers(self) -> list[int]:
-        """Successor of each piece [length + 1]: kept pieces form one cycle through the end (`length`), deleted ones loop."""
+        """Successor of each piece [length + 1]: kept ones form a cycle through the end (`length`), deleted ones loop."""
         chain = [*self.order, self.length]
         successors = list(range(self.length + 1))
         for here, there in zip(chain, [*chain[1:], 0], strict=True):
@@ -134,7 +137,7 @@ def spans(plan: Plan, source: Pieces, tokens: Tokens) -> list[tuple[int, int, st
 
 
 def _fixed(order: Sequence[int]) -> list[bool]:
-    """Which kept pieces stand where they stood: everything before them in the output stood before them in the source."""
+    """Which kept pieces stand where they stood: what is before them in the output was before them in the source."""
     highest_before = list(accumulate(order, max))
     lowest_after = list(accumulate(reversed(order), min))[::-1]
     return [highest_before[n] == i == lowest_after[n] for n, i in enumerate(order)]
@@ -144,8 +147,8 @@ def _span(source: Pieces, before: int, after: int, text: str) -> tuple[int, int,
     """Edit that puts `text` between pieces `before` and `after` (both fixed), or None if it stands there already."""
     if text == source.text(before, after - 1):
         return None
-    start = source.ends[before - 1] if before else 0
-    end = source.starts[after - 1] if after <= len(source) else len(source.source)
+    start = source.ends[before - 1] if before else min(source.starts, default=0)
+    end = source.starts[after - 1] if after <= len(source) else max(source.ends, default=0)
     if before or not source.prefixed:
         return start, end, text
     # The dummy prefix: the first piece has a space that the source has not, and the output gives up its first space.
@@ -161,8 +164,10 @@ def _span(source: Pieces, before: int, after: int, text: str) -> tuple[int, int,
 
 def align(source: Sequence[int], target: Sequence[int], tokens: Tokens) -> Plan:
     """Plan that turns source ids into target ids (both without sentinels): realize(plan) spells the target exactly."""
-    matched = _match(_words(source, tokens), _words(target, tokens), source, target, tokens)
-    order, insertions, run = [0], [], []  # type: ignore[var-annotated]
+    matched = _match(words(source, tokens), words(target, tokens), source, target, tokens)
+    order = [0]
+    insertions: list[tuple[int, tuple[int, ...]]] = []
+    run: list[int] = []
     for j, piece in enumerate(target):
         i = matched.get(j)
         if i is None:
@@ -177,7 +182,7 @@ def align(source: Sequence[int], target: Sequence[int], tokens: Tokens) -> Plan:
     return Plan(len(source) + 1, tuple(order), tuple(insertions))
 
 
-def _words(ids: Sequence[int], tokens: Tokens) -> list[tuple[int, int]]:
+def words(ids: Sequence[int], tokens: Tokens) -> list[tuple[int, int]]:
     """Half-open piece ranges of words: a new one starts at a space, and where letters, digits and signs meet."""
     starts, last = [], ""
     for n, piece in enumerate(ids):

@@ -65,9 +65,9 @@ class Tokens:
 
     def __init__(self, processor: Any, slots: int) -> None:
         self.processor = processor
-        self.pieces: int = processor.get_piece_size()
+        self.pieces = int(processor.get_piece_size())
         self.slots = slots
-        self.size = self.pieces + slots
+        self.size: int = self.pieces + slots
         self._surfaces = [self._surface(i) for i in range(self.pieces)]
 
     @classmethod
@@ -85,6 +85,10 @@ class Tokens:
 
     def encode(self, sentence: str) -> Pieces:
         """Pieces of one sentence; their spans tile it, whatever the vocabulary's normalisation did."""
+        if not sentence.isascii():  # lone surrogates are no text: they read as "?", and stay in the source
+            sentence, source = sentence.encode("utf-8", errors="replace").decode(), sentence
+        else:
+            source = sentence
         encoded = self.processor.encode(sentence, return_type="offset_mapping")
         ids: list[int] = list(encoded["ids"])
         starts, ends = [], []
@@ -95,7 +99,7 @@ class Tokens:
             ends.append(position)
         if ids and position < len(sentence):
             ends[-1] = len(sentence)
-        return Pieces(sentence, tuple(ids), tuple(starts), tuple(ends), self._is_prefixed(ids, sentence, ends))
+        return Pieces(source, tuple(ids), tuple(starts), tuple(ends), self._is_prefixed(ids, sentence, ends))
 
     def _is_prefixed(self, ids: list[int], sentence: str, ends: list[int]) -> bool:
         if not ids:

@@ -74,7 +74,7 @@ def train(conllu_dir: Path, out: Path, steps: int = 3000) -> dict[str, float]:
         config["paths"].update(train=f"{tmp}/train.spacy", dev=f"{tmp}/dev.spacy")
         for corpus in config["corpora"].values():
             corpus["gold_preproc"] = True  # ERRANT parses tokens that are given, sentence by sentence
-        config["training"].update(max_steps=steps, patience=0, eval_frequency=500)
+        config["training"].update(max_steps=steps, patience=0, eval_frequency=min(steps, 500))
         # Worth 5 LAS together with gold_preproc: 82.4 after 3,000 steps against 77 after 4,000 without both.
         config["training"]["optimizer"]["use_averages"] = True
         (Path(tmp) / "out").mkdir()

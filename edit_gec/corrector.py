@@ -1,0 +1,208 @@
+"""The whole path in one short class: START READING HERE.
+
+    >>> from edit_gec import Corrector                                                     # doctest: +SKIP
+    >>> corrector = Corrector.load()                                                       # doctest: +SKIP
+    >>> corrector.correct("She go home becuase its late.").corrected                       # doctest: +SKIP
+    'She goes home because it's late.'
+
+Text is split into sentences (1), sentences into pieces (2); the model tags, points and writes insertions (3, 4); plans
+become edits of the sentence (5) and of the document (7). What is not edited is never produced again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from edit_gec.edits import Edit, apply, minimal
+from edit_gec.errors import InputError
+from edit_gec.sentences import Sentence, split
+
+if TYPE_CHECKING:
+    from edit_gec.decode import Options, Prediction
+    from edit_gec.edit5 import EdiT5
+    from edit_gec.tokens import Pieces, Tokens
+
+DEFAULT_MODEL = "edit5-mini"
+_HERE = Path(__file__).resolve().parent
+MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A text, its corrected form and the edits between them (code points of `text`)."""
+
+    text: str
+    corrected: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of pieces that the model reads at once: a sentence, or a part of an overlong one."""
+
+    text: int  # which of the texts
+    sentence: Sentence
+    pieces: Pieces
+
+
+class Corrector:
+    """A loaded model and its decisions. Build one with `load`; it may be used for any number of texts."""
+
+    def __init__(
+        self,
+        model: EdiT5,
+        tokens: Tokens,
+        options: Options,
+        *,
+        folder: Path,
+        batch_size: int = 32,
+        dictionary: Iterable[str] = (),
+    ) -> None:
+        self.model, self.tokens, self.options, self.folder = model, tokens, options, folder
+        self.batch_size = batch_size
+        self.dictionary = frozenset(word.casefold() for word in dictionary)
+
+    @classmethod
+    def load(
+        cls,
+        model: str | Path = DEFAULT_MODEL,
+        *,
+        device: str = "cpu",
+        dtype: str = "float32",
+        threads: int | None = None,
+        min_confidence: float | None = None,
+        batch_size: int = 32,
+        dictionary: Iterable[str] = (),
+    ) -> Corrector:
+        """Load a model by name or folder. `min_confidence` (0 to 1) replaces the model's own threshold.
+
+        Raises InputError for an unknown model, a broken folder, or a device that is not there.
+        """
+        folder = find_model(model)  # before torch is imported: a typing error is answered at once
+        import torch
+
+        from edit_gec.decode import Options
+        from edit_gec.edit5 import EdiT5, read_thresholds
+        from edit_gec.tokens import Tokens
+
+        if device.startswith("cuda") and not torch.cuda.is_available():
+            raise InputError(f"device {device}: this torch sees no GPU; leave --device out to use the CPU")
+        if threads:
+            torch.set_num_threads(threads)
+        network = EdiT5.load(folder, getattr(torch, dtype)).to(device)
+        thresholds = read_thresholds(folder)
+        if min_confidence is not None:
+            thresholds["min_confidence"] = min_confidence
+        tokens = Tokens.load(folder, network.config.slots)
+        if tokens.size != network.config.vocab_size:
+            raise InputError(f"{folder}: the vocabulary has {tokens.size} entries, config.json says otherwise")
+        return cls(network, tokens, Options(**thresholds), folder=folder, batch_size=batch_size, dictionary=dictionary)
+
+    def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
+        """Correct one text. `lines` takes each line as a text of its own; `markup` leaves Markdown and HTML alone."""
+        return self.correct_batch([text], lines=lines, markup=markup)[0]
+
+    def correct_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        lines: bool = False,
+        markup: bool = True,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Correction]:
+        """Correct several texts together; `progress` is called with (windows done, windows in all)."""
+        windows = [
+            Window(number, sentence, pieces)
+            for number, text in enumerate(texts)
+            for sentence in split(text, lines=lines, markup=markup)  # 1
+            for pieces in self.windows(self.tokens.encode(sentence.text))  # 2
+        ]
+        edits: list[list[Edit]] = [[] for _ in texts]
+        done = 0
+        for batch in self.batches(windows):
+            predictions = self.predict([window.pieces for window in batch])  # 3, 4
+            for window, prediction in zip(batch, predictions, strict=True):
+                if prediction.plan.changes:
+                    edits[window.text] += self.edits(texts[window.text], window, prediction)  # 5, 7
+            done += len(batch)
+            if progress:
+                progress(done, len(windows))
+        return [self.apply(text, found) for text, found in zip(texts, edits, strict=True)]
+
+    # ---------------------------------------------------------------- the stages
+
+    def windows(self, pieces: Pieces) -> Iterator[Pieces]:
+        """Cut what is longer than the model reads at once; at spaces where there are any."""
+        longest = self.model.config.max_pieces
+        start = 0
+        while len(pieces) - start > longest:
+            end = start + longest
+            spaces = (n for n in range(end, start + longest // 2, -1) if self.tokens.starts_word(pieces.ids[n]))
+            end = next(spaces, end)
+            yield pieces.window(start, end)
+            start = end
+        if start < len(pieces):
+            yield pieces.window(start, len(pieces))
+
+    def batches(self, windows: list[Window]) -> Iterator[list[Window]]:
+        """Windows of similar length together, so that little is spent on padding."""
+        ordered = sorted(windows, key=lambda window: len(window.pieces))
+        for start in range(0, len(ordered), self.batch_size):
+            yield ordered[start : start + self.batch_size]
+
+    def predict(self, sentences: Sequence[Pieces]) -> list[Prediction]:
+        """Plans for one batch."""
+        from edit_gec.decode import predict
+
+        return predict(self.model, self.tokens, sentences, self.options)
+
+    def edits(self, text: str, window: Window, prediction: Prediction) -> Iterator[Edit]:
+        """Edits of the document that a plan makes, without those that touch protected text or words to leave alone."""
+        from edit_gec.plan import spans
+
+        sentence = window.sentence
+        for start, end, replacement, (first, last) in spans(prediction.plan, window.pieces, self.tokens):
+            place = minimal(sentence.text, *whole_words(sentence.text, start, end, replacement))
+            if self.dictionary and self.dictionary & set(sentence.text[place[0] : place[1]].casefold().split()):
+                continue
+            projected = sentence.project(*place)
+            if projected:
+                begin, stop, new = projected
+                yield Edit(begin, stop, text[begin:stop], new, round(prediction.between(first, last), 4))
+
+    def apply(self, text: str, found: list[Edit]) -> Correction:
+        """The corrected text; of two edits that meet after projection the surer one wins."""
+        chosen: list[Edit] = []
+        for edit in sorted(found, key=lambda e: (e.start, e.end)):
+            if chosen and edit.start < max(chosen[-1].end, chosen[-1].start + 1):
+                if edit.confidence > chosen[-1].confidence:
+                    chosen[-1] = edit
+                continue
+            chosen.append(edit)
+        return Correction(text, apply(text, chosen), tuple(chosen))
+
+
+def whole_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+    """The same change, widened until it cuts no word: `+s` behind "learn" becomes "learn" -> "learns"."""
+    while start and text[start - 1].isalnum() and (replacement + text[end:])[:1].isalnum():
+        start -= 1
+        replacement = text[start] + replacement
+    while end < len(text) and text[end].isalnum() and (text[:start] + replacement)[-1:].isalnum():
+        replacement += text[end]
+        end += 1
+    return start, end, replacement
+
+
+def find_model(model: str | Path) -> Path:
+    """Folder of a model given by name or path. Raises InputError that names the models there are."""
+    places = [Path(model), *(folder / model for folder in MODEL_FOLDERS)]
+    for place in places:
+        if (place / "config.json").is_file():
+            return place
+    names = sorted({p.parent.name for folder in MODEL_FOLDERS for p in folder.glob("*/config.json")})
+    raise InputError(
+        f"model {str(model)!r}: neither a model folder nor one of {', '.join(names) or 'ours (none here)'}"
+    )

@@ -1,0 +1,285 @@
+"""Logits -> plan: tags with a keep bias, the pointer walk, the insertion loop, and how sure each edit is.
+
+    predict(model, tokens, sentences, options) -> one Prediction per sentence
+
+Decisions, in order: tags are greedy after KEEP gets a bonus; a word is deleted whole unless a real stem of it stays;
+the pointer chain is followed only where it leaves the source order; the decoder runs only if a slot is open, all slots
+of all sentences at once (`sequential` fills one after the other instead, as in the paper: the reference). A gap whose
+edit is less sure than `min_confidence` is left as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from edit_gec.collate import pad, wrap
+from edit_gec.edit5 import EdiT5
+from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, Plan, anchor, unchanged, words
+from edit_gec.tokens import EOS, PAD, UNK, Pieces, Tokens
+
+MAX_INSERTION = 32  # pieces in one slot; a slot that goes on longer is given up
+
+
+@dataclass(frozen=True)
+class Options:
+    """Thresholds of the decisions; the model folder carries tuned values."""
+
+    keep_bias: float = 0.0  # added to the logit of KEEP
+    sentence_gate: float = 0.0  # a sentence is left alone unless some piece changes with this probability
+    min_confidence: float = 0.0  # of a single edit
+    sequential: bool = False
+
+
+@dataclass
+class Prediction:
+    """A plan and, for each kept piece behind which something changes, the probability of that change."""
+
+    plan: Plan
+    confidence: dict[int, float] = field(default_factory=dict)
+    steps: int = 0  # of the insertion decoder, as far as this sentence needed them
+
+    def between(self, first: int, last: int) -> float:
+        """How sure the edit between two kept pieces is: as sure as its least sure part."""
+        return min((c for piece, c in self.confidence.items() if first <= piece < last), default=1.0)
+
+
+@dataclass
+class Slot:
+    """One insertion to be written: behind the kept piece `kept` of sentence `sentence`."""
+
+    sentence: int
+    k: int
+    kept: int
+    anchor: int
+    pieces: list[int] = field(default_factory=list)
+    log_probability: float = 0.0
+    finished: bool = False
+
+
+@torch.inference_mode()
+def predict(model: EdiT5, tokens: Tokens, sentences: Sequence[Pieces], options: Options) -> list[Prediction]:
+    """Plans for one batch of sentences, none longer than model.config.max_pieces."""
+    device = model.embedding.weight.device
+    ids = pad([wrap(s.ids, tokens) for s in sentences], PAD).to(device)  # [B, S]
+    lengths = torch.tensor([len(s) + 2 for s in sentences], device=device)
+    mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
+    encoded, bias = model.encode(ids, mask)
+    probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
+    tags = [choose_tags(p, s, tokens, options) for p, s in zip(probabilities, sentences, strict=True)]
+    changed = [n for n, t in enumerate(tags) if any(t)]
+    predictions = [Prediction(unchanged(len(s) + 1)) for s in sentences]
+    if not changed:
+        return predictions
+    rows = torch.tensor(changed, device=device)
+    tag_ids = pad([[*tags[n], KEEP] for n in changed], KEEP).to(device)
+    tag_ids = torch.nn.functional.pad(tag_ids, (0, ids.shape[1] - tag_ids.shape[1]))
+    orders = follow_points(model, encoded[rows], tag_ids, mask[rows], [tags[n] for n in changed])
+    slots = open_slots([tags[n] for n in changed], orders)
+    if slots:
+        ranks = pad([[*rank_list(o, len(tags[n])), len(o)] for n, o in zip(changed, orders, strict=True)], -1)
+        ranks = torch.nn.functional.pad(ranks, (0, ids.shape[1] - ranks.shape[1]), value=-1).to(device)
+        memory = model.remember(encoded[rows], bias[rows], tag_ids, ranks)
+        fill(model, tokens, memory, mask[rows], slots, sequential=options.sequential)
+    for row, n in enumerate(changed):
+        mine = [slot for slot in slots if slot.sentence == row]
+        predictions[n] = assemble(tags[n], probabilities[n], orders[row], mine, options.min_confidence)
+    return predictions
+
+
+# ---------------------------------------------------------------- tags
+
+
+def tag_probabilities(logits: Tensor, keep_bias: float) -> list[list[list[float]]]:
+    """Softmax over the four tags after the bonus for KEEP; plain lists [B][S][4], which Python reads fastest."""
+    bonus = torch.zeros(4, device=logits.device)
+    bonus[KEEP] = keep_bias
+    return (logits.float() + bonus).softmax(-1).tolist()
+
+
+def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Tokens, options: Options) -> list[int]:
+    """Greedy tags [length], sentinel first; whole words where the pieces of a word disagree without a real stem."""
+    length = len(sentence) + 1
+    tags = [max(range(4), key=p.__getitem__) for p in probabilities[:length]]
+    if tags[0] in (DELETE, REPLACE):
+        tags[0] = KEEP
+    if all(t == KEEP for t in tags):
+        return tags
+    if max(1 - p[KEEP] for p in probabilities[:length]) < options.sentence_gate:
+        return [KEEP] * length
+    for start, end in words(sentence.ids, tokens):
+        if end - start > 1 and not _is_whole(tags[start + 1 : end + 1], sentence, start, tokens):
+            _decide_word(tags, probabilities, start + 1, end + 1)
+    return tags
+
+
+def _is_whole(tags: list[int], sentence: Pieces, start: int, tokens: Tokens) -> bool:
+    """Whether a word is kept, deleted, or loses only an ending behind a real stem."""
+    deleted = [t in (DELETE, REPLACE) for t in tags]
+    kept = deleted.index(True) if True in deleted else len(deleted)
+    if not all(deleted[kept:]):
+        return False
+    stem = sum(len(tokens.surface(p).lstrip(b" ")) for p in sentence.ids[start : start + kept])
+    return kept in (0, len(deleted)) or stem >= STEM_CHARACTERS - 1
+
+
+def _decide_word(tags: list[int], probabilities: list[list[float]], start: int, end: int) -> None:
+    """Give all pieces of a word the same fate, by their mean probabilities."""
+    mean = [sum(p[t] for p in probabilities[start:end]) / (end - start) for t in range(4)]
+    if mean[DELETE] + mean[REPLACE] > 0.5:
+        tags[start:end] = [DELETE if mean[DELETE] > mean[REPLACE] else REPLACE] * (end - start)
+    else:
+        tags[start:end] = [KEEP] * (end - start - 1) + [INSERT if tags[end - 1] == INSERT else KEEP]
+
+
+# ---------------------------------------------------------------- points
+
+
+def follow_points(
+    model: EdiT5, encoded: Tensor, tags: Tensor, mask: Tensor, tag_lists: list[list[int]]
+) -> list[list[int]]:
+    """Output order of the kept pieces of each sentence. The walk runs only where the best chain is not monotone."""
+    scores = model.point(encoded, tags, mask)  # [B, S, S]
+    scores[:, :, 0] = -1e9  # nothing comes before the sentinel
+    best = scores.argmax(-1).tolist()
+    orders = []
+    for n, tag_list in enumerate(tag_lists):
+        kept = [i for i, t in enumerate(tag_list) if t in (KEEP, INSERT)]
+        chain = [*kept, len(tag_list)]
+        monotone = all(best[n][here] == there for here, there in zip(chain, chain[1:], strict=False))
+        orders.append(kept if monotone else walk(scores[n].tolist(), kept, len(tag_list)))
+    return orders
+
+
+def walk(scores: list[list[float]], kept: list[int], end: int) -> list[int]:
+    """Greedy walk from the sentinel over all kept pieces, each once; the end comes last."""
+    left = set(kept[1:])
+    order = [kept[0]]
+    while left:
+        row = scores[order[-1]]
+        order.append(max(left, key=row.__getitem__))
+        left.remove(order[-1])
+    return order
+
+
+def rank_list(order: Sequence[int], length: int) -> list[int]:
+    """Position of each piece in the output order, -1 for deleted ones."""
+    return Plan(length, tuple(order)).ranks()
+
+
+# ---------------------------------------------------------------- insertions
+
+
+def open_slots(tag_lists: list[list[int]], orders: list[list[int]]) -> list[Slot]:
+    """The slots that the tags open: behind INSERT, and behind the kept piece before a REPLACE."""
+    slots = []
+    for n, (tags, order) in enumerate(zip(tag_lists, orders, strict=True)):
+        opened, kept = set(), 0
+        for i, tag in enumerate(tags):
+            if tag in (KEEP, INSERT):
+                kept = i
+            if tag in (INSERT, REPLACE):
+                opened.add(kept)
+        slots += [Slot(n, k, i, anchor(i, tags)) for k, i in enumerate(order, start=1) if i in opened]
+    return slots
+
+
+def fill(
+    model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, slots: list[Slot], *, sequential: bool = False
+) -> int:
+    """Write into every slot, greedily; returns the number of decoder steps.
+
+    A row of the batch is a queue of slots: one slot each (parallel), or all slots of a sentence (sequential, where a
+    slot sees what was written into those before it).
+    """
+    queues: dict[int, list[Slot]] = {}
+    for number, slot in enumerate(slots):
+        queues.setdefault(slot.sentence if sequential else number, []).append(slot)
+    rows = list(queues.values())
+    sentence = torch.tensor([queue[0].sentence for queue in rows], device=memory.device)  # [R]
+    memory, mask = memory[sentence], mask[sentence]
+    keys = model.decoder.memory(memory)
+    caches = model.decoder.new_caches()
+    at = [0] * len(rows)
+    inputs = [tokens.slot(queue[0].k) for queue in rows]
+    banned = torch.tensor([PAD, UNK, *range(tokens.pieces, tokens.size)], device=memory.device)
+    steps = 0
+    while any(inputs):
+        anchors = torch.tensor([[q[min(a, len(q) - 1)].anchor] for q, a in zip(rows, at, strict=True)])
+        anchors = anchors.to(memory.device)
+        stream = torch.tensor(inputs, device=memory.device)[:, None]
+        embedded = model.embed_slots(stream, memory, anchors)
+        hidden = model.decoder(embedded, keys, model.cross_bias(anchors, mask), caches)
+        log_probabilities = model.output(hidden[:, 0]).float().log_softmax(-1)  # [R, V]
+        log_probabilities[:, banned] = -1e9
+        opening = torch.tensor([not q[min(a, len(q) - 1)].pieces for q, a in zip(rows, at, strict=True)])
+        log_probabilities[opening.to(memory.device), EOS] = -1e9  # a slot is open because something belongs there
+        values, choices = (t.tolist() for t in log_probabilities.max(-1))
+        inputs = [advance(q, at, r, choices[r], values[r], inputs[r], tokens) for r, q in enumerate(rows)]
+        steps += 1
+    return steps
+
+
+def advance(
+    queue: list[Slot], at: list[int], row: int, choice: int, log_probability: float, given: int, tokens: Tokens
+) -> int:
+    """Record what a row wrote; returns its next input, PAD when it is done."""
+    if given == PAD:
+        return PAD
+    slot = queue[at[row]]
+    slot.log_probability += log_probability
+    if choice != EOS:
+        slot.pieces.append(choice)
+        if len(slot.pieces) < MAX_INSERTION:
+            return choice
+    slot.finished = choice == EOS
+    at[row] += 1
+    return tokens.slot(queue[at[row]].k) if at[row] < len(queue) else PAD
+
+
+# ---------------------------------------------------------------- the plan, and how sure it is
+
+
+def assemble(
+    tags: list[int], probabilities: list[list[float]], order: list[int], slots: list[Slot], min_confidence: float
+) -> Prediction:
+    """Plan of one sentence. Gaps less sure than `min_confidence`, or never finished, are restored.
+
+    The probability of a gap's edit is the mean probability of its tags times that of what was written. Where pieces
+    moved, the gaps are one decision: all or nothing.
+    """
+    written = {slot.kept: slot for slot in slots}
+    gaps: dict[int, list[int]] = {}
+    kept = 0
+    for i, tag in enumerate(tags):
+        if tag in (KEEP, INSERT):
+            kept = i
+        else:
+            gaps.setdefault(kept, []).append(i)
+    confidence: dict[int, float] = {}
+    for piece in {*gaps, *written}:
+        deleted = gaps.get(piece, [])
+        sure = [probabilities[i][DELETE] + probabilities[i][REPLACE] for i in deleted]
+        sure = sure or [probabilities[piece][INSERT] + probabilities[piece][REPLACE]]
+        value = sum(sure) / len(sure)
+        if piece in written:
+            slot = written[piece]
+            value *= torch.tensor(slot.log_probability).exp().item() if slot.finished else 0.0
+        confidence[piece] = value
+    moved = order != sorted(order)
+    if moved and min(confidence.values(), default=1.0) < min_confidence:
+        return Prediction(unchanged(len(tags)))
+    refused = {piece for piece, value in confidence.items() if value < max(min_confidence, 1e-9)}
+    restored = {i for piece in refused for i in gaps.get(piece, [])}
+    final = order if moved else sorted({*order, *restored})
+    insertions = tuple(
+        (k, tuple(written[i].pieces))
+        for k, i in enumerate(final, start=1)
+        if i in written and i not in refused and written[i].pieces
+    )
+    plan = Plan(len(tags), tuple(final), insertions)
+    steps = sum(len(slot.pieces) + 1 for slot in slots)
+    return Prediction(plan, {i: c for i, c in confidence.items() if i not in refused}, steps)

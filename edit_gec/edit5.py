@@ -1,0 +1,257 @@
+"""EdiT5: a T5 encoder that tags and re-orders, and a one-layer decoder that writes only the insertions.
+
+    pieces --12 layers--> h --1 layer--> tags                              (what stays, where something is inserted)
+    h + tag embedding ----> points                                         (which kept piece comes next)
+                      ----> + embedding of the new position --1 layer--> memory of the insertion decoder
+
+Mallinson et al. 2022 ("EdiT5", section 3) with these differences, each noted where it is made: tags also say where
+slots are open (so no slot is guessed, and all can be decoded at once); points are biased by the distance in the kept
+sequence; the insertion decoder knows the source position of its slot. Shapes as in t5.py; R rows of the insertion
+decoder (sentences or slots), T its length. Position 0 is the sentinel <extra_id_0>, the last one </s>.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from edit_gec import checkpoint
+from edit_gec.errors import InputError
+from edit_gec.plan import INSERT, KEEP
+from edit_gec.t5 import NEGATIVE, T5, Decoder, Encoder, EncoderLayer, RelativeBias, RMSNorm, T5Config, initialise
+
+SINKHORN_ITERATIONS = 8
+POINT_DISTANCE = 8  # distances in the kept sequence beyond this share one bias
+
+
+@dataclass(frozen=True)
+class EdiT5Config(T5Config):
+    """Shape of an EdiT5. vocab_size counts the slots, which are its last ids (<extra_id_0> the very last)."""
+
+    num_decoder_layers: int = 1
+    tie_word_embeddings: bool = True
+    scale_decoder_outputs: bool = True
+    slots: int = 128
+    point_width: int = 64
+
+    @property
+    def max_pieces(self) -> int:
+        """Longest source in pieces, sentinel and </s> not counted: every slot must have a name."""
+        return self.slots - 2
+
+
+PRESETS: dict[str, EdiT5Config] = {
+    "edit5-base": EdiT5Config(vocab_size=32128, slots=128),
+    "edit5-mini": EdiT5Config(vocab_size=8192, d_model=256, d_ff=704, num_heads=4, attention_scale=0.125, slots=192),
+}
+
+
+class Batch(NamedTuple):
+    """One training batch. Streams exist only for the R sentences that insert something."""
+
+    ids: Tensor  # [B, S]
+    mask: Tensor  # [B, S] true where there is a piece
+    tags: Tensor  # [B, S] KEEP, DELETE, INSERT, REPLACE
+    ranks: Tensor  # [B, S] position in the output order, -1 for deleted pieces and padding
+    successors: Tensor  # [B, S] the piece that comes next in the output
+    rows: Tensor  # [R] sentence of each stream
+    stream: Tensor  # [R, T] decoder input: slot, pieces, slot, pieces, ...
+    stream_target: Tensor  # [R, T] pieces, </s> at the end of each slot; -100 is padding
+    anchors: Tensor  # [R, T] source position of the slot
+    slot_numbers: Tensor  # [R, T] which slot of its sentence a position belongs to
+
+
+class Losses(NamedTuple):
+    """Sums over the batch in nats, and what they count."""
+
+    tag: Tensor
+    point: Tensor
+    insertion: Tensor
+    pieces: Tensor
+    inserted: Tensor
+
+
+class EdiT5(nn.Module):
+    def __init__(self, config: EdiT5Config) -> None:
+        super().__init__()
+        d, epsilon = config.d_model, config.layer_norm_epsilon
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, d)
+        self.encoder = Encoder(config)
+        self.tag_layer = EncoderLayer(config)
+        self.tag_norm = RMSNorm(d, epsilon)
+        self.tag_head = nn.Linear(d, 4)
+        self.tag_embedding = nn.Embedding(4, d)
+        self.point_query = nn.Linear(d, config.point_width)
+        self.point_key = nn.Linear(d, config.point_width)
+        self.point_distance = nn.Parameter(torch.zeros(2 * POINT_DISTANCE + 1))
+        self.rank_embedding = nn.Embedding(config.slots, d)
+        self.memory_layer = EncoderLayer(config)
+        self.memory_norm = RMSNorm(d, epsilon)
+        self.anchor = nn.Linear(d, d, bias=False)
+        self.anchor_distance = RelativeBias(config, bidirectional=True)
+        self.decoder = Decoder(config)
+        initialise(self, config)
+        with torch.no_grad():
+            for added in (self.tag_embedding, self.rank_embedding):
+                added.weight.mul_(0.1)  # added to h, which they must not drown
+            for head in (self.tag_head, self.point_query, self.point_key):
+                head.bias.zero_()
+            self.point_distance[POINT_DISTANCE + 1] = 6.0  # the next kept piece comes next, unless learnt otherwise
+
+    # ---------------------------------------------------------------- stages, in the order of use
+
+    def encode(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """ids, mask [B, S] -> encoded [B, S, d] and the attention bias [B, H, S, S] that the later layers share."""
+        bias = self.encoder.bias(mask)
+        return self.encoder(self.embedding(ids), bias), bias
+
+    def tag(self, encoded: Tensor, bias: Tensor) -> Tensor:
+        """Tag logits [B, S, 4]."""
+        return self.tag_head(self.tag_norm(self.tag_layer(encoded, bias)))  # type: ignore[no-any-return]
+
+    def point(self, encoded: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """Scores [B, S, S]: piece m is followed by piece j. Deleted pieces and padding are masked both ways.
+
+        Beyond the paper: a learnt bias by distance in the kept sequence, so that monotone order needs no learning.
+        """
+        tagged = encoded + self.tag_embedding(tags)
+        query, key = self.point_query(tagged), self.point_key(tagged)
+        kept = ((tags == KEEP) | (tags == INSERT)) & mask
+        order = kept.long().cumsum(1)
+        distance = (order[:, None, :] - order[:, :, None]).clamp(-POINT_DISTANCE, POINT_DISTANCE)  # [B, S, S]
+        scores = (query @ key.transpose(1, 2)).float() * self.config.point_width**-0.5
+        scores = scores + self.point_distance[distance + POINT_DISTANCE]
+        return scores.masked_fill(~(kept[:, :, None] & kept[:, None, :]), NEGATIVE)
+
+    def remember(self, encoded: Tensor, bias: Tensor, tags: Tensor, ranks: Tensor) -> Tensor:
+        """What the insertion decoder reads [B, S, d]: all pieces, deleted ones too, with tags and new positions."""
+        position = self.rank_embedding(ranks.clamp(min=0)) * (ranks >= 0)[..., None]
+        hidden = encoded + self.tag_embedding(tags) + position
+        return self.memory_norm(self.memory_layer(hidden, bias))  # type: ignore[no-any-return]
+
+    def cross_bias(self, anchors: Tensor, mask: Tensor) -> Tensor:
+        """Bias of the decoder's attention to the source [R, H, T, S], by distance from the slot's anchor [R, T].
+
+        Beyond the paper: with it a one-layer decoder looks at the words around its slot from the first step on.
+        """
+        positions = torch.arange(mask.shape[1], device=mask.device)
+        distance = self.anchor_distance(positions[None, None, :] - anchors[:, :, None])
+        return distance + torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # type: ignore[no-any-return]
+
+    def embed_slots(self, stream: Tensor, memory: Tensor, anchors: Tensor) -> Tensor:
+        """Decoder input [R, T, d]: the piece, plus what the encoder says of its slot's anchor."""
+        at = anchors[:, :, None].expand(-1, -1, memory.shape[-1])
+        return self.embedding(stream) + self.anchor(memory.gather(1, at))  # type: ignore[no-any-return]
+
+    def output(self, hidden: Tensor) -> Tensor:
+        """Decoder output [..., d] -> logits over the vocabulary [..., V], tied to the embedding."""
+        return F.linear(hidden * self.config.d_model**-0.5, self.embedding.weight)
+
+    # ---------------------------------------------------------------- training
+
+    def forward(self, batch: Batch, *, sequential: bool = False) -> tuple[Losses, Tensor, Tensor]:
+        """Losses, tag logits [B, S, 4] and insertion logits [R, T, V], teacher-forced.
+
+        `sequential` lets a slot see the slots before it, as in the paper; otherwise slots are independent, as in
+        slot-parallel decoding. One model learns both.
+        """
+        encoded, bias = self.encode(batch.ids, batch.mask)
+        tag_logits = self.tag(encoded, bias)
+        tag = F.cross_entropy(tag_logits[batch.mask].float(), batch.tags[batch.mask], reduction="sum")
+        scores = sinkhorn(self.point(encoded, batch.tags, batch.mask), SINKHORN_ITERATIONS)
+        pointing = (batch.ranks >= 0) & (batch.successors > 0)
+        point = F.nll_loss(scores[pointing], batch.successors[pointing], reduction="sum")
+        r = batch.rows
+        memory = self.remember(encoded[r], bias[r], batch.tags[r], batch.ranks[r])
+        hidden = self.decoder(
+            self.embed_slots(batch.stream, memory, batch.anchors),
+            self.decoder.memory(memory),
+            self.cross_bias(batch.anchors, batch.mask[r]),
+            blocked=None if sequential else batch.slot_numbers[:, :, None] != batch.slot_numbers[:, None, :],
+        )
+        wanted = batch.stream_target >= 0
+        logits = self.output(hidden[wanted])
+        insertion = F.cross_entropy(logits.float(), batch.stream_target[wanted], reduction="sum")
+        return Losses(tag, point, insertion, batch.mask.sum(), wanted.sum()), tag_logits, logits
+
+    # ---------------------------------------------------------------- folders
+
+    @classmethod
+    def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32) -> EdiT5:
+        """An EdiT5 folder as `save` writes it, in evaluation mode. Raises InputError for anything else."""
+        folder = Path(folder)
+        config = edit5_config(checkpoint.read_config(folder), str(folder / "config.json"))
+        with torch.device("meta"):
+            model = cls(config)
+        model.to_empty(device="cpu")
+        checkpoint.load_parameters(model, checkpoint.read_tensors(folder), str(folder))
+        return model.to(dtype).eval()
+
+    def save(self, folder: str | Path, dtype: torch.dtype = torch.float32, **extra: Any) -> None:
+        """Write config.json (with `extra` entries, thresholds for instance) and the weights in `dtype`."""
+        tensors = {name: p.detach().to("cpu", dtype).contiguous() for name, p in self.state_dict().items()}
+        checkpoint.write_folder(Path(folder), {"model_type": "edit5", **asdict(self.config), **extra}, tensors)
+
+
+def edit5_config(config: dict[str, Any], source: str = "config.json") -> EdiT5Config:
+    """EdiT5Config of a config.json. Raises InputError when it belongs to another kind of model."""
+    if config.get("model_type") != "edit5":
+        raise InputError(f"{source}: model_type {config.get('model_type')!r}, an edit5 model is wanted")
+    return EdiT5Config(**{name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config})
+
+
+def sinkhorn(scores: Tensor, iterations: int) -> Tensor:
+    """Log of a nearly doubly stochastic matrix: alternate row and column normalisation in log space (EdiT5, 3.2)."""
+    masked = scores <= NEGATIVE / 2
+    for _ in range(iterations):
+        scores = (scores - scores.logsumexp(1, keepdim=True)).masked_fill(masked, NEGATIVE)
+        scores = (scores - scores.logsumexp(2, keepdim=True)).masked_fill(masked, NEGATIVE)
+    return scores
+
+
+def warm_start(t5: T5, slots: int = 128) -> tuple[EdiT5, list[str]]:
+    """An EdiT5 that starts from a T5: encoder, embedding, the first decoder layer. Also lists what is new.
+
+    The slots take the last `slots` rows of the embedding: T5's own <extra_id_k> and padding rows, then new ones.
+    """
+    c = t5.config
+    shape = {name: getattr(c, name) for name in T5Config.__dataclass_fields__}
+    shape.update(num_decoder_layers=1, tie_word_embeddings=True, scale_decoder_outputs=True)
+    model = EdiT5(EdiT5Config(**shape, slots=slots))
+    own, given = model.state_dict(), t5.state_dict()
+    copied = {name: given[name] for name in own if name in given and given[name].shape == own[name].shape}
+    model.load_state_dict({**own, **copied})
+    with torch.no_grad():
+        for layer in (model.tag_layer, model.memory_layer):  # start as copies of the last layer, not as noise
+            layer.load_state_dict(model.encoder.layers[-1].state_dict())
+    new = [name for name in own if name not in copied]
+    return model, new
+
+
+def grow(model: EdiT5, layers: int) -> EdiT5:
+    """The same model with a deeper encoder: the stack copied on itself until it has `layers` layers."""
+    config = replace(model.config, num_layers=layers)
+    deeper = EdiT5(config)
+    state = model.state_dict()
+    old = model.config.num_layers
+    if layers % old:
+        raise InputError(f"{layers} encoder layers are wanted, not a multiple of the {old} there are")
+    for name in deeper.state_dict():
+        if name.startswith("encoder.layers."):
+            n, rest = name.removeprefix("encoder.layers.").split(".", 1)
+            state[name] = model.state_dict()[f"encoder.layers.{int(n) % old}.{rest}"]
+    deeper.load_state_dict(state)
+    return deeper
+
+
+def read_thresholds(folder: Path) -> dict[str, Any]:
+    """The decision thresholds that a model folder carries in its config.json."""
+    thresholds = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("thresholds", {})
+    return {name: float(value) for name, value in thresholds.items()}
