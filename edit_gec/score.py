@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--system", action="append", metavar="S", default=[], help="edit-gec, none, or a command with {in} and {out}"
     )
     who.add_argument("--model", metavar="DIR", help="model folder for --system edit-gec (default: the shipped one)")
+    who.add_argument("--min-confidence", type=float, metavar="P", help="threshold of edit-gec (default: the model's)")
     who.add_argument("--tokens", action="store_true", help="give systems the tokens as they are, not raw text")
     how = parser.add_argument_group("metric")
     how.add_argument("--metric", choices=["errant", "gleu"], help="default: the one the set is published with")
@@ -92,7 +93,7 @@ def _options(args: argparse.Namespace) -> Options:
 
     if args.beta <= 0 or args.resamples < 1:
         raise InputError("--beta and --resamples must be above zero")
-    names = ("mode", "beta", "reference", "spacy_model", "resamples", "seed", "tokens", "model")
+    names = ("mode", "beta", "reference", "spacy_model", "resamples", "seed", "tokens", "model", "min_confidence")
     return Options(**{name: getattr(args, name) for name in names}, curve=args.curve or bool(args.plot))
 
 

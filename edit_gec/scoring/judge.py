@@ -39,6 +39,7 @@ class Options:
     seed: int = 12345
     tokens: bool = False  # systems get the tokens as they are
     model: str | None = None
+    min_confidence: float | None = None
     curve: bool = False
 
 
@@ -105,12 +106,12 @@ def from_system(test: TestSet, system: str, options: Options) -> Hypothesis:
     """Run a system on the raw text of the set and bring its changes back on the tokens of the set."""
     started = time.perf_counter()
     if test.raw or options.tokens:
-        outputs = systems.run(system, test.lines, options.model)
+        outputs = systems.run(system, test.lines, options.model, options.min_confidence)
         return Hypothesis(system, [o.text for o in outputs], outputs=outputs, seconds=time.perf_counter() - started)
     tokens = [line.split() for line in test.lines]
     split = project.hyphens_split(tokens)
     raws = [project.detokenise(t, split) for t in tokens]
-    outputs = systems.run(system, [r.text for r in raws], options.model)
+    outputs = systems.run(system, [r.text for r in raws], options.model, options.min_confidence)
     seconds = time.perf_counter() - started
     lines = [" ".join(project.project(r, o.text, split)) for r, o in zip(raws, outputs, strict=True)]
     return Hypothesis(system, lines, raws=raws, outputs=outputs, seconds=seconds)
@@ -263,5 +264,5 @@ def signature(test: TestSet, hypothesis: Hypothesis, options: Options) -> str:
 
 def _named(hypothesis: Hypothesis, options: Options) -> str:
     if hypothesis.outputs and hypothesis.system == "edit-gec":
-        return f"edit-gec+{systems.identity(options.model)}"
+        return f"edit-gec+{systems.identity(options.model, options.min_confidence)}"
     return hypothesis.system if hypothesis.outputs else Path(hypothesis.system).name

@@ -11,12 +11,16 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from edit_gec.errors import InputError
 from edit_gec.scoring.m2 import read_lines
+
+if TYPE_CHECKING:
+    from edit_gec.corrector import Corrector
 
 
 class Change(NamedTuple):
@@ -36,28 +40,31 @@ class Output:
     changes: tuple[Change, ...] = ()
 
 
-def run(system: str, texts: Sequence[str], model: str | None = None) -> list[Output]:
-    """The system's output for each text. `model` is the folder that edit-gec loads, None for the one that it ships.
+def run(
+    system: str, texts: Sequence[str], model: str | None = None, min_confidence: float | None = None
+) -> list[Output]:
+    """The system's output for each text. `model` and `min_confidence` are for edit-gec; None takes its own defaults.
 
     Raises InputError where the name is unknown, the command fails, or it gives another number of lines.
     """
     if system == "none":
         return [Output(text) for text in texts]
     if system == "edit-gec":
-        return _edit_gec(texts, model)
+        found = _corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=False)
+        return [
+            Output(c.corrected, tuple(Change(e.start, e.end, e.replacement, e.confidence) for e in c.edits))
+            for c in found
+        ]
     if "{in}" in system and "{out}" in system:
         return _command(system, texts)
     raise InputError(f"system '{system}': wanted 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
 
 
-def _edit_gec(texts: Sequence[str], model: str | None) -> list[Output]:
-    from edit_gec.corrector import Corrector
+@cache
+def _corrector(model: str | None, min_confidence: float | None) -> Corrector:
+    from edit_gec.corrector import DEFAULT_MODEL, Corrector
 
-    corrector = Corrector.load(model) if model else Corrector.load()
-    return [
-        Output(c.corrected, tuple(Change(e.start, e.end, e.replacement, e.confidence) for e in c.edits))
-        for c in corrector.correct_batch(list(texts))
-    ]
+    return Corrector.load(model or DEFAULT_MODEL, min_confidence=min_confidence)
 
 
 def _command(template: str, texts: Sequence[str]) -> list[Output]:
@@ -88,12 +95,11 @@ def above(source: str, output: Output, threshold: float) -> str:
     return "".join(parts) + source[at:]
 
 
-def identity(model: str | None) -> str:
-    """Name and hash of the model that edit-gec corrects with: edit5-mini:1a2b3c4d."""
-    from edit_gec.corrector import Corrector
-
-    folder = Corrector.load(model).folder if model else Corrector.load().folder
+def identity(model: str | None, min_confidence: float | None) -> str:
+    """Name, hash and thresholds of the model that edit-gec corrects with: edit5-mini:1a2b3c4d:keep_bias=0.5,..."""
+    corrector = _corrector(model, min_confidence)
     digest = hashlib.sha256()
-    for path in sorted(p for p in Path(folder).iterdir() if p.suffix in (".safetensors", ".json", ".model")):
+    for path in sorted(p for p in corrector.folder.iterdir() if p.suffix in (".safetensors", ".json", ".model")):
         digest.update(path.read_bytes())
-    return f"{Path(folder).name}:{digest.hexdigest()[:8]}"
+    thresholds = ",".join(f"{k}={v:g}" for k, v in asdict(corrector.options).items() if not isinstance(v, bool))
+    return f"{corrector.folder.name}:{digest.hexdigest()[:8]}:{thresholds}"
