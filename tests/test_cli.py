@@ -321,6 +321,25 @@ def test_other_commands_are_mounted(name: str) -> None:
     assert status == 0 and b"usage: edit-gec " + name.encode() in out
 
 
+def test_explain() -> None:
+    pytest.importorskip("errant")
+    put(a=b"She go home.\n")
+    assert run("correct", "--explain", "a.txt") == (
+        0,
+        b"She goes home.\n",
+        "a.txt:1:5: subject-verb agreement: 'go' -> 'goes' (97%) [R:VERB:SVA]\n",
+    )
+
+
+@pytest.mark.parametrize("missing", ["edit_gec.explain", "spacy"])
+def test_explain_without_its_extra_says_so(missing: str) -> None:
+    script = f"import runpy, sys\nsys.modules['{missing}'] = None\nrunpy.run_path({STAND_IN[1]!r}, run_name='__main__')"
+    command = [sys.executable, "-c", script]
+    status, out, talk = run("correct", "--explain", stdin=b"She go home.\n", command=command)
+    assert (status, out) == (1, b"")
+    assert talk.startswith("edit-gec: ") and "pip install 'edit-gec[score]'" in talk and talk.count("\n") == 1
+
+
 # ---------------------------------------------------------------- the whole path, with a model
 
 
