@@ -44,6 +44,8 @@ class Stage:
     lr: float = 2e-3  # of Muon; AdamW's is `adamw` times as large
     warmup: int = 0
     decay: int = 0  # last steps, over which the learning rate falls to zero
+    batch_pieces: int = 2048  # small batches, many steps: a small budget is not starved of updates
+    start: str = ""  # stage whose model this one starts from; the one before if empty
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,6 @@ class Recipe:
     name: str
     preset: str = "edit5-mini"
     vocabulary: int = 8000
-    batch_pieces: int = 2048
     max_pieces: int = 96
     adamw: float = 2.0
     seed: int = 1
@@ -99,9 +100,9 @@ class Pairs:
         for example in self._examples(rng):
             pool.append(example)
             pieces += len(example.ids)
-            if pieces < POOL * self.recipe.batch_pieces:
+            if pieces < POOL * self.stage.batch_pieces:
                 continue
-            batches = list(buckets(pool, self.recipe.batch_pieces))
+            batches = list(buckets(pool, self.stage.batch_pieces))
             rng.shuffle(batches)
             for batch in batches:
                 yield collate(batch)._asdict()
@@ -281,8 +282,9 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
     for stage in recipe.stages:
         output = runs / recipe.name / stage.name
         if not (output / "config.json").exists():
-            if finished is not None:
-                model = EdiT5.load(finished)
+            before = runs / recipe.name / stage.start if stage.start else finished
+            if before is not None:
+                model = EdiT5.load(before)
             elif init is not None:
                 from edit_gec.checkpoint import load_t5
 
