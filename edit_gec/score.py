@@ -1,11 +1,13 @@
 """`edit-gec score`: how good is a corrector, in the field's own metrics, offline, signed so that others can repeat it.
 
     edit-gec score --m2 dev.m2 --hyp out.txt                       ERRANT P, R, F0.5 of a file
-    edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'codespell-lines {in} {out}'
+    edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'my-tool {in} > {out}'
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     python -m edit_gec.score ...                                   the same, without the rest of edit-gec
 
-The work is done in `edit_gec.scoring`; from Python: `score_lines(sources, hypotheses, m2=...)`.
+The work is done in `edit_gec.scoring`. From Python:
+
+    judge.judge(benchmarks.from_m2("dev.m2"), judge.Hypothesis("mine", lines), judge.Options()).scores
 """
 
 from __future__ import annotations

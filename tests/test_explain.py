@@ -62,6 +62,11 @@ def test_an_edit_across_two_sentences() -> None:
     assert (found.type, found.message) == ("U:PUNCT", "unnecessary full stop: '. Because' -> 'because'")
 
 
+def test_a_sentence_that_goes_away() -> None:
+    (found,) = explain("Bad bad. Fine.", [Edit(0, 9, "Bad bad. ", "", 0.8)])
+    assert found.type == "U:OTHER" and found.message == "unnecessary wording: 'Bad bad.'"
+
+
 def test_nothing_to_explain_needs_no_parser() -> None:
     assert explain("Fine.", []) == []
 

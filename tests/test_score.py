@@ -67,6 +67,22 @@ def test_edits_equal_errant_parallel(theirs: tuple[Path, Path], extractor: Extra
     assert m2.write(extractor.to_m2(tokens(SOURCE), [tokens(r) for r in REFS])) == theirs[1].read_text()
 
 
+def test_empty_lines_as_errant_has_them(
+    tmp_path: Path, command: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty output deletes all; an empty source is left out by errant_parallel, and so by us."""
+    source, hyp, ref, out = (tmp_path / name for name in ("source", "hyp", "ref", "hyp.m2"))
+    source.write_text("He go home .\n\nFine .\n")
+    hyp.write_text("\nSomething new\nFine .\n")
+    ref.write_text("He goes home .\n\nFine !\n")
+    command(parallel_to_m2.main, "-orig", source, "-cor", hyp, "-out", out)
+    blocks = m2.read(out)
+    assert [s.tokens for s in blocks] == [["He", "go", "home", "."], ["Fine", "."]]
+    (data,) = run(capsys, "--source", source, "--ref", ref, "--hyp", hyp)
+    assert (data["scores"]["TP"], data["scores"]["FP"], data["scores"]["FN"]) == (0, 1, 2)
+    assert blocks[0].annotators[0] == judge.extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
+
+
 def test_re_extraction_equals_errant_m2(
     tmp_path: Path, theirs: tuple[Path, Path], command: Callable[..., None], extractor: Extractor
 ) -> None:

@@ -17,7 +17,7 @@ BATCH = 128
 
 
 class Extractor:
-    """ERRANT with one spaCy pipeline; sentences are given as tokens and each distinct one is parsed once."""
+    """ERRANT with one spaCy pipeline; each distinct sentence is parsed once, each distinct pair aligned once."""
 
     def __init__(self, spacy_model: str | None = None) -> None:
         """Raises InputError where ERRANT, spaCy or the pipeline is missing."""
@@ -26,6 +26,7 @@ class Extractor:
 
         self.errant = errant.load("en", self.nlp)
         self._parsed: dict[tuple[str, ...], Any] = {}
+        self._found: dict[tuple[tuple[str, ...], tuple[str, ...]], list[M2Edit]] = {}
 
     def parse(self, sentences: Iterable[Sequence[str]]) -> None:
         """Parse all sentences that are new."""
@@ -44,8 +45,11 @@ class Extractor:
         return [self._edits(*pair) if pair[0] != pair[1] else [] for pair in pairs]
 
     def _edits(self, source: tuple[str, ...], target: tuple[str, ...]) -> list[M2Edit]:
-        found = self.errant.annotate(self._parsed[source], self._parsed[target])
-        return [M2Edit(e.o_start, e.o_end, e.type, " ".join(t.text for t in e.c_toks)) for e in found]
+        if (source, target) not in self._found:
+            found = self.errant.annotate(self._parsed[source], self._parsed[target])
+            edits = [M2Edit(e.o_start, e.o_end, e.type, " ".join(t.text for t in e.c_toks)) for e in found]
+            self._found[source, target] = edits
+        return self._found[source, target]
 
     def to_m2(self, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[Sequence[str]]]) -> list[M2Sentence]:
         """Sentences with one annotator per list of targets: what errant_parallel writes."""

@@ -1,7 +1,9 @@
 """One system on one test set: hypotheses, the metric, its interval, and the signature that makes it repeatable.
 
-judge(test, from_system(test, "edit-gec", options), options)
+    judge(test, from_system(test, "edit-gec", options), options)
         ->  Result(scores={"P": 62.1, "R": 30.4, "F0.5": 51.4, ...}, signature="ERRANT:F0.5|mode:cs|...")
+
+Systems see raw text; what they changed is brought back on the tokens of the set before it is scored.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Results as a table for people, as JSON for programs, as a plot.
 
-jfleg-dev   GLEU
-none        38.20   36.9 - 39.6
-edit-gec    47.11   45.8 - 48.4   +8.91 (p 0.001)
+    jfleg-dev (754 sentences)   GLEU         95 %    against first
+    none                       38.20  36.2 - 40.2
+    edit-gec                   47.11  45.8 - 48.4  +8.91 (p 0.001)
+
+The first system of each test set is the one that the others are tested against.
 """
 
 from __future__ import annotations
@@ -17,23 +19,16 @@ from edit_gec.scoring import counts, significance
 from edit_gec.scoring.judge import Options, Result
 
 
-def main_score(result: Result) -> float:
-    """The number that systems are ranked by: F, GLEU, or changed sentences per 100."""
-    return float(result.score(result.stats.sum(axis=0)))
-
-
 def compare(results: Sequence[Result], options: Options) -> list[significance.Paired | None]:
     """Each result against the first one of the same test set; None for that one itself."""
     first: dict[str, Result] = {}
     out: list[significance.Paired | None] = []
     for result in results:
         base = first.setdefault(result.test, result)
-        same = base is result
-        out.append(
-            None
-            if same
-            else significance.paired(base.stats, result.stats, result.score, options.resamples, options.seed)
-        )
+        if base is result:
+            out.append(None)
+        else:
+            out.append(significance.paired(base.stats, result.stats, result.score, options.resamples, options.seed))
     return out
 
 

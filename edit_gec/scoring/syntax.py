@@ -36,6 +36,7 @@ def load(name: str | None = None) -> Any:
     Raises InputError where spaCy or the pipeline is missing.
     """
     try:
+        import errant  # noqa: F401  # of no use here, but without it nothing can be scored
         import spacy
     except ImportError:
         raise InputError("scoring needs spaCy and ERRANT: pip install 'edit-gec[score]'") from None
