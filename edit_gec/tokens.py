@@ -79,9 +79,15 @@ class Tokens:
         if not path.is_file():
             raise InputError(f"{folder}: no {FILE} here; a model folder needs its SentencePiece vocabulary")
         try:
-            return cls(sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes()), slots)
+            content = path.read_bytes()
+            processor = sentencepiece.SentencePieceProcessor(model_proto=content) if content else None
         except (RuntimeError, OSError) as error:
             raise InputError(f"{path}: not a SentencePiece model ({error})") from None
+        if processor is None:  # which SentencePiece itself accepts, and then knows no piece
+            raise InputError(f"{path}: the file is empty; copy or download it again")
+        if (processor.pad_id(), processor.eos_id(), processor.unk_id()) != (PAD, EOS, UNK):
+            raise InputError(f"{path}: <pad> {PAD}, </s> {EOS}, <unk> {UNK} are wanted, as in T5; this is another kind")
+        return cls(processor, slots)
 
     def encode(self, sentence: str) -> Pieces:
         """Pieces of one sentence; their spans tile it, whatever the vocabulary's normalisation did."""

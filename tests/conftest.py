@@ -1,0 +1,91 @@
+"""A real vocabulary from hand-written sentences and a tiny EdiT5 that was never trained: all that the laws need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from edit_gec.edit5 import EdiT5
+    from edit_gec.tokens import Tokens
+
+PROSE = Path(__file__).parent.parent / "data" / "samples" / "prose.txt"
+SLOTS = 40
+
+
+@pytest.fixture(scope="session")
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
+    """Our kind of vocabulary: identity normalisation, byte fallback, so that every string can be said."""
+    from edit_gec.tokens import Tokens, train_vocabulary
+
+    folder = tmp_path_factory.mktemp("vocabulary")
+    train_vocabulary(PROSE, folder, size=600, threads=1)
+    return Tokens.load(folder, SLOTS)
+
+
+@pytest.fixture(scope="session")
+def t5_tokens(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
+    """T5's kind of vocabulary: NFKC, spaces folded, no byte fallback: what it does not know is <unk>."""
+    import sentencepiece
+
+    from edit_gec.tokens import FILE, Tokens
+
+    folder = tmp_path_factory.mktemp("t5")
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(PROSE), model_prefix=str(folder / "spiece"), vocab_size=350, model_type="unigram",
+        normalization_rule_name="nmt_nfkc", pad_id=0, eos_id=1, unk_id=2, bos_id=-1, num_threads=1, minloglevel=2,
+    )  # fmt: skip
+    assert (folder / FILE).exists()
+    return Tokens.load(folder, SLOTS)
+
+
+@pytest.fixture(scope="session")
+def shipped() -> Tokens:
+    """The vocabulary of the model that we ship: for cases that are meant to be read."""
+    from edit_gec.tokens import Tokens
+
+    return Tokens.load(Path(__file__).parent.parent / "models" / "edit5-mini", 192)
+
+
+@pytest.fixture(scope="session")
+def make_model(tokens: Tokens) -> Callable[..., EdiT5]:
+    """make_model(seed, **shape): a random two-layer model in evaluation mode, on one thread."""
+    import torch
+
+    from edit_gec.edit5 import EdiT5, EdiT5Config
+
+    torch.set_num_threads(1)
+    tiny = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "point_width": 16}
+
+    def make(seed: int = 0, **shape: float) -> EdiT5:
+        torch.manual_seed(seed)
+        return EdiT5(EdiT5Config(**{"vocab_size": tokens.size, "slots": SLOTS, **tiny, **shape})).eval()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def model(make_model: Callable[..., EdiT5]) -> EdiT5:
+    """A random model that edits almost every sentence: tags in all four kinds, blocks moved, insertions that end."""
+    import torch
+
+    model = make_model()
+    with torch.no_grad():
+        model.tag_head.weight *= 3  # as untrained as it is, it makes up its mind
+        model.point_distance.zero_()
+        model.embedding.weight[1] *= 4  # </s>: or no insertion would ever end
+    return model
+
+
+@pytest.fixture(scope="session")
+def model_folder(model: EdiT5, tokens: Tokens, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """That model and its vocabulary, saved."""
+    from edit_gec.tokens import FILE
+
+    folder = tmp_path_factory.mktemp("model")
+    model.save(folder)
+    (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    return folder
