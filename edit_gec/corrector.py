@@ -11,6 +11,7 @@ become edits of the sentence (5) and of the document (7). What is not edited is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "edit5-mini"
 _HERE = Path(__file__).resolve().parent
+_WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
 MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
 
 
@@ -166,11 +168,11 @@ class Corrector:
         sentence = window.sentence
         for start, end, replacement, (first, last) in spans(prediction.plan, window.pieces, self.tokens):
             place = minimal(sentence.text, *whole_words(sentence.text, start, end, replacement))
-            if self.dictionary and self.dictionary & set(sentence.text[place[0] : place[1]].casefold().split()):
-                continue
             projected = sentence.project(*place)
             if projected:
-                begin, stop, new = projected
+                begin, stop, new = whole_words(text, *projected)
+                if not self.dictionary.isdisjoint(_WORD.findall(text[begin:stop].casefold())):
+                    continue
                 yield Edit(begin, stop, text[begin:stop], new, round(prediction.between(first, last), 4))
 
     def apply(self, text: str, found: list[Edit]) -> Correction:
