@@ -149,10 +149,11 @@ def test_raw_text_goes_out_and_comes_back(capsys: pytest.CaptureFixture[str]) ->
     assert "in:detokenised" in data[2]["signature"]
 
 
-def test_gleu_and_false_alarms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gleu_and_false_alarms(tmp_path: Path, theirs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     gleu = run(capsys, "--source", SOURCE, "--ref", *REFS, "--hyp", SOURCE, HYP, REFS[0], "--metric", "gleu")
     values = [g["scores"]["GLEU"] for g in gleu]
     assert values == sorted(values) and values[0] < 60 < values[2] < 100
+    assert run(capsys, "--m2", theirs[1], "--hyp", HYP, "--metric", "gleu")[0]["scores"]["GLEU"] == values[1]
     clean = tmp_path / "clean.txt"
     clean.write_text("It is fine.\nShe sings, he says.\n\nNothing is wrong here.\nAll good.\n")
     data = run(capsys, "--clean", clean, "--system", "sed s/fine/fone/ {in} > {out}", "--system", "none")
