@@ -1,7 +1,7 @@
 """One system on one test set: hypotheses, the metric, its interval, and the signature that makes it repeatable.
 
-    judge(test, from_system(test, "edit-gec", options), options)
-        ->  Result(scores={"P": 62.1, "R": 30.4, "F0.5": 51.4, ...}, signature="ERRANT:F0.5|mode:cs|...")
+    judge(test, from_system(test, "node harper.mjs {in} {out}", options), options)
+        ->  Result(scores={"P": 23.33, "R": 4.64, "F0.5": 12.93, ...}, signature="ERRANT:F0.5|mode:cs|ref:gold|...")
 
 Systems see raw text; what they changed is brought back on the tokens of the set before it is scored.
 """
