@@ -23,9 +23,8 @@ from itertools import accumulate
 
 from edit_gec.tokens import EOS, Pieces, Tokens
 
-KEEP, DELETE, INSERT, REPLACE = range(
-    4
-)  # INSERT: keep this piece, an insertion follows; REPLACE: delete, insertion here
+# INSERT: keep this piece, an insertion follows; REPLACE: delete, insertion here
+KEEP, DELETE, INSERT, REPLACE = range(4)
 MOVED_PIECES = 2  # smallest block that may move: smaller ones are mostly spurious (a "the" re-used eight words away)
 STEM_CHARACTERS = 4  # smallest stem that may stay of a changed word
 SUFFIX_CHARACTERS = 4  # largest ending that may change on it
@@ -70,7 +69,7 @@ class Plan:
         return ranks
 
     def pointers(self) -> list[int]:
-        """Successor of each piece [length + 1]: kept ones form a cycle through the end (`length`), deleted ones loop."""
+        """Successor of each piece [length + 1]: kept ones cycle through the end (`length`), deleted ones loop."""
         chain = [*self.order, self.length]
         successors = list(range(self.length + 1))
         for here, there in zip(chain, [*chain[1:], 0], strict=True):
@@ -124,7 +123,7 @@ def spans(plan: Plan, source: Pieces, tokens: Tokens) -> list[tuple[int, int, st
     inserted = dict(plan.insertions)
     edits = []
     text, previous = tokens.decode(inserted.get(1, ())), 0
-    fixed = _fixed(plan.order)
+    fixed = _fixed(plan.order, source)
     for k, i in [*enumerate(plan.order[1:], start=2), (0, plan.length)]:
         if k and not fixed[k - 1]:
             text += source.text(i - 1, i) + tokens.decode(inserted.get(k, ()))
@@ -136,11 +135,17 @@ def spans(plan: Plan, source: Pieces, tokens: Tokens) -> list[tuple[int, int, st
     return edits
 
 
-def _fixed(order: Sequence[int]) -> list[bool]:
-    """Which kept pieces stand where they stood: what is before them in the output was before them in the source."""
+def _fixed(order: Sequence[int], source: Pieces) -> list[bool]:
+    """Which kept pieces stand where they stood: what is before them in the output was before them in the source.
+
+    Pieces without any text of their own (the first bytes of a character) are no place where an edit could end.
+    """
     highest_before = list(accumulate(order, max))
     lowest_after = list(accumulate(reversed(order), min))[::-1]
-    return [highest_before[n] == i == lowest_after[n] for n, i in enumerate(order)]
+    return [
+        highest_before[n] == i == lowest_after[n] and (i == 0 or source.starts[i - 1] < source.ends[i - 1])
+        for n, i in enumerate(order)
+    ]
 
 
 def _span(source: Pieces, before: int, after: int, text: str) -> tuple[int, int, str] | None:
@@ -154,7 +159,7 @@ def _span(source: Pieces, before: int, after: int, text: str) -> tuple[int, int,
     # The dummy prefix: the first piece has a space that the source has not, and the output gives up its first space.
     if after == 1 and len(source):
         return start, end, text.removeprefix(" ") + " "
-    if not text and source.source.startswith(" ", end):
+    if not text and after <= len(source) and source.source.startswith(" ", end):
         return start, end + 1, text
     return start, end, text.removeprefix(" ")
 

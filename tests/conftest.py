@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -58,9 +58,9 @@ def make_model(tokens: Tokens) -> Callable[..., EdiT5]:
     from edit_gec.edit5 import EdiT5, EdiT5Config
 
     torch.set_num_threads(1)
-    tiny = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "point_width": 16}
+    tiny: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "point_width": 16}
 
-    def make(seed: int = 0, **shape: float) -> EdiT5:
+    def make(seed: int = 0, **shape: Any) -> EdiT5:
         torch.manual_seed(seed)
         return EdiT5(EdiT5Config(**{"vocab_size": tokens.size, "slots": SLOTS, **tiny, **shape})).eval()
 

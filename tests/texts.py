@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 law = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 thorough = settings(law, max_examples=300)
+thousands = settings(law, max_examples=1000)
 brief = settings(law, max_examples=25)
 
 NASTY = [
