@@ -7,6 +7,7 @@ The types come from ERRANT itself, on the parse of the sentence before and after
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ NAMES = {
     "VERB:TENSE": "verb tense",
     "WO": "word order",
 }
+WORD = re.compile(r"[\w'’]{2}")  # two characters of one word
 MARKS = {",": "comma", ".": "full stop", "?": "question mark", "!": "exclamation mark", ":": "colon", ";": "semicolon"}
 
 
@@ -132,7 +134,7 @@ def _classify(
     edit = annotator.import_edit(source, target, [*o, *c])
     if edit.o_str == edit.c_str:
         return "R:ORTH", "spacing"
-    return edit.type, message(edit.type, edit.o_str, edit.c_str)
+    return edit.type, message(edit.type, _words(source, edit.o_toks), _words(target, edit.c_toks))
 
 
 def _tokens(doc: Any, start: int, end: int) -> tuple[int, int]:
@@ -145,6 +147,18 @@ def _tokens(doc: Any, start: int, end: int) -> tuple[int, int]:
 def _end(doc: Any, span: tuple[int, int]) -> int:
     token = doc[span[1] - 1]
     return int(token.idx + len(token))
+
+
+def _words(doc: Any, tokens: Any) -> str:
+    """The text of the tokens in whole words: spaCy makes two of "don't", a writer sees one."""
+    if not tokens:
+        return ""
+    text, start, end = doc.text, tokens[0].idx, _end(doc, (0, tokens[-1].i + 1))
+    while WORD.fullmatch(text[max(start - 1, 0) : start + 1]):
+        start -= 1
+    while WORD.fullmatch(text[end - 1 : end + 1]):
+        end += 1
+    return str(text[start:end])
 
 
 def message(kind: str, old: str, new: str) -> str:

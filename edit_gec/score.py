@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--benchmark", nargs="+", metavar="NAME", help="published sets: jfleg wi bea-dev conll14 cweb ..."
     )
-    parser.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
-    parser.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
+    what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
+    what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
     who = parser.add_argument_group("systems, one or more")
     who.add_argument("--hyp", nargs="+", metavar="FILE", default=[], help="outputs: tokenised lines, or M2")
     who.add_argument(

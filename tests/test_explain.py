@@ -21,6 +21,8 @@ def edit(text: str, old: str, new: str) -> Edit:
         ("It is a intresting book.", "intresting", "interesting", "R:SPELL", "spelling: 'intresting' -> 'interesting'"),
         ("I have two cat at home.", "cat", "cats", "R:NOUN:NUM", "singular or plural: 'cat' -> 'cats'"),
         ("We met in london.", "london", "London", "R:ORTH", "capital letters, spaces or hyphens: 'london' -> 'London'"),
+        ("They dont care.", "dont", "don't", "R:CONTR", "contraction: 'dont' -> 'don't'"),
+        ("My friends house is big.", "friends", "friend's", "R:NOUN:POSS", "possessive: 'friends' -> 'friend's'"),
         ("We discussed about the plan.", "about ", "", "U:PREP", "unnecessary preposition: 'about'"),
         ("If it rains we stay.", "rains", "rains,", "M:PUNCT", "missing comma: ','"),
     ],

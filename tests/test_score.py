@@ -159,6 +159,9 @@ def test_gleu_and_false_alarms(tmp_path: Path, theirs: tuple[Path, Path], capsys
     data = run(capsys, "--clean", clean, "--system", "sed s/fine/fone/ {in} > {out}", "--system", "none")
     assert data[0]["scores"] == {"changed per 100": 25.0, "changed": 1}
     assert data[1]["scores"]["changed"] == 0
+    hyp = tmp_path / "hyp.txt"
+    hyp.write_text("It is fine.\nShe  sings, he says.\n\nNothing is wrong here.\nAll good.\n")
+    assert run(capsys, "--clean", clean, "--hyp", hyp)[0]["scores"]["changed"] == 1
 
 
 def test_table_plot_and_kept_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -234,6 +237,7 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
     ),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--beta", "0"], "above zero"),
     ("x", ["--benchmark", "wi", "--hyp", HYP], "EDIT_GEC_DATA; get it: .*bea2019st"),
+    ("\n", ["--clean", "{f}", "--system", "none"], "no sentences in it"),
     ("x", ["--benchmark", "nope", "--hyp", HYP], "unknown: wanted jfleg"),
 ]
 

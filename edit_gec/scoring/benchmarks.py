@@ -154,9 +154,8 @@ def from_lines(source: str | Path, references: Sequence[str | Path], metric: str
 
 
 def clean(path: str | Path, name: str = "") -> TestSet:
-    """Raw sentences without errors, one per line."""
-    lines = [line for line in read_lines(path) if line.strip()]
-    return TestSet(name or Path(path).name, lines, "false-alarms", raw=True)
+    """Raw sentences without errors, one per line; empty lines do not count."""
+    return TestSet(name or Path(path).name, read_lines(path), "false-alarms", raw=True)
 
 
 def from_hub(repository: str) -> TestSet:

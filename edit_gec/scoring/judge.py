@@ -220,13 +220,15 @@ def _targets(test: TestSet) -> list[list[str]]:
 
 
 def _false_alarms(test: TestSet, hypothesis: Hypothesis, options: Options) -> Result:
-    changed = [a != b for a, b in zip(test.lines, hypothesis.lines, strict=True)]
+    changed = [a != b for a, b in zip(test.lines, hypothesis.lines, strict=True) if a.strip()]
+    if not changed:
+        raise InputError(f"{test.name}: no sentences in it")
     return Result(
         test.name,
         hypothesis.system,
         "false alarms",
-        len(test.lines),
-        {"changed per 100": round(100 * sum(changed) / max(len(changed), 1), 2), "changed": sum(changed)},
+        len(changed),
+        {"changed per 100": round(100 * sum(changed) / len(changed), 2), "changed": sum(changed)},
         (0.0, 0.0),
         signature(test, hypothesis, options),
         np.array([(int(c), 1) for c in changed]),
