@@ -131,6 +131,11 @@ class Cache:
         self.length = 0
         self._kv: Tensor | None = None  # [2, B, H, capacity, k]
 
+    @property
+    def past(self) -> int | Tensor:
+        """Position that comes next: one for all rows, or one for each [B] (ragged.py)."""
+        return self.length
+
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions; returns all keys and values so far."""
         end = self.length + k.shape[2]
@@ -207,9 +212,10 @@ class RelativeBias(nn.Module):
         return F.embedding(self.buckets(relative), self.weight).movedim(-1, -3)
 
 
-def relative_positions(queries: int, keys: int, device: torch.device, past: int = 0) -> Tensor:
-    """memory - query position [queries, keys]; query n stands at position past + n."""
-    return torch.arange(keys, device=device)[None, :] - torch.arange(past, past + queries, device=device)[:, None]
+def relative_positions(queries: int, keys: int, device: torch.device, past: int | Tensor = 0) -> Tensor:
+    """memory - query position [1 or B, queries, keys]; query n stands at position past + n, past a number or [B]."""
+    at = torch.arange(queries, device=device) + (past[:, None] if isinstance(past, Tensor) else past)
+    return torch.arange(keys, device=device) - at.reshape(-1, queries, 1)
 
 
 class Encoder(nn.Module):
@@ -223,7 +229,8 @@ class Encoder(nn.Module):
         """Position bias plus padding mask [B, H, S, S]; mask [B, S] is true where there is a piece."""
         padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # [B, 1, 1, S]
         length = mask.shape[1]
-        return self.relative(relative_positions(length, length, mask.device))[None] + padding
+        bias: Tensor = self.relative(relative_positions(length, length, mask.device)) + padding
+        return bias
 
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
         """Embedded pieces [B, S, d] -> encoded [B, S, d]."""
@@ -261,9 +268,9 @@ class Decoder(nn.Module):
         although it lies in the past.
         """
         steps = x.shape[1]
-        past = caches[0].length if caches else 0
-        relative = relative_positions(steps, past + steps, x.device, past)
-        bias = self.relative(relative)[None] + torch.where(relative > 0, NEGATIVE, 0.0)  # [1, H, T, L + T]
+        keys = caches[0].length + steps if caches else steps
+        relative = relative_positions(steps, keys, x.device, caches[0].past if caches else 0)  # [1 or B, T, L + T]
+        bias = self.relative(relative) + torch.where(relative > 0, NEGATIVE, 0.0)[:, None]  # [1 or B, H, T, L + T]
         if blocked is not None:
             bias = bias + torch.where(blocked, NEGATIVE, 0.0)[:, None]
         for n, layer in enumerate(self.layers):

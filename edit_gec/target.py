@@ -1,0 +1,190 @@
+"""The target: a T5 that writes the corrected sentence token by token. Exact, slow, the reference for verification.
+
+    >>> target = Target.load("path/to/t5-folder", prefix="grammar: ")                      # doctest: +SKIP
+    >>> [target.text(ids) for ids in target.generate(["She go home."])]                     # doctest: +SKIP
+    ['She goes home.']
+
+Any T5 folder in Hugging Face layout with its spiece.model works. Sampling draws from a stream that is keyed by (seed,
+sentence, position), so a token does not depend on the batch, nor on how many tokens were computed in one pass: the
+verifier (verify.py) draws the same numbers at the same places.
+
+One encoder for drafter and target: `Target.sharing(edit5, t5, tokens)` lets the target's decoder read the encoder of an
+EdiT5; its sources then carry EdiT5's sentinel, and what `encode` computed can be given to both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from edit_gec import checkpoint
+from edit_gec.errors import InputError
+from edit_gec.t5 import NEGATIVE, T5
+from edit_gec.tokens import EOS, PAD, Tokens
+
+MAX_LENGTH = 256  # tokens of one output, </s> included
+_BITS = (1 << 64) - 1
+TARGET, DRAFT, ACCEPT, RESIDUAL = range(4)  # what a random number is for
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are drawn: temperature first, then the top_k likeliest (0: all), then the top_p nucleus."""
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise InputError(f"temperature {self.temperature}: above 0 is wanted; for greedy decoding leave it out")
+        if self.top_k < 0 or not 0 < self.top_p <= 1:
+            raise InputError(f"top_k {self.top_k}, top_p {self.top_p}: top_k from 0 and top_p in (0, 1] are wanted")
+
+
+class Target:
+    """A T5, its vocabulary and the prefix it was trained with."""
+
+    def __init__(
+        self, model: T5, tokens: Tokens, *, prefix: str = "", sentinel: bool = False, max_length: int = MAX_LENGTH
+    ) -> None:
+        if tokens.pieces > model.config.vocab_size:
+            raise InputError(
+                f"target: the vocabulary has {tokens.pieces} pieces, the model only {model.config.vocab_size} of them"
+            )
+        if max_length < 1:
+            raise InputError(f"max_length {max_length}: at least one token is wanted")
+        self.model, self.tokens, self.prefix, self.max_length = model, tokens, prefix, max_length
+        self.sentinel = sentinel
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | Path,
+        *,
+        prefix: str | None = None,
+        device: str = "cpu",
+        dtype: torch.dtype = torch.float32,
+        max_length: int = MAX_LENGTH,
+    ) -> Target:
+        """Load a Hugging Face T5 folder. The prefix, where it is not given, is "prefix" of its config.json, or none.
+
+        Raises InputError for a folder that is no T5, or has no vocabulary, or one that does not fit.
+        """
+        tokens = Tokens.load(folder, 0)
+        if prefix is None:
+            prefix = str(checkpoint.read_config(Path(folder)).get("prefix") or "")
+        return cls(checkpoint.load_t5(folder, dtype).to(device), tokens, prefix=prefix, max_length=max_length)
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.embedding.weight.device
+
+    def source_ids(self, sentence: str) -> list[int]:
+        """What the encoder reads. Raises InputError for a sentence that could not even be copied in max_length."""
+        ids = self.tokens.ids(self.prefix + sentence)
+        if len(ids) >= self.max_length:
+            raise InputError(
+                f"target: a sentence of {len(ids)} pieces, at most {self.max_length - 1} are wanted; "
+                f"split it, or raise max_length: {sentence[:40]!r}..."
+            )
+        return [*([self.tokens.slot(0)] if self.sentinel else []), *ids, EOS]
+
+    def encode(self, sentences: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """Encoded sources [B, S, d] and their mask [B, S]."""
+        rows = [self.source_ids(sentence) for sentence in sentences]
+        width = max(map(len, rows))
+        ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=self.device)
+        mask = torch.tensor([[n < len(row) for n in range(width)] for row in rows], device=self.device)
+        return self.model.encode(ids, mask), mask
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Text of an output."""
+        return self.tokens.decode(ids).removeprefix(" ")
+
+    @torch.inference_mode()
+    def generate(
+        self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
+    ) -> list[list[int]]:
+        """Output tokens of each sentence, </s> included unless max_length cut it off. Greedy without `sampling`.
+
+        One decoder step for each token: the plain reference. Raises InputError for an overlong sentence, and for a
+        model whose logits are not finite.
+        """
+        outputs: list[list[int]] = [[] for _ in sentences]
+        for start in range(0, len(sentences), batch_size):
+            rows = list(range(start, min(start + batch_size, len(sentences))))
+            encoded, mask = self.encode([sentences[row] for row in rows])
+            memory, caches = self.model.decoder.memory(encoded), self.model.decoder.new_caches()
+            padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
+            last = [PAD] * len(rows)
+            for position in range(self.max_length):
+                x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])
+                logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])
+                last = choose(logits, sampling, [(row, position) for row in rows])
+                for row, token in zip(rows, last, strict=True):
+                    outputs[row].append(token)
+                alive = [n for n, token in enumerate(last) if token != EOS]
+                if not alive:
+                    break
+                if len(alive) < len(rows):
+                    rows, last = [rows[n] for n in alive], [last[n] for n in alive]
+                    index = torch.tensor(alive, device=self.device)
+                    memory = [(k[index], v[index]) for k, v in memory]
+                    padding = padding[index]
+                    for cache in caches:
+                        cache.select(index)
+        return outputs
+
+
+# ---------------------------------------------------------------- logits -> tokens
+
+
+def choose(logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
+    """One token for each row of logits [N, V], which stands at (sentence, position). Raises InputError for NaN."""
+    if sampling is None:
+        values, ids = logits.max(-1)
+        if not torch.isfinite(values).all():
+            raise InputError("target: its logits are not finite; broken weights, or too narrow a dtype (use float32)")
+        chosen: list[int] = ids.tolist()
+        return chosen
+    return draw(probabilities(logits, sampling), [uniform(sampling.seed, *place, TARGET) for place in places])
+
+
+def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
+    """What is sampled from, float64 [N, V]: after temperature, top_k and top_p, in that order as in `transformers`."""
+    if not torch.isfinite(logits.max(-1).values).all():
+        raise InputError("target: its logits are not finite; broken weights, or too narrow a dtype (use float32)")
+    scaled = logits.double() / sampling.temperature
+    if 0 < sampling.top_k < scaled.shape[-1]:
+        least = scaled.topk(sampling.top_k, dim=-1).values[:, -1:]
+        scaled = scaled.masked_fill(scaled < least, -torch.inf)
+    if sampling.top_p < 1:
+        ordered, index = scaled.softmax(-1).sort(dim=-1, descending=True, stable=True)
+        outside = ordered.cumsum(-1) - ordered >= sampling.top_p  # what is likelier fills the nucleus already
+        scaled = scaled.masked_fill(torch.zeros_like(outside).scatter(1, index, outside), -torch.inf)
+    return scaled.softmax(-1)
+
+
+def draw(weights: Tensor, uniforms: Sequence[float]) -> list[int]:
+    """Inverse transform sampling: the first token whose cumulated weight exceeds its share u of the total [N, V]."""
+    cumulated = weights.cumsum(-1)
+    shares = torch.tensor(uniforms, dtype=weights.dtype, device=weights.device)[:, None] * cumulated[:, -1:]
+    chosen: list[int] = torch.searchsorted(cumulated, shares, right=True)[:, 0].tolist()
+    return chosen
+
+
+def uniform(seed: int, sentence: int, position: int, purpose: int) -> float:
+    """A random number in [0, 1) that depends on these four numbers only (splitmix64, chained)."""
+    state = 0
+    for number in (seed, sentence, position, purpose):
+        state = (state + number + 0x9E3779B97F4A7C15) & _BITS
+        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _BITS
+        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _BITS
+        state ^= state >> 31
+    return (state >> 12) / (1 << 52)  # 52 bits: u times the total stays below the total
