@@ -188,11 +188,15 @@ class Corrector:
 
 
 def whole_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
-    """The same change, widened until it cuts no word: `+s` behind "learn" becomes "learn" -> "learns"."""
-    while start and text[start - 1].isalnum() and (replacement + text[end:])[:1].isalnum():
+    """The same change, widened until it cuts no word, old or new: `+s` behind "learn" becomes "learn" -> "learns"."""
+    while start and text[start - 1].isalnum():
+        if not (text[start : start + 1].isalnum() or (replacement + text[end:])[:1].isalnum()):
+            break
         start -= 1
         replacement = text[start] + replacement
-    while end < len(text) and text[end].isalnum() and (text[:start] + replacement)[-1:].isalnum():
+    while end < len(text) and text[end].isalnum():
+        if not (text[end - 1 : end].isalnum() or (text[:start] + replacement)[-1:].isalnum()):
+            break
         replacement += text[end]
         end += 1
     return start, end, replacement
