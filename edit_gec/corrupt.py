@@ -1,7 +1,7 @@
 """Synthetic errors: a clean sentence in, the sentence as a learner or a hurried writer might have put it out.
 
     >>> Corruptor.load(None).corrupt("She has lived in Paris since 2010.", random.Random(6))
-    'She have lived in the Paris for 2010.'
+    'She have lived it Paris for 2010.'
 
 How: draw the number of errors, then for each a type from a histogram like that of learners' corrected writing; the
 type's rule (slips_*.py) looks for places in the sentence where that error is really made, and picks one. A rule that
@@ -37,7 +37,7 @@ ALL_LOWER_SHARE = 0.006
 RULES: tuple[tuple[Rule, float, float], ...] = (
     (surface.drop_comma, 22.0, 17.0),
     (surface.insert_comma, 1.4, 2.5),
-    (surface.final_mark, 4.5, 5.0),
+    (surface.final_mark, 1.5, 2.5),
     (surface.replace_mark, 4.5, 4.0),
     (surface.drop_quotes, 0.4, 0.5),
     (surface.spacing, 0.8, 2.0),
@@ -51,7 +51,7 @@ RULES: tuple[tuple[Rule, float, float], ...] = (
     (surface.double_word, 0.4, 2.5),
     (surface.drop_word, 1.2, 4.0),
     (function_words.drop_determiner, 8.0, 2.5),
-    (function_words.insert_determiner, 12.0, 0.6),
+    (function_words.insert_determiner, 8.0, 0.6),
     (function_words.replace_determiner, 3.0, 2.0),
     (function_words.replace_preposition, 9.5, 1.5),
     (function_words.drop_preposition, 3.0, 1.0),

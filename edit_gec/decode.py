@@ -10,6 +10,7 @@ edit is less sure than `min_confidence` is left as it was.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -31,6 +32,8 @@ class Options:
     keep_bias: float = 0.0  # added to the logit of KEEP
     sentence_gate: float = 0.0  # a sentence is left alone unless some piece changes with this probability
     min_confidence: float = 0.0  # of a single edit
+    slope: float = 1.0  # calibration of the confidence, in log-odds (edit-gec score fits it)
+    offset: float = 0.0
     sequential: bool = False
 
 
@@ -86,7 +89,7 @@ def predict(model: EdiT5, tokens: Tokens, sentences: Sequence[Pieces], options: 
         fill(model, tokens, memory, mask[rows], slots, sequential=options.sequential)
     for row, n in enumerate(changed):
         mine = [slot for slot in slots if slot.sentence == row]
-        predictions[n] = assemble(tags[n], probabilities[n], orders[row], mine, options.min_confidence)
+        predictions[n] = assemble(tags[n], probabilities[n], orders[row], mine, options)
     return predictions
 
 
@@ -244,9 +247,9 @@ def advance(
 
 
 def assemble(
-    tags: list[int], probabilities: list[list[float]], order: list[int], slots: list[Slot], min_confidence: float
+    tags: list[int], probabilities: list[list[float]], order: list[int], slots: list[Slot], options: Options
 ) -> Prediction:
-    """Plan of one sentence. Gaps less sure than `min_confidence`, or never finished, are restored.
+    """Plan of one sentence. Gaps less sure than the threshold, or never finished, are restored.
 
     The probability of a gap's edit is the mean probability of its tags times that of what was written. Where pieces
     moved, the gaps are one decision: all or nothing.
@@ -267,12 +270,12 @@ def assemble(
         value = sum(sure) / len(sure)
         if piece in written:
             slot = written[piece]
-            value *= torch.tensor(slot.log_probability).exp().item() if slot.finished else 0.0
-        confidence[piece] = value
+            value *= math.exp(slot.log_probability) if slot.finished else 0.0
+        confidence[piece] = calibrated(value, options)
     moved = order != sorted(order)
-    if moved and min(confidence.values(), default=1.0) < min_confidence:
+    if moved and min(confidence.values(), default=1.0) < options.min_confidence:
         return Prediction(unchanged(len(tags)))
-    refused = {piece for piece, value in confidence.items() if value < max(min_confidence, 1e-9)}
+    refused = {piece for piece, value in confidence.items() if value < max(options.min_confidence, 1e-9)}
     restored = {i for piece in refused for i in gaps.get(piece, [])}
     final = order if moved else sorted({*order, *restored})
     insertions = tuple(
@@ -283,3 +286,12 @@ def assemble(
     plan = Plan(len(tags), tuple(final), insertions)
     steps = sum(len(slot.pieces) + 1 for slot in slots)
     return Prediction(plan, {i: c for i, c in confidence.items() if i not in refused}, steps)
+
+
+def calibrated(probability: float, options: Options) -> float:
+    """The model's probability of an edit -> how often such edits are right; 0 stays 0."""
+    if probability <= 0.0:
+        return 0.0
+    probability = min(probability, 1 - 1e-6)
+    odds = options.slope * math.log(probability / (1 - probability)) + options.offset
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

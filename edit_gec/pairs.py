@@ -49,6 +49,12 @@ MAX_WORDS = 60  # longer units are windows of longer texts at run time
 JOIN_SHARE = 0.15  # of units are two neighbouring sentences: run-ons and commas need both sides
 UNPUNCTUATED_SHARE = 0.5  # of lines without a final stop (headings, list items) are kept
 
+GREETINGS = (
+    "Hi", "Hello", "Hi Anna", "Dear Tom", "Dear Sir or Madam", "Dear Ms Brown", "Dear Mr Smith", "Hello everyone",
+    "Best regards", "Kind regards", "Best wishes", "Yours sincerely", "Yours faithfully", "All the best", "Love",
+    "Thanks", "Many thanks", "Thank you", "Regards", "Sincerely", "Dear friend", "Hey", "Good morning", "Take care",
+)  # fmt: skip
+
 _BOUNDARY = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Ms|Dr|St|vs|eg|ie)\.)(?<!\bMrs\.)\s+(?=[\"'“‘(]?[A-Z])")
 _NOISE = re.compile(
     r"[{}<>|\\_=^~`*#@\[\]\t�]|https?:|www\.|--|\.\.|…|\b(?:um|uh|uhm|hmm|mhm)\b|\byou know,|\bI mean,|[!?]{2}",
@@ -104,6 +110,21 @@ def units(paragraphs: Iterable[str], share: float, rng: random.Random) -> Iterat
                 fits = previous and len(joined.split()) <= MAX_WORDS
                 yield joined if fits and rng.random() < JOIN_SHARE else sentence
             previous = sentence if final else ""
+
+
+def fragment(sentence: str, rng: random.Random) -> str:
+    """A line that is no sentence and needs no correction: a heading, a list item, a greeting.
+
+    Without such lines a model learns that whatever lacks a full stop should get one.
+    """
+    if rng.random() < 0.2:
+        return rng.choice(GREETINGS) + rng.choice((",", ",", "", "!"))
+    words = sentence.split()
+    length = min(len(words), rng.randint(1, 6))
+    start = rng.randrange(len(words) - length + 1)
+    line = " ".join(words[start : start + length]).strip(" .,;:!?\"'“”‘’()-–—")
+    style = rng.random()
+    return line.title() if style < 0.2 else line[:1].upper() + line[1:] if style < 0.8 else line
 
 
 def prepare(prose: Path, output: Path, *, exclude: Iterable[Path] = (), seed: int = 1) -> int:

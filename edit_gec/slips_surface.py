@@ -47,6 +47,9 @@ _OPTIONAL = c.word_set(
     "that very much too there here own such other yes well no oh please all both more most up out down off"
 )
 
+# A shorter line without a full stop may be a heading, a greeting or a list item: no error, and none must be learnt.
+SHORTEST_STOPPED = 6
+
 
 # Punctuation ---------------------------------------------------------------------------------------------------------
 
@@ -96,7 +99,7 @@ def final_mark(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     i = len(s) - 1
     while i > 0 and s.words[i] in "\"'”’)":
         i -= 1
-    if i < 2 or s.words[i] not in (".", "?", "!") or not s.free[i]:
+    if i < (SHORTEST_STOPPED if s.words[i] == "." else 2) or s.words[i] not in (".", "?", "!") or not s.free[i]:
         return None
     wrong = {".": ("", "", "", "", "", ","), "?": (".", ".", ".", "", ""), "!": ("",)}[s.words[i]]
     return Edit(i, i + 1, rng.choice(wrong))
@@ -118,7 +121,7 @@ def replace_mark(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
                 (0.3, Edit(i, i + 2, f", {after}", True)),
             ]
         elif word == "," and after in ("and", "but", "so", "because", "which", "however", "then"):
-            sites += [(0.8, Edit(i, i + 2, f". {after.capitalize()}", True)), (0.2, Edit(i, i + 1, ";"))]
+            sites += [(0.3, Edit(i, i + 2, f". {after.capitalize()}", True)), (0.2, Edit(i, i + 1, ";"))]
         elif word == "," and s.is_word(i + 1):
             sites += [(0.2, Edit(i, i + 1, ".")), (0.1, Edit(i, i + 1, ";"))]
         elif word in (";", ":"):

@@ -122,7 +122,7 @@ class Pairs:
     def texts(self, rng: random.Random) -> Iterator[tuple[str, str]]:
         """Endless (source, target) sentences: fresh errors every time, real edits and clean pairs mixed in."""
         from edit_gec.corrupt import Corruptor
-        from edit_gec.pairs import read_edits
+        from edit_gec.pairs import fragment, read_edits
 
         sentences = (self.data / "pairs" / "prose.txt").read_text(encoding="utf-8").splitlines()
         real = read_edits(self.data / "edits") if self.stage.real else []
@@ -135,7 +135,8 @@ class Pairs:
                 if draw < self.stage.real:
                     yield real[rng.randrange(len(real))]
                 elif draw < self.stage.real + self.stage.clean:
-                    yield sentences[n], sentences[n]
+                    same = fragment(sentences[n], rng) if rng.random() < 0.5 else sentences[n]
+                    yield same, same
                 else:
                     yield corruptor.corrupt(sentences[n], rng, self.stage.rate), sentences[n]
 

@@ -6,6 +6,7 @@ confidence   edits   mean confidence   right
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,10 +28,15 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """ECE: the gap between confidence and share right, averaged over edits."""
+    """ECE: the gap between confidence and share right, averaged over edits.
+
+    slope and offset of the log-odds would calibrate it: a model folder carries them in its thresholds.
+    """
 
     ece: float
     bins: list[Bin]
+    slope: float = 1.0
+    offset: float = 0.0
 
 
 def outcomes(
@@ -62,4 +68,23 @@ def calibrate(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibratio
             right = sum(ok for _, ok in inside) / len(inside)
             table.append(Bin(k / bins, (k + 1) / bins, len(inside), confidence, right))
             gap += len(inside) * abs(confidence - right)
-    return Calibration(gap / len(pairs) if pairs else 0.0, table)
+    return Calibration(gap / len(pairs) if pairs else 0.0, table, *fit(pairs))
+
+
+def fit(pairs: Sequence[tuple[float, bool]], steps: int = 25) -> tuple[float, float]:
+    """Slope and offset of the log-odds that make (confidence, right) most likely (Platt 1999), by Newton's method."""
+    odds = [math.log(min(max(c, 1e-4), 1 - 1e-4) / (1 - min(max(c, 1e-4), 1 - 1e-4))) for c, _ in pairs]
+    slope, offset = 1.0, 0.0
+    for _ in range(steps if len({ok for _, ok in pairs}) == 2 else 0):
+        g0 = g1 = 0.0
+        h00 = h11 = 1e-3  # a little ridge: separable pairs have no finite optimum
+        h01 = 0.0
+        for x, (_, ok) in zip(odds, pairs, strict=True):
+            p = 1 / (1 + math.exp(-max(-30.0, min(30.0, slope * x + offset))))
+            weight = p * (1 - p)
+            g0, g1 = g0 + ok - p, g1 + (ok - p) * x
+            h00, h01, h11 = h00 + weight, h01 + weight * x, h11 + weight * x * x
+        determinant = h00 * h11 - h01 * h01
+        offset += (h11 * g0 - h01 * g1) / determinant
+        slope += (h00 * g1 - h01 * g0) / determinant
+    return slope, offset

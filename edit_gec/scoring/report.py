@@ -98,7 +98,9 @@ def _details(result: Result, level: int | None) -> str:
         rows = [["confidence", "edits", "mean", "right"]]
         for b in result.calibration.bins:
             rows.append([f"{b.low:.1f} - {b.high:.1f}", str(b.edits), f"{b.confidence:.3f}", f"{b.right:.3f}"])
-        out.append(f"expected calibration error {result.calibration.ece:.3f}\n" + _columns(rows))
+        c = result.calibration
+        fit = f"calibrated by slope {c.slope:.3f}, offset {c.offset:.3f} of the log-odds"
+        out.append(f"expected calibration error {c.ece:.3f}, {fit}\n" + _columns(rows))
     if result.curve:
         rows = [["threshold", "P", "R", result.metric]]
         rows += [[f"{t:.2f}", *(f"{100 * x:.2f}" for x in prf)] for t, *prf in result.curve]
