@@ -7,14 +7,18 @@ vocabulary (spiece.model). Our T5 fuses matrices that Hugging Face keeps apart; 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from edit_gec.errors import InputError
 from edit_gec.t5 import T5, T5Config
+
+M = TypeVar("M", bound=nn.Module)
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -86,7 +90,11 @@ def t5_config(config: dict[str, Any], *, tied: bool, source: str = "config.json"
     fields.setdefault("num_decoder_layers", config.get("num_layers", 12))
     fields["num_decoder_layers"] = fields["num_decoder_layers"] or config.get("num_layers", 12)
     fields["scale_decoder_outputs"] = config.get("scale_decoder_outputs", config.get("tie_word_embeddings", True))
-    return T5Config(**{**fields, "gated": activation == "gated-gelu", "tie_word_embeddings": tied})
+    fields.update(gated=activation == "gated-gelu", tie_word_embeddings=tied)
+    try:
+        return T5Config(**fields)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 def hugging_face_config(c: T5Config) -> dict[str, Any]:
@@ -117,9 +125,10 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     if index.is_file():
         try:
             files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-        except (ValueError, KeyError, AttributeError) as error:
+            outside = [name for name in files if Path(name).name != name or name in (".", "..")]
+        except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
             raise InputError(f"{index}: not a weight index ({error!r})") from None
-        if any(Path(name).name != name for name in files):
+        if outside:
             raise InputError(f"{index}: names a file outside the model folder")
     else:
         files = [WEIGHTS]
@@ -134,8 +143,20 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     return tensors
 
 
-def load_parameters(module: torch.nn.Module, tensors: dict[str, Tensor], source: str) -> None:
-    """Copy tensors into a module by name; names and shapes must be exactly the module's."""
+class _Unset(TorchFunctionMode):
+    """Leaves new parameters unset: the kernel of normal_ for the meta device imports 800 modules of torch (1.2 s)."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return args[0] if function is Tensor.normal_ else function(*args, **(kwargs or {}))
+
+
+def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) -> M:
+    """The module that `make` makes, with these tensors: all of its names and shapes must be there.
+
+    Nothing is allocated before that is known. Raises InputError that names the first tensor that does not fit.
+    """
+    with torch.device("meta"), _Unset():
+        module = make()
     expected = {name: tuple(p.shape) for name, p in module.state_dict().items()}
     found = {name: tuple(t.shape) for name, t in tensors.items()}
     wrong = [name for name in expected if found.get(name) != expected[name]]
@@ -143,11 +164,13 @@ def load_parameters(module: torch.nn.Module, tensors: dict[str, Tensor], source:
         name = wrong[0]
         given = f"has shape {list(found[name])}" if name in found else "is missing"
         raise InputError(f"{source}: {name} {given}, {list(expected[name])} is wanted (config.json of another model?)")
+    module.to_empty(device="cpu")
     module.load_state_dict({name: tensors[name] for name in expected})
+    return module
 
 
 def fuse(tensors: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
-    """Hugging Face tensors -> ours. Names that are missing are left out, `load_parameters` will say so."""
+    """Hugging Face tensors -> ours. Names that are missing are left out, `load_module` will say so."""
     aliases = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
     shared = next((tensors[a] for a in aliases if a in tensors), None)
     if shared is not None:
@@ -165,12 +188,7 @@ def load_t5(folder: str | Path, dtype: torch.dtype = torch.float32) -> T5:
     tensors = read_tensors(folder)
     tied = "lm_head.weight" not in tensors
     config = t5_config(read_config(folder), tied=tied, source=str(folder / "config.json"))
-    tensors = fuse(tensors, config)
-    with torch.device("meta"):
-        model = T5(config)
-    model.to_empty(device="cpu")
-    load_parameters(model, tensors, str(folder))
-    return model.to(dtype).eval()
+    return load_module(lambda: T5(config), fuse(tensors, config), str(folder)).to(dtype).eval()
 
 
 def save_t5(model: T5, folder: str | Path) -> None:

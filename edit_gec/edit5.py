@@ -40,6 +40,13 @@ class EdiT5Config(T5Config):
     slots: int = 128
     point_width: int = 64
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least, most in (("slots", 3, self.vocab_size - 1), ("point_width", 1, 10**6)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or not least <= value <= most:
+                raise InputError(f"{name} is {value!r}, a whole number from {least} to {most} is wanted")
+
     @property
     def max_pieces(self) -> int:
         """Longest source in pieces, sentinel and </s> not counted: every slot must have a name."""
@@ -128,7 +135,7 @@ class EdiT5(nn.Module):
         distance = (order[:, None, :] - order[:, :, None]).clamp(-POINT_DISTANCE, POINT_DISTANCE)  # [B, S, S]
         scores = (query @ key.transpose(1, 2)).float() * self.config.point_width**-0.5
         scores = scores + self.point_distance[distance + POINT_DISTANCE]
-        return scores.masked_fill(~(kept[:, :, None] & kept[:, None, :]), NEGATIVE)
+        return scores.masked_fill(~(kept[:, :, None] & kept[:, None, :]), NEGATIVE)  # type: ignore[no-any-return]
 
     def remember(self, encoded: Tensor, bias: Tensor, tags: Tensor, ranks: Tensor) -> Tensor:
         """What the insertion decoder reads [B, S, d]: all pieces, deleted ones too, with tags and new positions."""
@@ -188,10 +195,7 @@ class EdiT5(nn.Module):
         """An EdiT5 folder as `save` writes it, in evaluation mode. Raises InputError for anything else."""
         folder = Path(folder)
         config = edit5_config(checkpoint.read_config(folder), str(folder / "config.json"))
-        with torch.device("meta"):
-            model = cls(config)
-        model.to_empty(device="cpu")
-        checkpoint.load_parameters(model, checkpoint.read_tensors(folder), str(folder))
+        model = checkpoint.load_module(lambda: cls(config), checkpoint.read_tensors(folder), str(folder))
         return model.to(dtype).eval()
 
     def save(self, folder: str | Path, dtype: torch.dtype = torch.float32, **extra: Any) -> None:
@@ -204,7 +208,10 @@ def edit5_config(config: dict[str, Any], source: str = "config.json") -> EdiT5Co
     """EdiT5Config of a config.json. Raises InputError when it belongs to another kind of model."""
     if config.get("model_type") != "edit5":
         raise InputError(f"{source}: model_type {config.get('model_type')!r}, an edit5 model is wanted")
-    return EdiT5Config(**{name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config})
+    try:
+        return EdiT5Config(**{name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config})
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 def sinkhorn(scores: Tensor, iterations: int) -> Tensor:

@@ -22,6 +22,14 @@ from edit_gec.errors import InputError
 NEGATIVE = -1e9  # masks; -inf would give NaN in rows without any source
 
 
+# A config.json that declares more is broken; without bounds it would be built, layer by layer, until memory ends.
+LARGEST = {
+    **dict.fromkeys(("vocab_size", "d_model", "d_ff"), 10**6),
+    **dict.fromkeys(("d_kv", "num_heads", "num_layers", "num_decoder_layers"), 1000),
+    **dict.fromkeys(("relative_attention_num_buckets", "relative_attention_max_distance"), 10**6),
+}
+
+
 @dataclass(frozen=True)
 class T5Config:
     """Shape of a T5; names as in Hugging Face's config.json, `gated` for feed_forward_proj = "gated-gelu"."""
@@ -42,11 +50,17 @@ class T5Config:
     attention_scale: float = 1.0  # T5 has none; without it Muon drives attention into saturation (profiles/LOG.md)
 
     def __post_init__(self) -> None:
-        sizes = ("vocab_size", "d_model", "d_kv", "d_ff", "num_layers", "num_decoder_layers", "num_heads")
-        for name in sizes:
+        for name, most in LARGEST.items():
             value = getattr(self, name)
-            if not isinstance(value, int) or not 0 < value < 10**6:
-                raise InputError(f"config: {name} is {value!r}, a positive whole number is wanted")
+            if not isinstance(value, int) or not 0 < value <= most:
+                raise InputError(f"{name} is {value!r}, a whole number from 1 to {most} is wanted")
+        if not 4 <= self.relative_attention_num_buckets < self.relative_attention_max_distance:
+            n, distance = self.relative_attention_num_buckets, self.relative_attention_max_distance
+            raise InputError(f"relative_attention: {n} buckets for distances up to {distance}; 4 or more, but fewer")
+        for name in ("layer_norm_epsilon", "attention_scale"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 < value <= 1:
+                raise InputError(f"{name} is {value!r}, a number up to 1.0 is wanted")
 
 
 PRESETS: dict[str, T5Config] = {
