@@ -17,14 +17,14 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from edit_gec import confusions as c
-from edit_gec import slips_function_words as function_words
-from edit_gec import slips_nouns as nouns
-from edit_gec import slips_surface as surface
-from edit_gec import slips_verbs as verbs
-from edit_gec.inflections import Lexicon
-from edit_gec.misspellings import Misspeller, read_lists, read_variants, usable_lists
-from edit_gec.rewrite import Edit, Rewrite
+from edit_gec.corruption import confusions as c
+from edit_gec.corruption import slips_function_words as function_words
+from edit_gec.corruption import slips_nouns as nouns
+from edit_gec.corruption import slips_surface as surface
+from edit_gec.corruption import slips_verbs as verbs
+from edit_gec.corruption.inflections import Lexicon
+from edit_gec.corruption.misspellings import Misspeller, read_lists, read_variants, usable_lists
+from edit_gec.corruption.rewrite import Edit, Rewrite
 
 Rule = Callable[[Rewrite, Lexicon, random.Random], "Edit | None"]
 

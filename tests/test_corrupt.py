@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edit_gec import confusions, misspellings
-from edit_gec import slips_function_words as function_words
-from edit_gec import slips_nouns as nouns
-from edit_gec import slips_surface as surface
-from edit_gec import slips_verbs as verbs
 from edit_gec.corrupt import RULES, Corruptor, Rule, error_count
+from edit_gec.corruption import confusions, misspellings
+from edit_gec.corruption import slips_function_words as function_words
+from edit_gec.corruption import slips_nouns as nouns
+from edit_gec.corruption import slips_surface as surface
+from edit_gec.corruption import slips_verbs as verbs
+from edit_gec.corruption.inflections import Lexicon
+from edit_gec.corruption.misspellings import Misspeller, same_but_for_dialect, usable_lists
+from edit_gec.corruption.rewrite import Edit, Rewrite
 from edit_gec.errors import InputError
-from edit_gec.inflections import Lexicon
-from edit_gec.misspellings import Misspeller, same_but_for_dialect, usable_lists
-from edit_gec.rewrite import Edit, Rewrite
 
 SENTENCES = (
     "My sister has lived in Lisbon since she finished her studies, and she enjoys teaching young children.",
@@ -207,8 +207,9 @@ def test_a_folder_without_the_lists_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["corrupt", "rewrite", "inflections", "misspellings", "slips_function_words", "slips_verbs", "slips_nouns"]
-    + ["slips_surface"],
+    ["corrupt"]
+    + [f"corruption.{name}" for name in ("rewrite", "inflections", "misspellings")]
+    + [f"corruption.slips_{name}" for name in ("function_words", "verbs", "nouns", "surface")],
 )
 def test_examples_in_the_docstrings_hold(module: str) -> None:
     outcome = doctest.testmod(importlib.import_module(f"edit_gec.{module}"))
