@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from edit_gec import protected
-from edit_gec.boundaries import boundaries
-from edit_gec.markup import FOLD, PROTECTED, inline, mark, regions
-from edit_gec.paragraphs import LINE_BREAK, Line, paragraphs
+from edit_gec.splitting import protected
+from edit_gec.splitting.boundaries import boundaries
+from edit_gec.splitting.markup import FOLD, PROTECTED, inline, mark, regions
+from edit_gec.splitting.paragraphs import LINE_BREAK, Line, paragraphs
 
 _KEPT = re.compile(rb"[\x00\x02\x04\x06]+")
 _NOT_BREAK = re.compile(rb"[\x00-\x07]+")

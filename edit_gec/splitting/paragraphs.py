@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from edit_gec.markup import BREAK, LEFT_OUT
+from edit_gec.splitting.markup import BREAK, LEFT_OUT
 
 LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # what str.splitlines takes for one
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from edit_gec.markup import PROTECTED
-from edit_gec.protected import STARTERS
+from edit_gec.splitting.markup import PROTECTED
+from edit_gec.splitting.protected import STARTERS
 
 _STOP = re.compile(r"([.!?…]+|[。！？｡]+)([\"'”’»)\]]*)")
 _NEXT = re.compile(r"\s*[\"'“‘«(\[¿¡–—-]{0,3}\s?([^\W_]{0,20})")

@@ -1,0 +1,1 @@
+"""What sentences.py relies on: markup of the document, paragraphs of lines, sentence ends, protected spans."""
