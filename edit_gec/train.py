@@ -4,7 +4,7 @@
 
 A recipe is a list of stages; each has a depth, a number of steps, an error rate and a share of real edits. The model
 grows between stages (edit5.grow). Every stage lives in RUNS/<name>/<stage> and saves a checkpoint every ten minutes;
-the same command resumes wherever it was interrupted. Under torchrun every process draws its own pairs.
+Ctrl-C saves one too, and the same command resumes. Under torchrun every process draws its own pairs.
 
 Loss: sums over tags, points and inserted pieces, per source piece (lambda = number of tokens in EdiT5, section 4.1).
 """
@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -216,11 +217,20 @@ def make_trainer(model: EdiT5, pairs: Pairs, output: Path, device: str) -> Any:
 
     class Clock(TrainerCallback):
         last = time.monotonic()
+        stopped = False
+
+        def stop(self, *_: Any) -> None:
+            self.stopped = True
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, self.stop)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if time.monotonic() - self.last > SAVE_SECONDS:
+            if self.stopped or time.monotonic() - self.last > SAVE_SECONDS:
                 self.last = time.monotonic()
                 control.should_save = True
+            control.should_training_stop = control.should_training_stop or self.stopped
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
             if state.is_world_process_zero:
@@ -261,6 +271,8 @@ def run_stage(model: EdiT5, pairs: Pairs, output: Path, device: str) -> EdiT5:
         pairs.start = int(last.rpartition("-")[2])
     trainer = make_trainer(model, pairs, output, device)
     trainer.train(resume_from_checkpoint=last)
+    if trainer.state.global_step < pairs.stage.steps:
+        raise InputError(f"{output}: stopped at step {trainer.state.global_step}; the same command goes on from there")
     return model
 
 
