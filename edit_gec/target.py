@@ -27,6 +27,7 @@ from edit_gec.t5 import NEGATIVE, T5
 from edit_gec.tokens import EOS, PAD, Tokens
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
+NOT_FINITE = "T5: logits that are not finite; the weights are broken, or the dtype is too narrow (use float32)"
 _BITS = (1 << 64) - 1
 TARGET, DRAFT, ACCEPT, RESIDUAL = range(4)  # what a random number is for
 
@@ -150,7 +151,7 @@ def choose(logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int
     if sampling is None:
         values, ids = logits.max(-1)
         if not torch.isfinite(values).all():
-            raise InputError("target: its logits are not finite; broken weights, or too narrow a dtype (use float32)")
+            raise InputError(NOT_FINITE)
         chosen: list[int] = ids.tolist()
         return chosen
     return draw(probabilities(logits, sampling), [uniform(sampling.seed, *place, TARGET) for place in places])
@@ -159,7 +160,7 @@ def choose(logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int
 def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
     """What is sampled from, float64 [N, V]: after temperature, top_k and top_p, in that order as in `transformers`."""
     if not torch.isfinite(logits.max(-1).values).all():
-        raise InputError("target: its logits are not finite; broken weights, or too narrow a dtype (use float32)")
+        raise InputError(NOT_FINITE)
     scaled = logits.double() / sampling.temperature
     if 0 < sampling.top_k < scaled.shape[-1]:
         least = scaled.topk(sampling.top_k, dim=-1).values[:, -1:]

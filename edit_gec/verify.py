@@ -1,0 +1,192 @@
+"""Lossless speculative verification: any draft in, exactly the target's own output out, in few target passes.
+
+    outputs, statistics = verify(target, Follow(target.tokens), ["She go home ."])
+    outputs == target.generate(["She go home ."])                     # always; token for token in fp32
+
+    pass 1  reads   <pad> She go home . </s>        drafted: a copy of the source
+            says    She goes ...                    "She" accepted, "goes" is the target's correction
+    pass 2  reads   goes home . </s>                drafted: what follows "go" in the source
+            says    home . </s> ...                 all accepted: two passes for five tokens
+
+Acceptance. Greedy: a drafted token is right if it is the target's. Sampling, draft not sampled (a point): the target
+draws its token at each position, from the stream that plain decoding uses; go on while the draft agrees. Same tokens,
+same seed. Sampling, sampled draft: accept with min(1, p / q), else draw from norm(max(0, p - q)), both after
+temperature, top_k and top_p (Leviathan et al. 2022, algorithm 1): same distribution, not the same tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import torch
+from torch import Tensor
+
+from edit_gec.draft import Drafter, Proposal, Row
+from edit_gec.ragged import Decoding
+from edit_gec.speculation import Statistics, Trace
+from edit_gec.target import ACCEPT, RESIDUAL, TARGET, Sampling, Target, choose, draw, probabilities, uniform
+from edit_gec.tokens import EOS, PAD
+
+CPU_DRAFT = 24  # tokens verified in one pass on a CPU, where each costs time; elsewhere all that were drafted
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one pass says about one row: the tokens that are written now, how many of them were drafted."""
+
+    tokens: list[int]
+    accepted: int
+    acceptance: list[float]  # probability of acceptance, for each drafted token that was reached
+
+
+@torch.inference_mode()
+def verify(
+    target: Target,
+    drafter: Drafter,
+    sentences: Sequence[str],
+    sampling: Sampling | None = None,
+    *,
+    batch_size: int = 32,
+    longest_draft: int | None = None,
+) -> tuple[list[list[int]], Statistics]:
+    """Output tokens of each sentence as `target.generate` writes them, and statistics in the same order.
+
+    Rows advance at their own pace; a finished one makes room for the next sentence. `longest_draft` caps the tokens
+    verified in one pass. Raises InputError as `generate` does.
+    """
+    begun = perf_counter()
+    if longest_draft is None:
+        longest_draft = CPU_DRAFT if target.device.type == "cpu" else target.max_length
+    statistics = Statistics([Trace() for _ in sentences])
+    outputs: list[list[int]] = [[] for _ in sentences]
+    waiting = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))  # together with others of its length
+    rows: list[Row] = []
+    decoding = Decoding(target.model)
+    while waiting or rows:
+        if waiting and len(rows) < batch_size:
+            room = batch_size - len(rows)
+            rows += admit([(n, sentences[n]) for n in waiting[:room]], target, drafter, decoding, statistics)
+            waiting = waiting[room:]
+        proposals = propose(drafter, rows, longest_draft, target.model.config.vocab_size, statistics)
+        judgements = read(target, decoding, rows, proposals, sampling, statistics)
+        for row, proposal, judgement in zip(rows, proposals, judgements, strict=True):
+            advance(row, proposal, judgement, statistics.traces[row.number])
+        decoding.roll_back([len(row.tokens) for row in rows])  # <pad> and all tokens but the last
+        for row in rows:
+            outputs[row.number] = row.tokens
+        alive = [n for n, row in enumerate(rows) if row.tokens[-1] != EOS and row.limit]
+        decoding.keep(alive)
+        rows = [rows[n] for n in alive]
+    for output, trace in zip(outputs, statistics.traces, strict=True):
+        trace.finished = output[-1] == EOS
+        trace.draft_is_output = trace.draft == output
+    statistics.total_s = perf_counter() - begun
+    return outputs, statistics
+
+
+def admit(
+    sentences: list[tuple[int, str]], target: Target, drafter: Drafter, decoding: Decoding, statistics: Statistics
+) -> list[Row]:
+    """Encode new sentences for the target, let the drafter prepare them."""
+    begun = perf_counter()
+    rows = [Row(number, sentence, target.max_length) for number, sentence in sentences]
+    decoding.admit(*target.encode([sentence for _, sentence in sentences]))
+    encoded = perf_counter()
+    drafter.begin(rows)
+    statistics.target_s += encoded - begun
+    statistics.begin_s += perf_counter() - encoded
+    return rows
+
+
+def propose(drafter: Drafter, rows: list[Row], longest: int, vocabulary: int, statistics: Statistics) -> list[Proposal]:
+    """The drafter's proposals, cut to what can be used: nothing behind </s> or from an unknown id on, and room for
+    the target's own token."""
+    begun = perf_counter()
+    proposals = []
+    for row, proposal in zip(rows, drafter.propose(rows), strict=True):
+        tokens = proposal.tokens
+        end = next((n for n, token in enumerate(tokens) if token == EOS or not 0 <= token < vocabulary), len(tokens))
+        tokens = tokens[: end + 1] if tokens[end : end + 1] == [EOS] else tokens[:end]
+        if not row.tokens:
+            statistics.traces[row.number].draft = tokens
+        tokens = tokens[: min(longest, row.limit - 1)]
+        weights = proposal.probabilities
+        proposals.append(Proposal(tokens, None if weights is None else weights[: len(tokens)]))
+    statistics.propose_s += perf_counter() - begun
+    return proposals
+
+
+def read(
+    target: Target,
+    decoding: Decoding,
+    rows: list[Row],
+    proposals: list[Proposal],
+    sampling: Sampling | None,
+    statistics: Statistics,
+) -> list[Judgement]:
+    """One target pass over all drafts, and what it says about each."""
+    begun = perf_counter()
+    inputs = [[row.tokens[-1] if row.tokens else PAD, *p.tokens] for row, p in zip(rows, proposals, strict=True)]
+    hidden = decoding.forward(inputs)  # [N, d]
+    logits = target.model.logits(hidden)
+    weights = None if sampling is None else probabilities(logits, sampling)
+    places = [(row.number, len(row.tokens) + n) for row, new in zip(rows, inputs, strict=True) for n in range(len(new))]
+    if sampling is None or weights is None:
+        said = choose(logits, None, places)
+    else:
+        said = draw(weights, [uniform(sampling.seed, *place, TARGET) for place in places])
+    judgements = []
+    start = 0
+    for row, proposal, new in zip(rows, proposals, inputs, strict=True):
+        here = slice(start, start + len(new))
+        start += len(new)
+        if sampling is None or weights is None:
+            judgement = agree(proposal.tokens, said[here], None)
+        elif proposal.probabilities is None:
+            judgement = agree(proposal.tokens, said[here], weights[here])
+        else:
+            judgement = accept_sampled(proposal, weights[here], said[here], sampling, row)
+        row.hidden = hidden[here][len(judgement.tokens) - 1]
+        judgements.append(judgement)
+    statistics.target_s += perf_counter() - begun
+    return judgements
+
+
+def agree(drafted: list[int], said: list[int], weights: Tensor | None) -> Judgement:
+    """Accept while draft and target say the same; the target's token at the first disagreement, or one more."""
+    accepted = next((n for n, (d, s) in enumerate(zip(drafted, said, strict=False)) if d != s), len(drafted))
+    reached = drafted[: accepted + 1]
+    if weights is None:
+        acceptance = [1.0] * accepted + [0.0] * (len(reached) - accepted)
+    else:
+        acceptance = [float(weights[n, token]) for n, token in enumerate(reached)]
+    return Judgement(said[: accepted + 1], accepted, acceptance)
+
+
+def accept_sampled(proposal: Proposal, weights: Tensor, said: list[int], sampling: Sampling, row: Row) -> Judgement:
+    """Modified rejection sampling; target_probabilities are weights [n + 1, V], draft_probabilities the proposal's."""
+    assert proposal.probabilities is not None
+    drafted, q = proposal.tokens, proposal.probabilities
+    acceptance: list[float] = []
+    for n, token in enumerate(drafted):
+        place = (sampling.seed, row.number, len(row.tokens) + n)
+        acceptance.append(float(torch.minimum(weights[n], q[n]).sum()))
+        if uniform(*place, ACCEPT) * float(q[n, token]) < float(weights[n, token]):
+            continue
+        residual = (weights[n] - q[n]).clamp(min=0)
+        correction = draw(residual[None], [uniform(*place, RESIDUAL)])
+        return Judgement([*drafted[:n], *correction], n, acceptance)
+    return Judgement([*drafted, said[len(drafted)]], len(drafted), acceptance)
+
+
+def advance(row: Row, proposal: Proposal, judgement: Judgement, trace: Trace) -> None:
+    """Write what was judged; nothing is written behind </s>."""
+    tokens = judgement.tokens
+    if EOS in tokens:
+        tokens = tokens[: tokens.index(EOS) + 1]
+    row.tokens = [*row.tokens, *tokens]
+    row.limit -= len(tokens)
+    row.proposed, row.accepted = len(proposal.tokens), judgement.accepted
+    trace.add(row.proposed, row.accepted, len(tokens), judgement.acceptance)
