@@ -1,4 +1,4 @@
-r"""The command line: edit-gec correct | score | train.
+r"""The command line: edit-gec correct | score | train | serve.
 
     $ echo 'She go to school.' | edit-gec correct --inline
     She [-go-]{+goes+} to school.
@@ -32,6 +32,7 @@ STATUSES = """exit status:
 OTHER_COMMANDS = {
     "score": "measure corrections: ERRANT precision, recall and F0.5",
     "train": "train a model from a recipe",
+    "serve": "answer LanguageTool's clients and serve a page to write on",
 }
 
 

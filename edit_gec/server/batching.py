@@ -1,0 +1,143 @@
+"""Dynamic batching: sentences of all clients that wait together are predicted together.
+
+    client A  a1 a2 a3 a4 ...            batch 1   a1 b1 c1 a2 ...
+    client B  b1                  ->     batch 2   a3 a4 ...
+    client C  c1
+
+A batch takes one sentence of each text in turn, so that a short text never waits for a long one. While the model is
+busy sentences gather by themselves; when it is idle the first one waits at most `LATENCY_S` for company. Too many
+waiting sentences are refused at the door (`Busy`), because a queue that only grows answers nobody in time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, cast
+
+from edit_gec.server.stopwatch import Stopwatch, Timing
+
+if TYPE_CHECKING:
+    from edit_gec.corrector import Corrector
+    from edit_gec.decode import Options, Prediction
+    from edit_gec.edit5 import EdiT5
+    from edit_gec.server.metrics import Metrics
+    from edit_gec.tokens import Pieces
+
+LATENCY_S = 0.003  # how long a lone sentence waits for others
+
+
+class Busy(Exception):
+    """More sentences wait than can be answered in time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """One sentence, or window of one, and where its prediction will be: `done` gives it with its batch's timing."""
+
+    pieces: Pieces
+    done: asyncio.Future[tuple[Prediction, Timing]]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The waiting sentences of one text, to be decided with the same thresholds."""
+
+    options: Options
+    items: deque[Item]
+
+
+class Batcher:
+    """One model in one thread, and the queue before it. To be used from one event loop; `close` it in the end."""
+
+    def __init__(self, corrector: Corrector, metrics: Metrics, *, max_waiting: int) -> None:
+        self.corrector, self.metrics, self.max_waiting = corrector, metrics, max_waiting
+        self.groups: deque[Group] = deque()
+        self.waiting = 0
+        self.wake = asyncio.Event()
+        self.thread = ThreadPoolExecutor(1, "model")
+        self.loop = asyncio.create_task(self._serve())
+
+    def submit(self, sentences: Sequence[Pieces], options: Options) -> list[asyncio.Future[tuple[Prediction, Timing]]]:
+        """Put the sentences of one text in the queue. Cancel a future whose result nobody wants any more.
+
+        Raises Busy where they would not fit; a text that finds the queue empty always does.
+        """
+        if self.waiting and self.waiting + len(sentences) > self.max_waiting:
+            raise Busy
+        futures = [asyncio.get_running_loop().create_future() for _ in sentences]
+        if sentences:
+            self.groups.append(Group(options, deque(map(Item, sentences, futures))))
+            self._count(len(sentences))
+            self.wake.set()
+        return futures
+
+    async def close(self) -> None:
+        """Stop; what still waits is cancelled."""
+        self.loop.cancel()
+        await asyncio.gather(self.loop, return_exceptions=True)
+        for group in self.groups:
+            for item in group.items:
+                item.done.cancel()
+        await asyncio.to_thread(self.thread.shutdown)
+
+    def _count(self, more: int) -> None:
+        self.waiting += more
+        self.metrics.waiting.set(self.waiting)
+
+    async def _serve(self) -> None:
+        while True:
+            if not self.groups:
+                self.wake.clear()
+                await self.wake.wait()
+                await asyncio.sleep(LATENCY_S)
+            options, batch = self._take()
+            if batch:
+                await self._predict(options, batch)
+
+    def _take(self) -> tuple[Options, list[Item]]:
+        """The next batch: one sentence of each text in turn, oldest text first, all with the thresholds of that one."""
+        batch: list[Item] = []
+        options = self.groups[0].options
+        while len(batch) < self.corrector.batch_size:
+            group = next((group for group in self.groups if group.options == options), None)
+            if group is None:
+                break
+            self.groups.remove(group)
+            item = group.items.popleft()
+            self._count(-1)
+            if group.items:
+                self.groups.append(group)
+            if not item.done.cancelled():
+                batch.append(item)
+        return options, batch
+
+    async def _predict(self, options: Options, batch: list[Item]) -> None:
+        """Predict a batch; where that fails each sentence is tried alone, so that it fails for its own text only."""
+        try:
+            predictions, timing = await asyncio.get_running_loop().run_in_executor(
+                self.thread, self._run, options, batch
+            )
+        except Exception as error:
+            if len(batch) > 1:
+                for item in batch:
+                    await self._predict(options, [item])
+            elif not batch[0].done.cancelled():
+                batch[0].done.set_exception(error)
+            return
+        self.metrics.batch(len(batch), timing)
+        for item, prediction in zip(batch, predictions, strict=True):
+            if not item.done.cancelled():
+                item.done.set_result((prediction, timing))
+
+    def _run(self, options: Options, batch: list[Item]) -> tuple[list[Prediction], Timing]:
+        from edit_gec.decode import predict
+
+        begun = perf_counter()
+        watch = Stopwatch(self.corrector.model)
+        predictions = predict(cast("EdiT5", watch), self.corrector.tokens, [item.pieces for item in batch], options)
+        return predictions, watch.timing(perf_counter() - begun)

@@ -1,0 +1,197 @@
+"""One text -> its edits, sentence by sentence, for servers: the path of corrector.py with batching across clients.
+
+    async for sentence in checker.sentences(text, min_confidence=0.5):
+        sentence.start, sentence.end, sentence.edits
+
+Law (tests/test_server.py): the same edits as Corrector.correct gives. A sentence that was seen before, in whatever
+text, is not predicted again. Python's own work (splitting, encoding, naming edits) runs in one thread beside the
+model's, so that the event loop stays free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeVar
+
+from edit_gec.corrector import Correction, Corrector, Window
+from edit_gec.edits import Edit
+from edit_gec.sentences import Sentence, split
+from edit_gec.server.batching import Batcher
+
+if TYPE_CHECKING:
+    from edit_gec.decode import Prediction
+    from edit_gec.server.metrics import Metrics
+    from edit_gec.server.stopwatch import Timing
+    from edit_gec.tokens import Pieces
+
+CACHE_CHARACTERS = 1_000_000  # of remembered sentences; with their plans some 50 MB at most
+Result = TypeVar("Result")
+Change = tuple["Pieces", "Prediction"]  # a window in which something changes
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A sentence of a text, text[start:end], and the edits in it (code points of the text)."""
+
+    start: int
+    end: int
+    edits: tuple[Edit, ...]
+
+
+@dataclass
+class Stages:
+    """Where the time of one text went, in seconds. What the model did was done for all texts of its batches."""
+
+    prepare_s: float = 0.0  # splitting into sentences and pieces
+    explain_s: float = 0.0  # naming the edits
+    sentences: int = 0
+    cached: int = 0
+    batches: set[Timing] = field(default_factory=set)
+
+
+class Cache:
+    """The least recently used sentences are forgotten when the characters of all exceed `capacity`."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity, self.size = capacity, 0
+        self.known: OrderedDict[tuple[str, float], tuple[Change, ...]] = OrderedDict()
+
+    def get(self, key: tuple[str, float]) -> tuple[Change, ...] | None:
+        """What changes in a sentence at a threshold, or None where that is not known."""
+        if key in self.known:
+            self.known.move_to_end(key)
+        return self.known.get(key)
+
+    def put(self, key: tuple[str, float], changes: tuple[Change, ...]) -> None:
+        """Remember a sentence."""
+        if key not in self.known:
+            self.size += len(key[0])
+        self.known[key] = changes
+        while self.size > self.capacity:
+            (text, _), _ = self.known.popitem(last=False)
+            self.size -= len(text)
+
+
+class Checker:
+    """A corrector for many clients at once. To be used from one event loop; `close` it in the end."""
+
+    def __init__(self, corrector: Corrector, metrics: Metrics, *, max_waiting: int) -> None:
+        self.corrector, self.metrics = corrector, metrics
+        self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
+        self.cache = Cache(CACHE_CHARACTERS)
+        self.thread = ThreadPoolExecutor(1, "text")
+
+    async def close(self) -> None:
+        """Stop the model and the threads."""
+        await self.batcher.close()
+        await asyncio.to_thread(self.thread.shutdown)
+
+    async def correct(
+        self,
+        text: str,
+        *,
+        min_confidence: float,
+        markup: bool = True,
+        explain: bool = True,
+        stages: Stages | None = None,
+    ) -> tuple[Correction, list[Checked]]:
+        """The correction of a text, and its sentences. Raises batching.Busy."""
+        sentences = [
+            sentence
+            async for sentence in self.sentences(
+                text, min_confidence=min_confidence, markup=markup, explain=explain, stages=stages
+            )
+        ]
+        return self.corrector.apply(text, [edit for sentence in sentences for edit in sentence.edits]), sentences
+
+    async def sentences(
+        self,
+        text: str,
+        *,
+        min_confidence: float,
+        markup: bool = True,
+        explain: bool = True,
+        stages: Stages | None = None,
+    ) -> AsyncGenerator[Checked, None]:
+        """The sentences of a text, each as soon as it and those before it are done. Raises batching.Busy."""
+        stages = stages or Stages()
+        begun = perf_counter()
+        sentences = await self._in_thread(lambda: split(text, markup=markup))
+        remembered = ((s.text, self.cache.get((s.text, min_confidence))) for s in sentences)
+        known = {source: changes for source, changes in remembered if changes is not None}
+        new = dict.fromkeys(s.text for s in sentences if s.text not in known)
+        windows = await self._in_thread(lambda: [self._windows(source) for source in new])
+        options = replace(self.corrector.options, min_confidence=min_confidence)
+        futures = iter(self.batcher.submit([window for each in windows for window in each], options))
+        waiting = {source: [(w, next(futures)) for w in each] for source, each in zip(new, windows, strict=True)}
+        stages.prepare_s += perf_counter() - begun
+        stages.sentences, stages.cached = len(sentences), len(sentences) - len(new)
+        self._count(text, stages)
+        try:
+            for sentence in sentences:
+                if sentence.text not in known:
+                    done = [(window, *await future) for window, future in waiting[sentence.text]]
+                    stages.batches.update(timing for *_, timing in done)
+                    changes = tuple((window, prediction) for window, prediction, _ in done if prediction.plan.changes)
+                    known[sentence.text] = changes
+                    self.cache.put((sentence.text, min_confidence), changes)
+                yield await self._checked(text, sentence, known[sentence.text], explain, stages)
+        finally:
+            for each in waiting.values():
+                for _, future in each:
+                    future.cancel()
+
+    def _windows(self, source: str) -> list[Pieces]:
+        return list(self.corrector.windows(self.corrector.tokens.encode(source)))
+
+    def _count(self, text: str, stages: Stages) -> None:
+        self.metrics.characters.inc(len(text))
+        self.metrics.sentences.labels("cache").inc(stages.cached)
+        self.metrics.sentences.labels("model").inc(stages.sentences - stages.cached)
+
+    async def _checked(
+        self, text: str, sentence: Sentence, changes: Sequence[Change], explain: bool, stages: Stages
+    ) -> Checked:
+        """A sentence with the edits of the document that its changes make."""
+        start, end = sentence.offsets[0], sentence.offsets[-1]
+        found = [
+            edit
+            for pieces, prediction in changes
+            for edit in self.corrector.edits(text, Window(0, sentence, pieces), prediction)
+        ]
+        edits = self.corrector.apply(text, found).edits if found else ()
+        if edits and explain:
+            begun = perf_counter()
+            first, last = min(start, edits[0].start), max(end, edits[-1].end)
+            edits = await self._in_thread(lambda: explained(text[first:last], edits, first))
+            stages.explain_s += perf_counter() - begun
+        self.metrics.edits.inc(len(edits))
+        return Checked(start, end, edits)
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self.thread, work)
+
+
+def explained(source: str, edits: Sequence[Edit], at: int) -> tuple[Edit, ...]:
+    """The edits of a document with type and message; `source` is what stands at `at` and holds them all.
+
+    Raises InputError where what `explain` needs is not installed.
+    """
+    here = tuple(replace(edit, start=edit.start - at, end=edit.end - at) for edit in edits)
+    return tuple(
+        replace(edit, type=named.type, message=named.message)
+        for edit, named in zip(edits, _explained(source, here), strict=True)
+    )
+
+
+@lru_cache(4096)
+def _explained(source: str, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    from edit_gec.explain import explain
+
+    return tuple(explain(source, edits))

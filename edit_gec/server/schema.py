@@ -1,0 +1,169 @@
+"""The shapes of our own messages, and what the OpenAPI document says of LanguageTool's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from edit_gec import report
+from edit_gec.edits import Edit as FoundEdit
+from edit_gec.server.checker import Stages
+from edit_gec.server.languagetool import whole
+
+
+class Text(BaseModel):
+    """A text to correct."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"text": "She go home becuase its late."}]}
+    )
+
+    text: str
+    min_confidence: float | None = Field(
+        None, ge=0, le=1, description="Leave out less sure edits; the model's own if absent."
+    )
+    markup: bool = Field(True, description="Leave Markdown and HTML alone; false takes the text as plain text.")
+    explain: bool = Field(False, description="Name each edit: its ERRANT type and a message.")
+
+    _whole = field_validator("text")(whole)
+
+
+class Edit(BaseModel):
+    """Replace text[start:end], which is `original`, by `replacement`. Spans are half-open."""
+
+    start: int = Field(description="In code points, as Python counts.")
+    end: int
+    start_utf8: int = Field(description="In bytes of UTF-8.")
+    end_utf8: int
+    start_utf16: int = Field(description="In UTF-16 code units, as JavaScript and Java count.")
+    end_utf16: int
+    line: int = Field(description="From 1.")
+    column: int = Field(description="From 1, in code points.")
+    original: str
+    replacement: str
+    confidence: float
+    provenance: str
+    type: str | None
+    message: str | None
+
+
+class Timing(BaseModel):
+    """Where the time of this request went. The model's stages are those of the batches that this text was in."""
+
+    total_ms: float
+    prepare_ms: float = Field(description="Splitting into sentences and pieces.")
+    queue_ms: float = Field(description="Waiting for the model and for other texts of its batches.")
+    encoder_ms: float
+    steps: int = Field(description="Steps of the insertion decoder.")
+    steps_ms: float
+    other_ms: float = Field(description="Tags, re-ordering, plans.")
+    explain_ms: float = Field(description="Naming the edits.")
+    sentences: int
+    cached: int = Field(description="Sentences that had been seen before.")
+
+    @classmethod
+    def of(cls, stages: Stages, total_s: float) -> Timing:
+        """The stages of one request that took `total_s`."""
+        encoder_s = sum(batch.encoder_s for batch in stages.batches)
+        steps_s = sum(batch.steps_s for batch in stages.batches)
+        other_s = sum(batch.other_s for batch in stages.batches)
+        known_s = stages.prepare_s + stages.explain_s + encoder_s + steps_s + other_s
+        times = {
+            "total_ms": total_s,
+            "prepare_ms": stages.prepare_s,
+            "queue_ms": max(0.0, total_s - known_s),
+            "encoder_ms": encoder_s,
+            "steps_ms": steps_s,
+            "other_ms": other_s,
+            "explain_ms": stages.explain_s,
+        }
+        return cls(
+            **{name: round(seconds * 1000, 2) for name, seconds in times.items()},
+            steps=sum(batch.steps for batch in stages.batches),
+            sentences=stages.sentences,
+            cached=stages.cached,
+        )
+
+
+class Corrected(BaseModel):
+    """A corrected text."""
+
+    corrected: str
+    edits: list[Edit]
+    timing: Timing
+
+
+class Language(BaseModel):
+    """A language of LanguageTool's list."""
+
+    name: str
+    code: str
+    longCode: str
+
+
+class Detail(BaseModel):
+    """What went wrong."""
+
+    detail: str
+
+
+def edits(text: str, found: Sequence[FoundEdit]) -> list[Edit]:
+    """Edits with their offsets in all units."""
+    return [Edit(**edit) for edit in report.as_json("", text, found)["edits"]]
+
+
+# --- the OpenAPI document ----------------------------------------------------------------------------------------
+
+_REASONS = {
+    400: "The request makes no sense.",
+    408: "The body came too slowly.",
+    413: "The text or the body is too long.",
+    429: "Too many requests at a time from one address; see Retry-After.",
+    503: "Too much is waiting, or this took too long; see Retry-After.",
+}
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Detail, "description": reason} for status, reason in _REASONS.items()
+}
+STREAM: dict[int | str, dict[str, Any]] = ERRORS | {
+    200: {"description": "One line for each sentence.", "content": {"application/x-ndjson": {}}}
+}
+_PLAIN = {"text/plain": {"schema": {"type": "string"}}}
+CHECK: dict[int | str, dict[str, Any]] = {
+    200: {"description": "LanguageTool's answer.", "content": {"application/json": {"schema": {"type": "object"}}}},
+    **{status: {"description": reason, "content": _PLAIN} for status, reason in _REASONS.items()},
+}
+_FIELDS = {
+    "text": "The text; this or `data`.",
+    "data": 'JSON: {"annotation": [{"text": ...}, {"markup": ..., "interpretAs": ...}]}.',
+    "language": "`en`, a variant such as `en-GB`, or `auto`.",
+    "preferredVariants": "Which English `auto` means.",
+    "level": "`default`, or `picky` for less sure edits, too.",
+    "enabledRules": "Rule ids, separated by commas.",
+    "disabledRules": "Rule ids, separated by commas.",
+    "enabledCategories": "Category ids, separated by commas.",
+    "disabledCategories": "Category ids, separated by commas.",
+    "enabledOnly": "`true`: nothing but what is enabled.",
+    "mode": "`textLevelOnly` finds nothing.",
+}
+CHECK_GET: dict[str, Any] = {
+    "parameters": [
+        {"name": name, "in": "query", "description": text, "required": name == "language", "schema": {"type": "string"}}
+        for name, text in _FIELDS.items()
+    ]
+}
+CHECK_POST: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/x-www-form-urlencoded": {
+                "schema": {
+                    "type": "object",
+                    "required": ["language"],
+                    "properties": {name: {"type": "string", "description": text} for name, text in _FIELDS.items()},
+                }
+            }
+        },
+    }
+}
