@@ -147,7 +147,8 @@ class _Unset(TorchFunctionMode):
     """Leaves new parameters unset: the kernel of normal_ for the meta device imports 800 modules of torch (1.2 s)."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return args[0] if function is Tensor.normal_ else function(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        return kwargs["tensor"] if function is nn.init.normal_ else function(*args, **kwargs)
 
 
 def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) -> M:
@@ -164,8 +165,8 @@ def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) 
         name = wrong[0]
         given = f"has shape {list(found[name])}" if name in found else "is missing"
         raise InputError(f"{source}: {name} {given}, {list(expected[name])} is wanted (config.json of another model?)")
-    module.to_empty(device="cpu")
-    module.load_state_dict({name: tensors[name] for name in expected})
+    copies = {name: tensors[name].to(torch.float32, copy=True) for name in expected}  # the file may be replaced
+    module.load_state_dict(copies, assign=True)
     return module
 
 

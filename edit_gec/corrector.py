@@ -86,8 +86,8 @@ class Corrector:
         folder = find_model(model)  # before torch is imported: a typing error is answered at once
         import torch
 
-        from edit_gec.decode import Options
-        from edit_gec.edit5 import EdiT5, read_thresholds
+        from edit_gec.decode import read_options
+        from edit_gec.edit5 import EdiT5
         from edit_gec.tokens import Tokens
 
         if device.startswith("cuda") and not torch.cuda.is_available():
@@ -95,13 +95,12 @@ class Corrector:
         if threads:
             torch.set_num_threads(threads)
         network = EdiT5.load(folder, getattr(torch, dtype)).to(device)
-        thresholds = read_thresholds(folder)
-        if min_confidence is not None:
-            thresholds["min_confidence"] = min_confidence
+        given = {} if min_confidence is None else {"min_confidence": min_confidence}
+        options = read_options(folder, **given)
         tokens = Tokens.load(folder, network.config.slots)
         if tokens.size != network.config.vocab_size:
             raise InputError(f"{folder}: the vocabulary has {tokens.size} entries, config.json says otherwise")
-        return cls(network, tokens, Options(**thresholds), folder=folder, batch_size=batch_size, dictionary=dictionary)
+        return cls(network, tokens, options, folder=folder, batch_size=batch_size, dictionary=dictionary)
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
         """Correct one text. `lines` takes each line as a text of its own; `markup` leaves Markdown and HTML alone."""

@@ -3,38 +3,59 @@
     predict(model, tokens, sentences, options) -> one Prediction per sentence
 
 Decisions, in order: tags are greedy after KEEP gets a bonus; a word is deleted whole unless a real stem of it stays;
-the pointer chain is followed only where it leaves the source order; the decoder runs only if a slot is open, all slots
-of all sentences at once (`sequential` fills one after the other instead, as in the paper: the reference). A gap whose
-edit is less sure than `min_confidence` is left as it was.
+the pointer chain is followed only where it leaves the source order, which gets the same bonus; the decoder runs only if
+a slot is open, all slots of all sentences at once (`sequential` fills one after the other instead, as in the paper: the
+reference). A gap whose edit is less sure than `min_confidence` is left as it was.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from edit_gec.checkpoint import read_config
 from edit_gec.collate import pad, wrap
 from edit_gec.edit5 import EdiT5
+from edit_gec.errors import InputError
 from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, Plan, anchor, unchanged, words
 from edit_gec.tokens import EOS, PAD, UNK, Pieces, Tokens
 
 MAX_INSERTION = 32  # pieces in one slot; a slot that goes on longer is given up
+CERTAIN = 1e4  # a keep bias beyond this is no different, and infinity would make a softmax NaN
 
 
 @dataclass(frozen=True)
 class Options:
     """Thresholds of the decisions; the model folder carries tuned values."""
 
-    keep_bias: float = 0.0  # added to the logit of KEEP
-    sentence_gate: float = 0.0  # a sentence is left alone unless some piece changes with this probability
+    keep_bias: float = 0.0  # added to the logit of KEEP, and to the score of the next kept piece
+    sentence_gate: float = 0.0  # a sentence is left alone unless some piece changes or moves with this probability
     min_confidence: float = 0.0  # of a single edit
     slope: float = 1.0  # calibration of the confidence, in log-odds (edit-gec score fits it)
     offset: float = 0.0
     sequential: bool = False
+
+
+def read_options(folder: Path, **given: float) -> Options:
+    """The thresholds that a model folder carries in its config.json, with those given in their place.
+
+    Raises InputError for entries that are none.
+    """
+    thresholds = read_config(folder).get("thresholds", {})
+    names = {f.name for f in fields(Options) if f.name != "sequential"}
+    good = isinstance(thresholds, dict) and all(
+        name in names and isinstance(value, int | float) for name, value in thresholds.items()
+    )
+    if not good:
+        wanted = ", ".join(sorted(names))
+        raise InputError(f"{folder / 'config.json'}: thresholds {thresholds!r}; numbers for {wanted} are wanted")
+    return Options(**{**thresholds, **given})
 
 
 @dataclass
@@ -60,7 +81,7 @@ class Slot:
     anchor: int
     pieces: list[int] = field(default_factory=list)
     log_probability: float = 0.0
-    finished: bool = False
+    finished: bool = False  # with </s>, and with whole characters
 
 
 @torch.inference_mode()
@@ -73,23 +94,22 @@ def predict(model: EdiT5, tokens: Tokens, sentences: Sequence[Pieces], options: 
     encoded, bias = model.encode(ids, mask)
     probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
     tags = [choose_tags(p, s, tokens, options) for p, s in zip(probabilities, sentences, strict=True)]
-    changed = [n for n, t in enumerate(tags) if any(t)]
+    tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
+    orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
+    moved = [max(link.values(), default=-1.0) >= options.sentence_gate for link in links]
+    changed = [n for n, t in enumerate(tags) if any(t) or moved[n]]
     predictions = [Prediction(unchanged(len(s) + 1)) for s in sentences]
     if not changed:
         return predictions
-    rows = torch.tensor(changed, device=device)
-    tag_ids = pad([[*tags[n], KEEP] for n in changed], KEEP).to(device)
-    tag_ids = torch.nn.functional.pad(tag_ids, (0, ids.shape[1] - tag_ids.shape[1]))
-    orders = follow_points(model, encoded[rows], tag_ids, mask[rows], [tags[n] for n in changed])
-    slots = open_slots([tags[n] for n in changed], orders)
+    slots = open_slots([tags[n] for n in changed], [orders[n] for n in changed])
     if slots:
-        ranks = pad([[*rank_list(o, len(tags[n])), len(o)] for n, o in zip(changed, orders, strict=True)], -1)
-        ranks = torch.nn.functional.pad(ranks, (0, ids.shape[1] - ranks.shape[1]), value=-1).to(device)
-        memory = model.remember(encoded[rows], bias[rows], tag_ids, ranks)
+        rows = torch.tensor(changed, device=device)
+        ranks = pad([[*rank_list(o, len(t)), len(o)] for o, t in zip(orders, tags, strict=True)], -1).to(device)
+        memory = model.remember(encoded[rows], bias[rows], tag_ids[rows], ranks[rows])
         fill(model, tokens, memory, mask[rows], slots, sequential=options.sequential)
     for row, n in enumerate(changed):
         mine = [slot for slot in slots if slot.sentence == row]
-        predictions[n] = assemble(tags[n], probabilities[n], orders[row], mine, options)
+        predictions[n] = assemble(tags[n], probabilities[n], orders[n], links[n], mine, options)
     return predictions
 
 
@@ -99,7 +119,7 @@ def predict(model: EdiT5, tokens: Tokens, sentences: Sequence[Pieces], options: 
 def tag_probabilities(logits: Tensor, keep_bias: float) -> list[list[list[float]]]:
     """Softmax over the four tags after the bonus for KEEP; plain lists [B][S][4], which Python reads fastest."""
     bonus = torch.zeros(4, device=logits.device)
-    bonus[KEEP] = keep_bias
+    bonus[KEEP] = min(keep_bias, CERTAIN)
     return (logits.float() + bonus).softmax(-1).tolist()
 
 
@@ -142,19 +162,29 @@ def _decide_word(tags: list[int], probabilities: list[list[float]], start: int, 
 
 
 def follow_points(
-    model: EdiT5, encoded: Tensor, tags: Tensor, mask: Tensor, tag_lists: list[list[int]]
-) -> list[list[int]]:
-    """Output order of the kept pieces of each sentence. The walk runs only where the best chain is not monotone."""
+    model: EdiT5, encoded: Tensor, tags: Tensor, mask: Tensor, tag_lists: list[list[int]], keep_bias: float
+) -> tuple[list[list[int]], list[dict[int, float]]]:
+    """Output order of the kept pieces of each sentence; where it leaves the source's, the probability of each link.
+
+    A link belongs to the piece that it leaves. The walk runs only where the best chain is not monotone.
+    """
     scores = model.point(encoded, tags, mask)  # [B, S, S]
     scores[:, :, 0] = -1e9  # nothing comes before the sentinel
-    best = scores.argmax(-1).tolist()
-    orders = []
-    for n, tag_list in enumerate(tag_lists):
-        kept = [i for i, t in enumerate(tag_list) if t in (KEEP, INSERT)]
-        chain = [*kept, len(tag_list)]
-        monotone = all(best[n][here] == there for here, there in zip(chain, chain[1:], strict=False))
-        orders.append(kept if monotone else walk(scores[n].tolist(), kept, len(tag_list)))
-    return orders
+    kept = [[i for i, t in enumerate(tag_list) if t in (KEEP, INSERT)] for tag_list in tag_lists]
+    chains = [dict(pairwise([*k, len(t)])) for k, t in zip(kept, tag_lists, strict=True)]
+    following = pad([[chain.get(i, 0) for i in range(tags.shape[1])] for chain in chains], 0).to(tags.device)  # [B, S]
+    monotone = following[:, :, None]
+    scores = scores.scatter(2, monotone, scores.gather(2, monotone) + min(keep_bias, CERTAIN))
+    leaves = ((scores.argmax(-1) != following) & (following > 0)).any(1).tolist()
+    links: list[dict[int, float]] = [{} for _ in tag_lists]
+    for n in (n for n, moves in enumerate(leaves) if moves):
+        end = len(tag_lists[n])
+        kept[n] = walk(scores[n].tolist(), kept[n], end)
+        probabilities = scores[n].softmax(-1)
+        for here, there in pairwise([*kept[n], end]):
+            if chains[n][here] != there:
+                links[n][here] = float(probabilities[here, there])
+    return kept, links
 
 
 def walk(scores: list[list[float]], kept: list[int], end: int) -> list[int]:
@@ -238,7 +268,7 @@ def advance(
         slot.pieces.append(choice)
         if len(slot.pieces) < MAX_INSERTION:
             return choice
-    slot.finished = choice == EOS
+    slot.finished = choice == EOS and "\ufffd" not in tokens.decode(slot.pieces)
     at[row] += 1
     return tokens.slot(queue[at[row]].k) if at[row] < len(queue) else PAD
 
@@ -247,12 +277,17 @@ def advance(
 
 
 def assemble(
-    tags: list[int], probabilities: list[list[float]], order: list[int], slots: list[Slot], options: Options
+    tags: list[int],
+    probabilities: list[list[float]],
+    order: list[int],
+    links: dict[int, float],
+    slots: list[Slot],
+    options: Options,
 ) -> Prediction:
     """Plan of one sentence. Gaps less sure than the threshold, or never finished, are restored.
 
     The probability of a gap's edit is the mean probability of its tags times that of what was written. Where pieces
-    moved, the gaps are one decision: all or nothing.
+    moved, gaps and links are one decision: all or nothing.
     """
     written = {slot.kept: slot for slot in slots}
     gaps: dict[int, list[int]] = {}
@@ -262,7 +297,7 @@ def assemble(
             kept = i
         else:
             gaps.setdefault(kept, []).append(i)
-    confidence: dict[int, float] = {}
+    confidence = {piece: calibrated(value, options) for piece, value in links.items()}
     for piece in {*gaps, *written}:
         deleted = gaps.get(piece, [])
         sure = [probabilities[i][DELETE] + probabilities[i][REPLACE] for i in deleted]
@@ -271,21 +306,22 @@ def assemble(
         if piece in written:
             slot = written[piece]
             value *= math.exp(slot.log_probability) if slot.finished else 0.0
-        confidence[piece] = calibrated(value, options)
-    moved = order != sorted(order)
-    if moved and min(confidence.values(), default=1.0) < options.min_confidence:
-        return Prediction(unchanged(len(tags)))
+        confidence[piece] = min(calibrated(value, options), confidence.get(piece, 1.0))
     refused = {piece for piece, value in confidence.items() if value < max(options.min_confidence, 1e-9)}
+    if links and refused:
+        return Prediction(unchanged(len(tags)))
     restored = {i for piece in refused for i in gaps.get(piece, [])}
-    final = order if moved else sorted({*order, *restored})
+    final = order if links else sorted({*order, *restored})
     insertions = tuple(
-        (k, tuple(written[i].pieces))
-        for k, i in enumerate(final, start=1)
-        if i in written and i not in refused and written[i].pieces
+        (k, tuple(written[i].pieces)) for k, i in enumerate(final, start=1) if i in written and i not in refused
     )
     plan = Plan(len(tags), tuple(final), insertions)
-    steps = sum(len(slot.pieces) + 1 for slot in slots)
-    return Prediction(plan, {i: c for i, c in confidence.items() if i not in refused}, steps)
+    steps = [len(slot.pieces) + 1 for slot in slots]
+    return Prediction(
+        plan,
+        {i: c for i, c in confidence.items() if i not in refused},
+        sum(steps) if options.sequential else max(steps, default=0),
+    )
 
 
 def calibrated(probability: float, options: Options) -> float:

@@ -12,7 +12,6 @@ decoder (sentences or slots), T its length. Position 0 is the sentinel <extra_id
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -256,9 +255,3 @@ def grow(model: EdiT5, layers: int) -> EdiT5:
             state[name] = model.state_dict()[f"encoder.layers.{int(n) % old}.{rest}"]
     deeper.load_state_dict(state)
     return deeper
-
-
-def read_thresholds(folder: Path) -> dict[str, Any]:
-    """The decision thresholds that a model folder carries in its config.json."""
-    thresholds = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("thresholds", {})
-    return {name: float(value) for name, value in thresholds.items()}
