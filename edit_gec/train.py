@@ -60,6 +60,7 @@ class Recipe:
     adamw: float = 2.0
     seed: int = 1
     bf16: bool = True
+    thresholds: dict[str, float] = field(default_factory=dict)  # of decode.Options, chosen on a development set
     stages: tuple[Stage, ...] = field(default=())
 
 
@@ -307,10 +308,26 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
             if model.config.num_layers != stage.layers:
                 model = grow(model, stage.layers)
             model = run_stage(model.train(), Pairs(folder, data, recipe, stage, 0), output, device)
-            model.save(output, trained=[asdict(s) for s in recipe.stages[: recipe.stages.index(stage) + 1]])
+            model.save(output)
         finished = output
-    assert finished is not None
-    return finished
+    return finish(recipe, finished, folder, runs / recipe.name / "model")
+
+
+def finish(recipe: Recipe, stage: Path | None, vocabulary: Path, output: Path) -> Path:
+    """Write the complete model folder, ready to ship: weights in bf16, thresholds of the recipe, vocabulary."""
+    import shutil
+
+    import torch
+
+    from edit_gec.edit5 import EdiT5
+    from edit_gec.tokens import FILE
+
+    if stage is None:
+        raise InputError("a recipe without stages trains nothing")
+    stages = [asdict(s) for s in recipe.stages]
+    EdiT5.load(stage).save(output, torch.bfloat16, thresholds=recipe.thresholds, trained=stages)
+    shutil.copyfile(vocabulary / FILE, output / FILE)
+    return output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
