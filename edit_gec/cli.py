@@ -116,6 +116,10 @@ def _add_correct(commands: Any) -> None:
     add("--min-confidence", type=_confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
     add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one on each line")
     add("--model", metavar="NAME|PATH", help="model to correct with (default: edit5-mini)")
+    add("--verify", action="store_true", help="let a T5 verify every sentence: its own corrections, made faster")
+    add("--target", metavar="NAME|PATH", help="the T5 that verifies, a Hugging Face folder (default: t5-mini)")
+    add("--target-prefix", metavar="TEXT", help='what the T5 wants before each sentence, "grammar: " for instance')
+    add("--stats", action="store_true", help="say on standard error what verification did, as one line of JSON")
     add("--device", type=_device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--batch-size", type=_positive, default=32, metavar="N", help="sentences at a time (default: 32)")
@@ -128,6 +132,8 @@ def _add_correct(commands: Any) -> None:
             command.error("--check changes nothing: leave out --write")
         if args.output == "write" and (not args.files or "-" in args.files):
             command.error("--write needs files: standard input cannot be written back")
+        if not (args.verify or args.target) and (args.stats or args.target_prefix is not None):
+            command.error("--stats and --target-prefix need --verify or --target")
         return correct.Run(args).run()
 
     command.set_defaults(run=run)

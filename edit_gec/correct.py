@@ -58,6 +58,8 @@ class Run:
             _out_json(report.sarif(version(), self.reports), indent=1)
         elif self.args.output == "write" and not self.args.quiet:
             say(f"{self.changed} files changed, {self.edits} edits")
+        if self.args.stats and corrector is not None and corrector.verifier is not None:
+            say(json.dumps(corrector.verifier.summary()))
         return 1 if self.failed else 2 if self.args.check and self.changed else 0
 
     def _load(self) -> Corrector:
@@ -66,7 +68,7 @@ class Run:
         model = args.model or self.settings.model or "edit5-mini"
         begun = time.perf_counter()
         with _interruptible():
-            from edit_gec.corrector import Corrector
+            from edit_gec.corrector import DEFAULT_TARGET, Corrector
 
             corrector = Corrector.load(
                 model,
@@ -75,6 +77,8 @@ class Run:
                 min_confidence=self.settings.min_confidence if args.min_confidence is None else args.min_confidence,
                 batch_size=args.batch_size,
                 dictionary=words,
+                target=args.target or (DEFAULT_TARGET if args.verify else None),
+                target_prefix=args.target_prefix,
             )
         if args.verbose:
             say(f"{model} loaded in {time.perf_counter() - begun:.1f} s")

@@ -6,7 +6,9 @@
     'She goes home because it's late.'
 
 Text is split into sentences (1), sentences into pieces (2); the model tags, points and writes insertions (3, 4); plans
-become edits of the sentence (5) and of the document (7). What is not edited is never produced again.
+become edits of the sentence (5) and of the document (7). What is not edited is never produced again. With a `target`,
+a T5 verifies what EdiT5 drafted (6), and the edits are the target's own: those it would make alone, in a fraction of
+its time.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
     from edit_gec.decode import Options, Prediction
     from edit_gec.edit5 import EdiT5
     from edit_gec.tokens import Pieces, Tokens
+    from edit_gec.verified import Change, Verifier
 
 DEFAULT_MODEL = "edit5-mini"
+DEFAULT_TARGET = "t5-mini"
 _HERE = Path(__file__).resolve().parent
 _WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
 MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
@@ -34,11 +38,15 @@ MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in 
 
 @dataclass(frozen=True)
 class Correction:
-    """A text, its corrected form and the edits between them (code points of `text`)."""
+    """A text, its corrected form and the edits between them (code points of `text`).
+
+    `refused` are edits that EdiT5 drafted and a target did not make; they are not in `corrected`.
+    """
 
     text: str
     corrected: str
     edits: tuple[Edit, ...]
+    refused: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,9 +70,10 @@ class Corrector:
         folder: Path,
         batch_size: int = 32,
         dictionary: Iterable[str] = (),
+        verifier: Verifier | None = None,
     ) -> None:
         self.model, self.tokens, self.options, self.folder = model, tokens, options, folder
-        self.batch_size = batch_size
+        self.batch_size, self.verifier = batch_size, verifier
         self.dictionary = frozenset(word.casefold() for word in dictionary)
 
     @classmethod
@@ -78,12 +87,17 @@ class Corrector:
         min_confidence: float | None = None,
         batch_size: int = 32,
         dictionary: Iterable[str] = (),
+        target: str | Path | None = None,
+        target_prefix: str | None = None,
     ) -> Corrector:
         """Load a model by name or folder. `min_confidence` (0 to 1) replaces the model's own threshold.
 
-        Raises InputError for an unknown model, a broken folder, or a device that is not there.
+        `target`, a T5 folder or one of our names, verifies every sentence; `target_prefix` is what it wants before
+        each ("grammar: "), if its config.json does not say so. Raises InputError for an unknown model, a broken
+        folder, or a device that is not there.
         """
         folder = find_model(model)  # before torch is imported: a typing error is answered at once
+        target_folder = None if target is None else find_model(target)
         import torch
 
         from edit_gec.decode import read_options
@@ -100,7 +114,19 @@ class Corrector:
         tokens = Tokens.load(folder, network.config.slots)
         if tokens.size != network.config.vocab_size:
             raise InputError(f"{folder}: the vocabulary has {tokens.size} entries, config.json says otherwise")
-        return cls(network, tokens, options, folder=folder, batch_size=batch_size, dictionary=dictionary)
+        verifier = None
+        if target_folder is not None:
+            from edit_gec.target import Target
+            from edit_gec.verified import Verifier
+
+            verifier = Verifier(
+                Target.load(target_folder, prefix=target_prefix, device=device, dtype=getattr(torch, dtype)),
+                min_confidence=min_confidence or 0.0,
+            )
+        return cls(
+            network, tokens, options,
+            folder=folder, batch_size=batch_size, dictionary=dictionary, verifier=verifier,
+        )  # fmt: skip
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
         """Correct one text. `lines` takes each line as a text of its own; `markup` leaves Markdown and HTML alone."""
@@ -122,16 +148,22 @@ class Corrector:
             for pieces in self.windows(self.tokens.encode(sentence.text))  # 2
         ]
         edits: list[list[Edit]] = [[] for _ in texts]
+        refused: list[list[Edit]] = [[] for _ in texts]
         done = 0
         for batch in self.batches(windows):
             predictions = self.predict([window.pieces for window in batch])  # 3, 4
-            for window, prediction in zip(batch, predictions, strict=True):
-                if prediction.plan.changes:
-                    edits[window.text] += self.edits(texts[window.text], window, prediction)  # 5, 7
+            found = [
+                list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, prediction)))  # 5, 7
+                for window, prediction in zip(batch, predictions, strict=True)
+            ]
+            if self.verifier is not None:
+                found = self.verify(texts, batch, predictions, found, refused)  # 6
+            for window, of_window in zip(batch, found, strict=True):
+                edits[window.text] += of_window
             done += len(batch)
             if progress:
                 progress(done, len(windows))
-        return [self.apply(text, found) for text, found in zip(texts, edits, strict=True)]
+        return [self.apply(*each) for each in zip(texts, edits, refused, strict=True)]
 
     # ---------------------------------------------------------------- the stages
 
@@ -160,21 +192,49 @@ class Corrector:
 
         return predict(self.model, self.tokens, sentences, self.options)
 
-    def edits(self, text: str, window: Window, prediction: Prediction) -> Iterator[Edit]:
-        """Edits of the document that a plan makes, without those that touch protected text or words to leave alone."""
+    def changes(self, pieces: Pieces, prediction: Prediction) -> Iterator[Change]:
+        """What a plan changes in its sentence: start, end, replacement, confidence."""
         from edit_gec.plan import spans
 
-        sentence = window.sentence
-        for start, end, replacement, (first, last) in spans(prediction.plan, window.pieces, self.tokens):
+        if prediction.plan.changes:
+            for start, end, replacement, (first, last) in spans(prediction.plan, pieces, self.tokens):
+                yield start, end, replacement, prediction.between(first, last)
+
+    def edits(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
+        """Changes of a sentence as edits of the document, without those that touch protected text or words to leave
+        alone."""
+        for start, end, replacement, confidence in changes:
             place = minimal(sentence.text, *whole_words(sentence.text, start, end, replacement))
             projected = sentence.project(*place)
             if projected:
                 begin, stop, new = whole_words(text, *projected)
                 if not self.dictionary.isdisjoint(_WORD.findall(text[begin:stop].casefold())):
                     continue
-                yield Edit(begin, stop, text[begin:stop], new, round(prediction.between(first, last), 4))
+                yield Edit(begin, stop, text[begin:stop], new, round(confidence, 4))
 
-    def apply(self, text: str, found: list[Edit]) -> Correction:
+    def verify(
+        self,
+        texts: Sequence[str],
+        batch: list[Window],
+        predictions: list[Prediction],
+        drafted: list[list[Edit]],
+        refused: list[list[Edit]],
+    ) -> list[list[Edit]]:
+        """The target's edits in each window, with provenance; what it refused is added to its text's `refused`."""
+        from edit_gec.plan import realize
+        from edit_gec.verified import compare
+
+        assert self.verifier is not None
+        drafts = [realize(p.plan, window.pieces, self.tokens) for window, p in zip(batch, predictions, strict=True)]
+        verified = []
+        changes = self.verifier.changes([window.pieces for window in batch], drafts)
+        for window, own, of_draft in zip(batch, changes, drafted, strict=True):
+            edits, left_out = compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))
+            verified.append(edits)
+            refused[window.text] += left_out
+        return verified
+
+    def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:
         """The corrected text; of two edits that meet after projection the surer one wins."""
         chosen: list[Edit] = []
         for edit in sorted(found, key=lambda e: (e.start, e.end)):
@@ -183,7 +243,7 @@ class Corrector:
                     chosen[-1] = edit
                 continue
             chosen.append(edit)
-        return Correction(text, apply(text, chosen), tuple(chosen))
+        return Correction(text, apply(text, chosen), tuple(chosen), tuple(sorted(refused, key=lambda e: e.start)))
 
 
 def whole_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:

@@ -22,6 +22,7 @@ class Trace:
     proposed: list[int] = field(default_factory=list)  # drafted tokens that the target read
     accepted: list[int] = field(default_factory=list)
     tokens: int = 0  # written, </s> included
+    probabilities: list[float] = field(default_factory=list)  # the target's, of each of them
     reached: int = 0  # drafted tokens that were judged: the accepted ones, and the first that was not
     acceptance: float = 0.0  # sum of their acceptance probabilities; 0 or 1 each in greedy decoding
     resync_passes: int = 0  # passes after a disagreement that accepted nothing: the draft was not found again
@@ -56,6 +57,12 @@ class Statistics:
     propose_s: float = 0.0  # re-synchronisation by alignment, or autoregressive drafting
     target_s: float = 0.0  # encoder and passes of the target
     total_s: float = 0.0
+
+    def add(self, other: Statistics) -> None:
+        """Count the sentences and seconds of another call as well."""
+        self.traces += other.traces
+        for name in ("begin_s", "propose_s", "target_s", "total_s"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     @property
     def alpha(self) -> float:

@@ -86,6 +86,10 @@ class Target:
     def device(self) -> torch.device:
         return self.model.embedding.weight.device
 
+    def fits(self, sentence: str) -> bool:
+        """Whether the sentence could at least be copied in max_length tokens."""
+        return len(self.tokens.ids(self.prefix + sentence)) < self.max_length
+
     def source_ids(self, sentence: str) -> list[int]:
         """What the encoder reads. Raises InputError for a sentence that could not even be copied in max_length."""
         ids = self.tokens.ids(self.prefix + sentence)

@@ -115,7 +115,7 @@ class Tokens:
 
     def ids(self, text: str) -> list[int]:
         """Canonical ids of a text, without offsets."""
-        return list(self.processor.encode(text))
+        return list(self.processor.encode(text if text.isascii() else text.encode(errors="replace").decode()))
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of inserted pieces, leading space kept; special ids are silent, broken bytes become U+FFFD."""

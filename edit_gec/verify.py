@@ -17,7 +17,7 @@ temperature, top_k and top_p (Leviathan et al. 2022, algorithm 1): same distribu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import torch
@@ -39,6 +39,7 @@ class Judgement:
     tokens: list[int]
     accepted: int
     acceptance: list[float]  # probability of acceptance, for each drafted token that was reached
+    probabilities: list[float] = field(default_factory=list)  # the target's, of the tokens
 
 
 @torch.inference_mode()
@@ -138,6 +139,7 @@ def read(
     else:
         said = draw(weights, [uniform(sampling.seed, *place, TARGET) for place in places])
     judgements = []
+    written: list[tuple[int, int]] = []  # (row of logits, token)
     start = 0
     for row, proposal, new in zip(rows, proposals, inputs, strict=True):
         here = slice(start, start + len(new))
@@ -149,7 +151,12 @@ def read(
         else:
             judgement = accept_sampled(proposal, weights[here], said[here], sampling, row)
         row.hidden = hidden[here][len(judgement.tokens) - 1]
+        written.extend((here.start + n, token) for n, token in enumerate(judgement.tokens))
         judgements.append(judgement)
+    at, tokens = torch.tensor(written, device=logits.device).unbind(-1)
+    chances = logits[at].float().softmax(-1) if weights is None else weights[at]
+    sure = iter(chances.gather(1, tokens[:, None])[:, 0].tolist())
+    judgements = [replace(j, probabilities=[next(sure) for _ in j.tokens]) for j in judgements]
     statistics.target_s += perf_counter() - begun
     return judgements
 
@@ -190,3 +197,4 @@ def advance(row: Row, proposal: Proposal, judgement: Judgement, trace: Trace) ->
     row.limit -= len(tokens)
     row.proposed, row.accepted = len(proposal.tokens), judgement.accepted
     trace.add(row.proposed, row.accepted, len(tokens), judgement.acceptance)
+    trace.probabilities += judgement.probabilities[: len(tokens)]

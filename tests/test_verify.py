@@ -96,11 +96,11 @@ def test_greedy_output_is_the_targets_own(tokens: Tokens, seed: int, batch_size:
 
 def test_greedy_output_of_a_target_that_corrects(tokens: Tokens) -> None:
     target = trained_target(tokens)
-    sentences = [source for source, _ in pairs(12, seed=5)]
+    sentences = [source for source, _ in pairs(6, seed=5)]
     outputs = target.generate(sentences)
     for name, drafter in drafters(target, outputs).items():
-        for longest in (1, 5, None):
-            assert verify(target, drafter, sentences, batch_size=5, longest_draft=longest)[0] == outputs, name
+        for longest in (4, None):
+            assert verify(target, drafter, sentences, batch_size=4, longest_draft=longest)[0] == outputs, name
 
 
 @pytest.mark.parametrize("shape", [{"num_decoder_layers": 3}, {"num_decoder_layers": 1, "num_layers": 3}])

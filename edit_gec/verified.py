@@ -1,0 +1,145 @@
+"""The verified gear: EdiT5's drafts in, the edits of a T5 target out, and who agreed with whom.
+
+    source    They  was at at home…          (two spaces, one character for three dots)
+    draft     They  were at home…
+    target    They were at home...           (its tokenizer folds spaces and spells the dots)
+    edits     was -> were (agree), at -> "" (agree)
+
+The target's tokens are exact (verify.py). Its edits are a plan from the source's tokens to its output: what has the
+same tokens is kept and copied from the text by offset, so what only the tokenizer's normalisation changed is no edit;
+nor is one that swaps quotes or folds spaces; what the target wrote with <unk> cannot be said and is left as it was.
+A sentence that is too long for the target, or that it does not finish, is left unchanged and counted.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from edit_gec.draft import Follow
+from edit_gec.edits import Edit
+from edit_gec.plan import Plan, align, spans
+from edit_gec.speculation import Statistics, Trace
+from edit_gec.target import Target
+from edit_gec.tokens import UNK, Pieces
+from edit_gec.verify import verify
+
+Change = tuple[int, int, str, float]  # of a sentence: start, end, replacement, confidence
+
+AGREE, CHANGED, ONLY, REFUSED = "agree", "target changed", "target only", "target refused"
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
+
+
+class Verifier:
+    """A target, what its verifications cost so far, and the confidence that its edits must have.
+
+    An edit is as sure as the least probable of its tokens, the one that follows it included.
+    """
+
+    def __init__(self, target: Target, *, min_confidence: float = 0.0) -> None:
+        self.target, self.min_confidence = target, min_confidence
+        self.statistics = Statistics()
+        self.too_long = 0  # sentences that the target could not read
+
+    def summary(self) -> dict[str, Any]:
+        """What verification did, as plain values for JSON; `too_long` counts sentences that were left alone."""
+        return {**self.statistics.summary(), "too_long": self.too_long}
+
+    def changes(self, windows: Sequence[Pieces], drafts: Sequence[str]) -> list[list[Change]]:
+        """What the target changes in each window of a sentence, given the draft of its correction."""
+        sources = [window.source[window.starts[0] : window.ends[-1]] for window in windows]
+        short = [n for n, source in enumerate(sources) if self.target.fits(source)]
+        self.too_long += len(sources) - len(short)
+        changes: list[list[Change]] = [[] for _ in windows]
+        if not short:
+            return changes
+        written = {sources[n]: drafts[n] for n in short}
+        drafter = Follow(self.target.tokens, lambda rows: [written[source] for source in rows])
+        outputs, statistics = verify(self.target, drafter, [sources[n] for n in short], batch_size=len(short))
+        self.statistics.add(statistics)
+        for n, output, trace in zip(short, outputs, statistics.traces, strict=True):
+            if trace.finished:
+                changes[n] = list(self._changes(windows[n], sources[n], output, trace))
+        return changes
+
+    def _changes(self, window: Pieces, source: str, output: list[int], trace: Trace) -> Iterator[Change]:
+        tokens = self.target.tokens
+        pieces = shifted(tokens.encode(source), window)
+        if not pieces.ids:  # nothing that the target can read
+            return
+        plan = align(pieces.ids, output[:-1], tokens)
+        at, new = positions(plan, len(output) - 1)
+        for start, end, text, (first, last) in spans(plan, pieces, tokens):
+            original = window.source[start:end]
+            text = keep_spaces(original, text)
+            unsayable = any(output[n] == UNK and n in new for n in range(at[first] + 1, at[last]))
+            confidence = min(trace.probabilities[at[first] + 1 : at[last] + 1])
+            if not unsayable and folded(text) != folded(original) and confidence >= self.min_confidence:
+                yield start, end, text, confidence
+
+
+def shifted(pieces: Pieces, window: Pieces) -> Pieces:
+    """Pieces of a window's text as pieces of the window's sentence."""
+    by = window.starts[0]
+    starts, ends = (tuple(n + by for n in offsets) for offsets in (pieces.starts, pieces.ends))
+    return replace(pieces, source=window.source, starts=starts, ends=ends)
+
+
+def positions(plan: Plan, end: int) -> tuple[dict[int, int], set[int]]:
+    """Where the output, whose </s> stands at `end`, has each kept piece (-1: the sentinel), and where it has new ones.
+
+    >>> positions(Plan(4, (0, 1, 3), ((2, (7, 8)),)), 4)   # the second of three pieces became 7 8
+    ({0: -1, 1: 0, 3: 3, 4: 4}, {1, 2})
+    """
+    inserted = dict(plan.insertions)
+    at: dict[int, int] = {}
+    new: set[int] = set()
+    here = -1
+    for k, piece in enumerate(plan.order, start=1):
+        at[piece] = here
+        count = len(inserted.get(k, ()))
+        new.update(range(here + 1, here + 1 + count))
+        here += 1 + count
+    return {**at, plan.length: end}, new
+
+
+def keep_spaces(original: str, text: str) -> str:
+    """The replacement with the original's own white space at both ends: tokenizers fold it, and line ends with it.
+
+    >>> keep_spaces("  was", " were"), keep_spaces("was", " were")
+    ('  were', ' were')
+    """
+    if not original.strip() or not text.strip():
+        return text
+    for strip in (str.lstrip, str.rstrip):
+        spaces = len(original) - len(strip(original))
+        if spaces and len(text) > len(strip(text)):
+            leading = strip is str.lstrip
+            text = original[:spaces] + strip(text) if leading else strip(text) + original[-spaces:]
+    return text
+
+
+def folded(text: str) -> str:
+    """What a tokenizer may make of a text: compatibility forms, straight quotes, single spaces."""
+    text = unicodedata.normalize("NFKC", text.translate(_QUOTES))
+    edges = (" " if text[:1].isspace() else "", " " if text[-1:].isspace() else "")
+    return " ".join(text.split()).join(edges) if text.strip() else edges[0]
+
+
+def compare(drafted: Sequence[Edit], verified: Sequence[Edit]) -> tuple[list[Edit], list[Edit]]:
+    """The target's edits, each with its provenance, and the drafter's edits that the target refused."""
+    own = {(edit.start, edit.end, edit.replacement) for edit in drafted}
+    edits = []
+    for edit in verified:
+        agree = (edit.start, edit.end, edit.replacement) in own
+        changed = any(touch(edit, other) for other in drafted)
+        edits.append(replace(edit, provenance=AGREE if agree else CHANGED if changed else ONLY))
+    refused = [edit for edit in drafted if not any(touch(edit, other) for other in verified)]
+    return edits, [replace(edit, provenance=REFUSED) for edit in refused]
+
+
+def touch(a: Edit, b: Edit) -> bool:
+    """Whether two edits concern the same place."""
+    return a.start < b.end and b.start < a.end or a.start == b.start

@@ -1,0 +1,189 @@
+"""The verified gear: the target's edits, law 1, provenance, and what the command says about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from texts import law, nasty
+from tiny_t5 import pairs, random_target, trained_target
+
+from edit_gec.checkpoint import save_t5
+from edit_gec.cli import main
+from edit_gec.corrector import Corrector
+from edit_gec.edits import Edit, apply
+from edit_gec.errors import InputError
+from edit_gec.target import Target
+from edit_gec.tokens import EOS, FILE, Pieces, Tokens
+from edit_gec.verified import Verifier, compare, folded, keep_spaces
+
+
+class Says:
+    """A real target but for its mind: it writes the given text, whatever it reads."""
+
+    def __init__(self, tokens: Tokens, text: str) -> None:
+        self.target = random_target(tokens, max_length=60)
+        wanted = [*tokens.ids(text), EOS]
+        states = torch.eye(self.target.model.config.d_model)
+
+        def logits(hidden: torch.Tensor) -> torch.Tensor:
+            position = hidden[:, 0].round().long().clamp(max=len(wanted) - 1)
+            return torch.nn.functional.one_hot(torch.tensor(wanted)[position], tokens.size) * 9.0
+
+        def decoder(x: torch.Tensor, memory: object, bias: object, caches: list[object]) -> torch.Tensor:
+            at = caches[0].past[:, None] + torch.arange(x.shape[1])  # type: ignore[attr-defined]
+            return at[:, :, None].float() * states[0]
+
+        self.target.model.logits = logits  # type: ignore[assignment, method-assign]
+        self.target.model.decoder.forward = decoder  # type: ignore[assignment, method-assign]
+
+
+def corrected(tokens: Tokens, source: str, says: str) -> str:
+    """The sentence after the changes of a target that says this."""
+    pieces = tokens.encode(source)
+    changes = Verifier(Says(tokens, says).target).changes([pieces], [source])[0]
+    return apply(source, [Edit(s, e, source[s:e], r, c) for s, e, r, c in changes])
+
+
+@pytest.mark.parametrize(
+    ("source", "says", "wanted"),
+    [
+        ("They was at at home.", "They were at home.", "They were at home."),
+        ("They  was\there \u2026", "They was here ...", "They  was\there \u2026"),  # all of it the tokenizer's doing
+        ("They  was\there \u2026", "They were here ...", "They  were\there \u2026"),
+        ("I go\nto \U0001f600 home", "I went to \U0001f600 home", "I went\nto \U0001f600 home"),
+        ("He said \u201cno\u201d twice", 'He said "no" twice', "He said \u201cno\u201d twice"),
+        ("the \u03b1\u03b2 cat", "a \U0001f600\U0001f600 cat", "a \u03b1\u03b2 cat"),  # <unk> for <unk>
+        ("I saw it", "I saw \U0001f600 it", "I saw it"),  # <unk> cannot be said
+        ("I saw it", "", ""),
+    ],
+)
+def test_edits_of_a_target_that_folds_text(t5_tokens: Tokens, source: str, says: str, wanted: str) -> None:
+    assert corrected(t5_tokens, source, says) == wanted
+
+
+@law
+@given(nasty)
+def test_a_target_that_copies_changes_nothing(t5_tokens: Tokens, source: str) -> None:
+    """Law 1: whatever its tokenizer makes of the text, copying it is no edit."""
+    if len(t5_tokens.ids(source)) < 60 and t5_tokens.encode(source).ids:
+        assert corrected(t5_tokens, source, source) == source
+
+
+def test_windows_count_from_their_sentence(tokens: Tokens) -> None:
+    sentence = tokens.encode("Well, they was here.")
+    start = next(n for n in range(len(sentence)) if sentence.starts[n] == 5)
+    window: Pieces = sentence.window(start, len(sentence))
+    ((begin, end, text, _),) = Verifier(Says(tokens, " they were here.").target).changes([window], ["?"])[0]
+    assert apply(sentence.source, [Edit(begin, end, sentence.source[begin:end], text, 1.0)]) == "Well, they were here."
+
+
+def test_small_parts() -> None:
+    assert keep_spaces("  was\n", " were ") == "  were\n" and keep_spaces("", " so ") == " so "
+    assert keep_spaces(" a", "b") == "b" and keep_spaces("\n", " ") == " "
+    assert folded("\u2018it  is\u2019 \u2026") == folded("'it is' ...") and folded(",") != folded(", ")
+    assert folded("alot") != folded("a lot") and folded("it") != folded("It")
+
+
+def test_provenance() -> None:
+    same, other, only = Edit(0, 2, "go", "goes", 0.9), Edit(5, 7, "at", "in", 0.8), Edit(9, 9, "", " the", 0.7)
+    refused = Edit(20, 22, "is", "was", 0.6)
+    edits, left_out = compare(
+        [same, Edit(5, 7, "at", "on", 0.5), refused], [Edit(0, 2, "go", "goes", 0.5), other, only]
+    )
+    assert [edit.provenance for edit in edits] == ["agree", "target changed", "target only"]
+    assert [(edit.original, edit.provenance) for edit in left_out] == [("is", "target refused")]
+
+
+# ---------------------------------------------------------------- the whole path
+
+
+@pytest.fixture(scope="module")
+def target_folder(tokens: Tokens, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The toy target as a Hugging Face folder."""
+    folder = tmp_path_factory.mktemp("t5-toy")
+    save_t5(trained_target(tokens).model, folder)
+    (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    return folder
+
+
+def test_verified_text_is_the_targets(model_folder: Path, target_folder: Path, tokens: Tokens) -> None:
+    """The corrector with a target writes, sentence for sentence, what the target writes alone."""
+    sentences = [source for source, _ in pairs(25, seed=8)]
+    target = Target.load(target_folder)
+    alone = [target.text(output) for output in target.generate(sentences)]
+    corrector = Corrector.load(model_folder, target=target_folder, batch_size=4)
+    corrections = corrector.correct_batch(sentences, lines=True)
+    assert [correction.corrected for correction in corrections] == alone
+    assert alone != sentences
+    for correction in corrections:
+        assert apply(correction.text, correction.edits) == correction.corrected
+        assert {edit.provenance for edit in correction.edits} <= {"agree", "target changed", "target only"}
+        assert {edit.provenance for edit in correction.refused} <= {"target refused"}
+        assert all(0 <= edit.confidence <= 1 for edit in correction.edits)
+    assert any(correction.refused for correction in corrections), "an untrained drafter is refused now and then"
+    assert corrector.verifier is not None
+    summary = corrector.verifier.summary()
+    assert summary["sentences"] == 25 and summary["unfinished"] == summary["too_long"] == 0
+    together = corrector.correct("\n\n".join(sentences[:6]))
+    assert together.corrected == "\n\n".join(alone[:6])
+
+
+def test_what_the_target_cannot_finish_is_left_alone(model_folder: Path, target_folder: Path) -> None:
+    corrector = Corrector.load(model_folder, target=target_folder)
+    assert corrector.verifier is not None
+    corrector.verifier.target.max_length = 12
+    text = "They go home.\n\nMy sister walks to the the school by the bus every day with all of her many friends."
+    correction = corrector.correct(text)
+    assert correction.corrected.endswith(text.partition("\n")[2])
+    summary = corrector.verifier.summary()
+    assert summary["too_long"] == 1 and summary["sentences"] == 1
+
+
+def test_min_confidence_holds_for_the_target(model_folder: Path, target_folder: Path) -> None:
+    sentences = [source for source, _ in pairs(25, seed=8)]
+    free = Corrector.load(model_folder, target=target_folder).correct_batch(sentences, lines=True)
+    sure = Corrector.load(model_folder, target=target_folder, min_confidence=0.98).correct_batch(sentences, lines=True)
+    kept = [edit for correction in sure for edit in correction.edits]
+    assert all(edit.confidence >= 0.98 for edit in kept)
+    assert len(kept) == sum(edit.confidence >= 0.98 for correction in free for edit in correction.edits)
+
+
+def test_the_command(
+    model_folder: Path, target_folder: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "a.txt"
+    source = pairs(3, seed=8)[0][0]
+    file.write_text(source + "\n")
+    status = main(
+        [
+            "correct",
+            "--model",
+            str(model_folder),
+            "--target",
+            str(target_folder),
+            "--stats",
+            "--format",
+            "json",
+            str(file),
+        ]
+    )
+    out, err = capfdbinary.readouterr()
+    assert status == 0
+    assert json.loads(err.decode().splitlines()[-1])["sentences"] == 1
+    (result,) = json.loads(out)
+    correction = Corrector.load(model_folder, target=target_folder).correct(source)
+    assert [edit["provenance"] for edit in result["edits"]] == [edit.provenance for edit in correction.edits]
+
+
+def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match="neither a model folder nor"):
+        Corrector.load(model_folder, target="no-such-t5")
+    with pytest.raises(InputError, match="a T5 is wanted"):
+        Corrector.load(model_folder, target=model_folder)
+    with pytest.raises(SystemExit):
+        main(["correct", "--stats", str(tmp_path)])
+    assert "need --verify or --target" in capfd.readouterr().err
