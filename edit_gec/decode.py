@@ -85,13 +85,21 @@ class Slot:
 
 
 @torch.inference_mode()
-def predict(model: EdiT5, tokens: Tokens, sentences: Sequence[Pieces], options: Options) -> list[Prediction]:
-    """Plans for one batch of sentences, none longer than model.config.max_pieces."""
+def predict(
+    model: EdiT5, tokens: Tokens, sentences: Sequence[Pieces], options: Options, encoded: Tensor | None = None
+) -> list[Prediction]:
+    """Plans for one batch of sentences, none longer than model.config.max_pieces.
+
+    `encoded` [B, S, d] is what the encoder made of them, where somebody else has run it already.
+    """
     device = model.embedding.weight.device
     ids = pad([wrap(s.ids, tokens) for s in sentences], PAD).to(device)  # [B, S]
     lengths = torch.tensor([len(s) + 2 for s in sentences], device=device)
     mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
-    encoded, bias = model.encode(ids, mask)
+    if encoded is None:
+        encoded, bias = model.encode(ids, mask)
+    else:
+        bias = model.encoder.bias(mask)
     probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
     tags = [choose_tags(p, s, tokens, options) for p, s in zip(probabilities, sentences, strict=True)]
     tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)

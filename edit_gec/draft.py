@@ -7,6 +7,7 @@
     Follow(tokens, rule=UniqueNGram)        the same with the rule of Sun et al. 2021
     Follow(tokens, edit5_writer(...))       EdiT5's correction; its vocabulary may be another one than the target's
     NGrams.learn(lines, tokens, order=2)    the likeliest next token, learnt from text
+    SharedEdiT5(model, tokens, options)     the same on one encoder with the target
     SmallT5(small, tokens, Gamma(4))        a smaller T5 writes gamma tokens; with `sampling` it really samples them
     Speculator(...)                         an MLP on the target's own state (speculator.py)
 
@@ -46,6 +47,7 @@ class Row:
     hidden: Tensor | None = None  # the target's state [d] that chose the last token; None before the first
     proposed: int = 0  # in the last pass
     accepted: int = 0  # of these
+    encoded: Tensor | None = None  # its source, as the target's encoder gave it [S, d]
     memory: Any = None  # the drafter's own
 
 
@@ -83,14 +85,17 @@ class Follow:
         self.tokens, self.write, self.rule = tokens, write, rule
 
     def begin(self, rows: Sequence[Row]) -> None:
-        sources = [row.source for row in rows]
-        drafts = self.write(sources) if self.write else sources
-        for row, source, draft in zip(rows, sources, drafts, strict=True):
+        for row, draft in zip(rows, self.drafts(rows), strict=True):
             ids = self.tokens.ids(draft)  # the target's canonical tokens of the text, not those of its parts
             if self.rule is UniqueNGram:
                 row.memory = UniqueNGram(ids)
             else:
-                row.memory = Resync(ids if draft == source else self.tokens.ids(source), ids, self.tokens)
+                row.memory = Resync(self.tokens.ids(row.source), ids, self.tokens)
+
+    def drafts(self, rows: Sequence[Row]) -> list[str]:
+        """The text to follow, for each row."""
+        sources = [row.source for row in rows]
+        return self.write(sources) if self.write else sources
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
         return [Proposal(row.memory.propose(row.tokens)) for row in rows]
@@ -109,6 +114,28 @@ def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Callable[[li
         return drafts
 
     return write
+
+
+class SharedEdiT5(Follow):
+    """EdiT5 on the target's encoder (`Target.sharing`), which is not run again: only its heads and insertions are."""
+
+    def __init__(self, model: EdiT5, tokens: Tokens, options: Options) -> None:
+        super().__init__(tokens)
+        self.model, self.options = model, options
+
+    def drafts(self, rows: Sequence[Row]) -> list[str]:
+        drafts = [row.source for row in rows]
+        pieces = [self.tokens.encode(draft) for draft in drafts]
+        short = [n for n, p in enumerate(pieces) if 0 < len(p) <= self.model.config.max_pieces]
+        states = [encoded for n in short if (encoded := rows[n].encoded) is not None]
+        if not states:
+            return drafts
+        encoded = torch.nn.utils.rnn.pad_sequence(states, batch_first=True)  # [N, S, d]
+        chosen = [pieces[n] for n in short]
+        predictions = predict(self.model, self.tokens, chosen, self.options, encoded)
+        for n, prediction in zip(short, predictions, strict=True):
+            drafts[n] = realize(prediction.plan, pieces[n], self.tokens)
+        return drafts
 
 
 # ---------------------------------------------------------------- a few tokens at a time

@@ -9,7 +9,8 @@ sentence, position), so a token does not depend on the batch, nor on how many to
 verifier (verify.py) draws the same numbers at the same places.
 
 One encoder for drafter and target: `Target.sharing(edit5, t5, tokens)` lets the target's decoder read the encoder of an
-EdiT5; its sources then carry EdiT5's sentinel, and what `encode` computed can be given to both.
+EdiT5; its sources then carry EdiT5's sentinel, and the drafter `SharedEdiT5` (draft.py) starts from what the target
+has encoded.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -25,6 +27,9 @@ from edit_gec import checkpoint
 from edit_gec.errors import InputError
 from edit_gec.t5 import NEGATIVE, T5
 from edit_gec.tokens import EOS, PAD, Tokens
+
+if TYPE_CHECKING:
+    from edit_gec.edit5 import EdiT5
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
 NOT_FINITE = "T5: logits that are not finite; the weights are broken, or the dtype is too narrow (use float32)"
@@ -81,6 +86,19 @@ class Target:
         if prefix is None:
             prefix = str(checkpoint.read_config(Path(folder)).get("prefix") or "")
         return cls(checkpoint.load_t5(folder, dtype).to(device), tokens, prefix=prefix, max_length=max_length)
+
+    @classmethod
+    def sharing(cls, edit5: EdiT5, t5: T5, tokens: Tokens, *, max_length: int = MAX_LENGTH) -> Target:
+        """A target whose decoder reads EdiT5's encoder: `t5` gives up its own encoder and embedding.
+
+        `tokens` is EdiT5's vocabulary. Raises InputError when their shapes differ.
+        """
+        for name in ("d_model", "vocab_size"):
+            ours, theirs = getattr(edit5.config, name), getattr(t5.config, name)
+            if ours != theirs:
+                raise InputError(f"target: {name} {theirs}, {ours} is wanted to share an encoder with this EdiT5")
+        t5.encoder, t5.embedding = edit5.encoder, edit5.embedding
+        return cls(t5, tokens, sentinel=True, max_length=max_length)
 
     @property
     def device(self) -> torch.device:

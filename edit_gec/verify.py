@@ -93,11 +93,14 @@ def admit(
     """Encode new sentences for the target, let the drafter prepare them."""
     begun = perf_counter()
     rows = [Row(number, sentence, target.max_length) for number, sentence in sentences]
-    decoding.admit(*target.encode([sentence for _, sentence in sentences]))
-    encoded = perf_counter()
+    encoded, mask = target.encode([sentence for _, sentence in sentences])
+    decoding.admit(encoded, mask)
+    for row, states, length in zip(rows, encoded, mask.sum(1).tolist(), strict=True):
+        row.encoded = states[:length]
+    target_done = perf_counter()
     drafter.begin(rows)
-    statistics.target_s += encoded - begun
-    statistics.begin_s += perf_counter() - encoded
+    statistics.target_s += target_done - begun
+    statistics.begin_s += perf_counter() - target_done
     return rows
 
 

@@ -12,13 +12,13 @@ from texts import brief, law, valid
 from tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.decode import Options
-from edit_gec.draft import Follow, Gamma, NGrams, Proposal, Row, SmallT5, edit5_writer
+from edit_gec.draft import Follow, Gamma, NGrams, Proposal, Row, SharedEdiT5, SmallT5, edit5_writer
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.resync import Hypothesis, Resync, UniqueNGram, meetings
 from edit_gec.speculation import Trace, best_gamma, expected_tokens, gain
 from edit_gec.speculator import Speculated, Speculator, train_speculator
-from edit_gec.target import Sampling, uniform
+from edit_gec.target import Sampling, Target, uniform
 from edit_gec.tokens import EOS, Tokens
 from edit_gec.verify import verify
 
@@ -123,6 +123,26 @@ def test_edit5_drafts_for_another_vocabulary(model: EdiT5, tokens: Tokens, t5_to
         target = random_target(others, 3, max_length=200)
         outputs = target.generate(sentences)
         assert verify(target, Follow(others, write), sentences, batch_size=2)[0] == outputs
+
+
+def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
+    """One encoder, run once for each sentence: the same drafts as EdiT5 alone, the target's own output."""
+    t5 = random_target(tokens, 3).model
+    target = Target.sharing(model, t5, tokens, max_length=80)
+    sentences = ["She go home .", "", "They was here again", "long " * 30, "My brother walk.", "I"]
+    outputs = target.generate(sentences)
+    shared = SharedEdiT5(model, tokens, Options())
+    runs = []
+    hook = model.encoder.register_forward_hook(lambda *_: runs.append(1))
+    verified, statistics = verify(target, shared, sentences, batch_size=32)
+    hook.remove()
+    assert verified == outputs and len(runs) == 1
+    alone, of_alone = verify(target, Follow(tokens, edit5_writer(model, tokens, Options())), sentences)
+    assert alone == outputs
+    assert [trace.draft for trace in statistics.traces] == [trace.draft for trace in of_alone.traces]
+    assert verify(target, shared, sentences, batch_size=2)[0] == outputs
+    with pytest.raises(InputError, match="d_model 16, 32 is wanted"):
+        Target.sharing(model, random_target(tokens, d_model=16).model, tokens)
 
 
 # ---------------------------------------------------------------- a few tokens at a time
