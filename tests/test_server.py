@@ -20,9 +20,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import lively
 import pytest
-from hypothesis import given
-from texts import brief, valid
+from hypothesis import given, settings
+from lively import PROSE
+from texts import law, valid
 
 pytest.importorskip("fastapi")
 pytest.importorskip("language_tool_python")
@@ -38,13 +40,18 @@ from edit_gec.server.guard import Limits
 
 # The package imports its command line, and that pkg_resources, which setuptools no longer has.
 pylanguagetool = runpy.run_path(str(Path(str(find_spec("pylanguagetool").origin)).with_name("api.py")))  # type: ignore[union-attr]
-PROSE = "She go to school 🏠 and its late. I has two banana , but the the dog eat it.\r\nWe was there on 3 May."
+few = settings(law, max_examples=12)
 LIMITS = Limits(characters=3000, timeout_s=30, body_timeout_s=1, per_client=4)
 
 
 @pytest.fixture(scope="module")
-def corrector(model_folder: Path) -> Corrector:
-    return Corrector.load(model_folder, threads=1, batch_size=8)
+def folder(make_model: Any, tokens: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return lively.save(make_model, tokens, tmp_path_factory.mktemp("lively"))
+
+
+@pytest.fixture(scope="module")
+def corrector(folder: Path) -> Corrector:
+    return Corrector.load(folder, threads=1, batch_size=8)
 
 
 @contextlib.contextmanager
@@ -81,7 +88,7 @@ def changes(edits: Any) -> list[tuple[int, int, str]]:
 # --- our own endpoint --------------------------------------------------------------------------------------------
 
 
-@brief
+@few
 @given(text=valid, markup=...)
 def test_the_same_as_the_corrector(client: httpx.Client, corrector: Corrector, text: str, markup: bool) -> None:
     answer = client.post("/v1/correct", json={"text": text, "markup": markup}).json()
@@ -106,10 +113,10 @@ def test_edits_are_named_and_time_is_accounted_for(client: httpx.Client) -> None
     assert again["timing"]["cached"] == again["timing"]["sentences"] and again["timing"]["encoder_ms"] == 0
 
 
-def test_a_threshold_of_the_request(client: httpx.Client, corrector: Corrector, model_folder: Path) -> None:
-    sure = Corrector.load(model_folder, threads=1, min_confidence=0.9)
+def test_a_threshold_of_the_request(client: httpx.Client, corrector: Corrector, folder: Path) -> None:
+    sure = Corrector.load(folder, threads=1, min_confidence=0.3)
     assert sure.correct(PROSE).corrected != corrector.correct(PROSE).corrected
-    answer = client.post("/v1/correct", json={"text": PROSE, "min_confidence": 0.9}).json()
+    answer = client.post("/v1/correct", json={"text": PROSE, "min_confidence": 0.3}).json()
     assert answer["corrected"] == sure.correct(PROSE).corrected
 
 
@@ -336,7 +343,7 @@ def test_whatever_is_asked_is_answered_as_documented(server: str) -> None:
     document = schemathesis.openapi.from_url(f"{server}/openapi.json")
     for operation in document.get_all_operations():
 
-        @brief
+        @few
         @given(case=operation.ok().as_strategy())
         def conforms(case: Any) -> None:
             case.call_and_validate(excluded_checks=[positive_data_acceptance])  # `text` or `data`, not both
@@ -344,8 +351,8 @@ def test_whatever_is_asked_is_answered_as_documented(server: str) -> None:
         conforms()
 
 
-def test_the_command_ends_gracefully(model_folder: Path) -> None:
-    command = [sys.executable, "-m", "edit_gec", "serve", "--port", "0", "--threads", "1", "--model", str(model_folder)]
+def test_the_command_ends_gracefully(folder: Path) -> None:
+    command = [sys.executable, "-m", "edit_gec", "serve", "--port", "0", "--threads", "1", "--model", str(folder)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None

@@ -155,7 +155,8 @@ async def correct(request: Request, asked: schema.Text) -> schema.Corrected:
     """Correct a text: the corrected text, its edits with offsets in three units, and where the time went."""
     begun, stages = perf_counter(), Stages()
     checker, options = _asked(request, asked)
-    correction, _ = await _unless_gone(request, checker.correct(asked.text, **options, stages=stages))
+    work = checker.correct(asked.text, **options, explain=asked.explain, stages=stages)
+    correction, _ = await _unless_gone(request, work)
     note(request, characters=len(asked.text), sentences=stages.sentences, edits=len(correction.edits))
     return schema.Corrected(
         corrected=correction.corrected,
@@ -174,10 +175,12 @@ async def correct_stream(request: Request, asked: schema.Text) -> Response:
 
     async def lines() -> AsyncIterator[bytes]:
         async with aclosing(sentences):
-            if first:
-                yield _line(asked.text, first)
-            async for sentence in sentences:
+            sentence = first
+            while sentence:
+                if asked.explain:
+                    (sentence,) = await checker.named(asked.text, [sentence], stages)
                 yield _line(asked.text, sentence)
+                sentence = await anext(sentences, None)
         timing = schema.Timing.of(stages, perf_counter() - begun)
         yield timing.model_dump_json().join(['{"timing":', "}\n"]).encode()
 
@@ -195,7 +198,7 @@ def _asked(request: Request, asked: schema.Text) -> tuple[Checker, dict[str, Any
     _check_length(request, asked.text)
     checker: Checker = request.app.state.checker
     least = checker.corrector.options.min_confidence if asked.min_confidence is None else asked.min_confidence
-    return checker, {"min_confidence": least, "markup": asked.markup, "explain": asked.explain}
+    return checker, {"min_confidence": least, "markup": asked.markup}
 
 
 def _check_length(request: Request, text: str) -> None:

@@ -23,11 +23,13 @@ from edit_gec.server.stopwatch import Stopwatch, Timing
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.decode import Options, Prediction
+    from edit_gec.decode import Options
     from edit_gec.edit5 import EdiT5
     from edit_gec.server.metrics import Metrics
     from edit_gec.tokens import Pieces
+    from edit_gec.verified import Change
 
+Result = tuple["tuple[Change, ...]", Timing]  # what changes in a sentence; of the batch that it was in
 LATENCY_S = 0.003  # how long a lone sentence waits for others
 
 
@@ -37,10 +39,10 @@ class Busy(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """One sentence, or window of one, and where its prediction will be: `done` gives it with its batch's timing."""
+    """One sentence, or window of one, and where its changes will be: `done` gives them with its batch's timing."""
 
     pieces: Pieces
-    done: asyncio.Future[tuple[Prediction, Timing]]
+    done: asyncio.Future[Result]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,7 @@ class Batcher:
         self.thread = ThreadPoolExecutor(1, "model")
         self.loop = asyncio.create_task(self._serve())
 
-    def submit(self, sentences: Sequence[Pieces], options: Options) -> list[asyncio.Future[tuple[Prediction, Timing]]]:
+    def submit(self, sentences: Sequence[Pieces], options: Options) -> list[asyncio.Future[Result]]:
         """Put the sentences of one text in the queue. Cancel a future whose result nobody wants any more.
 
         Raises Busy where they would not fit; a text that finds the queue empty always does.
@@ -119,9 +121,7 @@ class Batcher:
     async def _predict(self, options: Options, batch: list[Item]) -> None:
         """Predict a batch; where that fails each sentence is tried alone, so that it fails for its own text only."""
         try:
-            predictions, timing = await asyncio.get_running_loop().run_in_executor(
-                self.thread, self._run, options, batch
-            )
+            changes, timing = await asyncio.get_running_loop().run_in_executor(self.thread, self._run, options, batch)
         except Exception as error:
             if len(batch) > 1:
                 for item in batch:
@@ -130,14 +130,16 @@ class Batcher:
                 batch[0].done.set_exception(error)
             return
         self.metrics.batch(len(batch), timing)
-        for item, prediction in zip(batch, predictions, strict=True):
+        for item, found in zip(batch, changes, strict=True):
             if not item.done.cancelled():
-                item.done.set_result((prediction, timing))
+                item.done.set_result((found, timing))
 
-    def _run(self, options: Options, batch: list[Item]) -> tuple[list[Prediction], Timing]:
+    def _run(self, options: Options, batch: list[Item]) -> tuple[list[tuple[Change, ...]], Timing]:
         from edit_gec.decode import predict
 
         begun = perf_counter()
         watch = Stopwatch(self.corrector.model)
-        predictions = predict(cast("EdiT5", watch), self.corrector.tokens, [item.pieces for item in batch], options)
-        return predictions, watch.timing(perf_counter() - begun)
+        sentences = [item.pieces for item in batch]
+        predictions = predict(cast("EdiT5", watch), self.corrector.tokens, sentences, options)
+        changes = [tuple(self.corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
+        return changes, watch.timing(perf_counter() - begun)

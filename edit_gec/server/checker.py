@@ -15,24 +15,23 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from edit_gec.corrector import Correction, Corrector, Window
+from edit_gec.corrector import Correction, Corrector
 from edit_gec.edits import Edit
 from edit_gec.sentences import Sentence, split
 from edit_gec.server.batching import Batcher
+from edit_gec.server.naming import Job, Names
 
 if TYPE_CHECKING:
-    from edit_gec.decode import Prediction
     from edit_gec.server.metrics import Metrics
     from edit_gec.server.stopwatch import Timing
     from edit_gec.tokens import Pieces
+    from edit_gec.verified import Change
 
 CACHE_CHARACTERS = 1_000_000  # of remembered sentences; with their plans some 50 MB at most
 Result = TypeVar("Result")
-Change = tuple["Pieces", "Prediction"]  # a window in which something changes
 
 
 @dataclass(frozen=True)
@@ -85,6 +84,7 @@ class Checker:
         self.corrector, self.metrics = corrector, metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
         self.cache = Cache(CACHE_CHARACTERS)
+        self.names = Names()
         self.thread = ThreadPoolExecutor(1, "text")
 
     async def close(self) -> None:
@@ -102,22 +102,35 @@ class Checker:
         stages: Stages | None = None,
     ) -> tuple[Correction, list[Checked]]:
         """The correction of a text, and its sentences. Raises batching.Busy."""
+        stages = stages or Stages()
         sentences = [
             sentence
-            async for sentence in self.sentences(
-                text, min_confidence=min_confidence, markup=markup, explain=explain, stages=stages
-            )
+            async for sentence in self.sentences(text, min_confidence=min_confidence, markup=markup, stages=stages)
         ]
+        if explain:
+            sentences = await self.named(text, sentences, stages)
         return self.corrector.apply(text, [edit for sentence in sentences for edit in sentence.edits]), sentences
 
+    async def named(self, text: str, sentences: Sequence[Checked], stages: Stages) -> list[Checked]:
+        """The sentences with their edits' types and messages."""
+        begun = perf_counter()
+        jobs = [_job(text, sentence) for sentence in sentences if sentence.edits]
+        named = iter(await self._in_thread(lambda: self.names.name(jobs)) if jobs else [])
+        stages.explain_s += perf_counter() - begun
+        return [
+            replace(
+                sentence,
+                edits=tuple(
+                    replace(e, type=t, message=m) for e, (t, m) in zip(sentence.edits, next(named), strict=True)
+                ),
+            )
+            if sentence.edits
+            else sentence
+            for sentence in sentences
+        ]
+
     async def sentences(
-        self,
-        text: str,
-        *,
-        min_confidence: float,
-        markup: bool = True,
-        explain: bool = True,
-        stages: Stages | None = None,
+        self, text: str, *, min_confidence: float, markup: bool = True, stages: Stages | None = None
     ) -> AsyncGenerator[Checked, None]:
         """The sentences of a text, each as soon as it and those before it are done. Raises batching.Busy."""
         stages = stages or Stages()
@@ -129,22 +142,22 @@ class Checker:
         windows = await self._in_thread(lambda: [self._windows(source) for source in new])
         options = replace(self.corrector.options, min_confidence=min_confidence)
         futures = iter(self.batcher.submit([window for each in windows for window in each], options))
-        waiting = {source: [(w, next(futures)) for w in each] for source, each in zip(new, windows, strict=True)}
+        waiting = {source: [next(futures) for _ in each] for source, each in zip(new, windows, strict=True)}
         stages.prepare_s += perf_counter() - begun
         stages.sentences, stages.cached = len(sentences), len(sentences) - len(new)
         self._count(text, stages)
         try:
             for sentence in sentences:
                 if sentence.text not in known:
-                    done = [(window, *await future) for window, future in waiting[sentence.text]]
-                    stages.batches.update(timing for *_, timing in done)
-                    changes = tuple((window, prediction) for window, prediction, _ in done if prediction.plan.changes)
+                    done = [await future for future in waiting[sentence.text]]
+                    stages.batches.update(timing for _, timing in done)
+                    changes = tuple(change for of_window, _ in done for change in of_window)
                     known[sentence.text] = changes
                     self.cache.put((sentence.text, min_confidence), changes)
-                yield await self._checked(text, sentence, known[sentence.text], explain, stages)
+                yield self._checked(text, sentence, known[sentence.text])
         finally:
             for each in waiting.values():
-                for _, future in each:
+                for future in each:
                     future.cancel()
 
     def _windows(self, source: str) -> list[Pieces]:
@@ -155,43 +168,19 @@ class Checker:
         self.metrics.sentences.labels("cache").inc(stages.cached)
         self.metrics.sentences.labels("model").inc(stages.sentences - stages.cached)
 
-    async def _checked(
-        self, text: str, sentence: Sentence, changes: Sequence[Change], explain: bool, stages: Stages
-    ) -> Checked:
+    def _checked(self, text: str, sentence: Sentence, changes: Sequence[Change]) -> Checked:
         """A sentence with the edits of the document that its changes make."""
-        start, end = sentence.offsets[0], sentence.offsets[-1]
-        found = [
-            edit
-            for pieces, prediction in changes
-            for edit in self.corrector.edits(text, Window(0, sentence, pieces), prediction)
-        ]
+        found = list(self.corrector.edits(text, sentence, changes))
         edits = self.corrector.apply(text, found).edits if found else ()
-        if edits and explain:
-            begun = perf_counter()
-            first, last = min(start, edits[0].start), max(end, edits[-1].end)
-            edits = await self._in_thread(lambda: explained(text[first:last], edits, first))
-            stages.explain_s += perf_counter() - begun
         self.metrics.edits.inc(len(edits))
-        return Checked(start, end, edits)
+        return Checked(sentence.offsets[0], sentence.offsets[-1], edits)
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self.thread, work)
 
 
-def explained(source: str, edits: Sequence[Edit], at: int) -> tuple[Edit, ...]:
-    """The edits of a document with type and message; `source` is what stands at `at` and holds them all.
-
-    Raises InputError where what `explain` needs is not installed.
-    """
-    here = tuple(replace(edit, start=edit.start - at, end=edit.end - at) for edit in edits)
-    return tuple(
-        replace(edit, type=named.type, message=named.message)
-        for edit, named in zip(edits, _explained(source, here), strict=True)
-    )
-
-
-@lru_cache(4096)
-def _explained(source: str, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    from edit_gec.explain import explain
-
-    return tuple(explain(source, edits))
+def _job(text: str, sentence: Checked) -> Job:
+    first = min(sentence.start, sentence.edits[0].start)
+    last = max(sentence.end, sentence.edits[-1].end)
+    edits = (replace(edit, start=edit.start - first, end=edit.end - first) for edit in sentence.edits)
+    return text[first:last], tuple(edits)

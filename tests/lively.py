@@ -1,0 +1,38 @@
+"""A random model that surely edits the text that the server's tests send, with insertions and with doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+from edit_gec.corrector import Corrector
+from edit_gec.tokens import FILE
+
+if TYPE_CHECKING:
+    from edit_gec.edit5 import EdiT5
+    from edit_gec.tokens import Tokens
+
+PROSE = "She go to school 🏠 and its late. I has two banana , but the the dog eat it.\r\nWe was there on 3 May."
+ENDS = 24  # a larger embedding of </s>: hardly any insertion of a random model would end
+
+
+def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path:
+    """The first of some random models that is lively enough, saved to `folder`."""
+    (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    for seed in range(60):
+        model = make_model(seed)
+        with torch.no_grad():
+            model.tag_head.weight *= 2 + seed % 3
+            model.embedding.weight[1] *= ENDS
+        model.save(folder)
+        corrector = Corrector.load(folder, threads=1)
+        edits = corrector.correct(PROSE, markup=False).edits
+        sentences = [corrector.tokens.encode(sentence) for sentence in PROSE.splitlines()]
+        written = sum(prediction.steps for prediction in corrector.predict(sentences))
+        sure = [edit.confidence for edit in edits]
+        if len(edits) >= 4 and written and min(sure) < 0.3 < max(sure) and edits[-1].start > PROSE.index("🏠"):
+            return folder
+    raise AssertionError("no such model among 60: has decoding changed?")
