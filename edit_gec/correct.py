@@ -40,7 +40,8 @@ class Run:
         self.headed = len(args.files) > 1 or any(map(os.path.isdir, args.files))
         self.failed = False
         self.changed = self.edits = 0
-        self.reports: list[tuple[str, str, Sequence[Edit]]] = []  # (path, text, edits), of formats that are one value
+        # (path, text, edits, refused edits), of formats that are one value
+        self.reports: list[tuple[str, str, Sequence[Edit], Sequence[Edit]]] = []
 
     def run(self) -> int:
         """Correct everything and return the exit status. Raises InputError when nothing can be corrected at all."""
@@ -55,7 +56,7 @@ class Run:
         if self.args.output == "json":
             _out_json([report.as_json(*each) for each in self.reports], indent=1)
         elif self.args.output == "sarif":
-            _out_json(report.sarif(version(), self.reports), indent=1)
+            _out_json(report.sarif(version(), [each[:3] for each in self.reports]), indent=1)
         elif self.args.output == "write" and not self.args.quiet:
             say(f"{self.changed} files changed, {self.edits} edits")
         if self.args.stats and corrector is not None and corrector.verifier is not None:
@@ -132,7 +133,7 @@ class Run:
             edits = _explain(document.text, edits)
         try:
             if self.args.output != "write":
-                self._print(document, correction.corrected, edits)
+                self._print(document, correction, edits)
             elif edits:
                 files.write(document, correction.corrected)
         except files.WriteError as error:
@@ -145,13 +146,13 @@ class Run:
             for note in report.notes(document.path, document.text, edits):
                 say(note)
 
-    def _print(self, document: files.Document, corrected: str, edits: Sequence[Edit]) -> None:
+    def _print(self, document: files.Document, correction: Correction, edits: Sequence[Edit]) -> None:
         path, text, output = document.path, document.text, self.args.output
         path = "stdin" if path == "-" else path
         if output in ("json", "sarif"):
-            self.reports.append((path, text, edits))
+            self.reports.append((path, text, edits, correction.refused))
         elif output == "jsonl":
-            _out_json(report.as_json(path, text, edits))
+            _out_json(report.as_json(path, text, edits, correction.refused))
         elif output == "github":
             out(report.github(path, text, edits))
         elif output == "diff":
@@ -162,7 +163,7 @@ class Run:
         elif output == "inline":
             out((f"==> {path} <==\n" if self.headed else "") + report.inline(text, edits, color=_colors()))
         elif not self.args.check:
-            out(document.encode(corrected))
+            out(document.encode(correction.corrected))
 
 
 @contextlib.contextmanager

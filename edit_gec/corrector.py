@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "edit5-mini"
 DEFAULT_TARGET = "t5-mini"
+DTYPES = ("float32", "bfloat16", "float16")
 _HERE = Path(__file__).resolve().parent
 _WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
 MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
@@ -104,16 +105,22 @@ class Corrector:
         from edit_gec.edit5 import EdiT5
         from edit_gec.tokens import Tokens
 
-        if device.startswith("cuda") and not torch.cuda.is_available():
+        if dtype not in DTYPES:
+            raise InputError(f"dtype {dtype}: {', '.join(DTYPES)} are known")
+        try:
+            kind = torch.device(device).type
+        except RuntimeError:
+            raise InputError(f"device {device}: cpu, cuda or cuda:0 and so on is wanted") from None
+        if kind == "cuda" and not torch.cuda.is_available():
             raise InputError(f"device {device}: this torch sees no GPU; leave --device out to use the CPU")
         if threads:
             torch.set_num_threads(threads)
         network = EdiT5.load(folder, getattr(torch, dtype)).to(device)
-        given = {} if min_confidence is None else {"min_confidence": min_confidence}
-        options = read_options(folder, **given)
+        options = read_options(folder, **({} if min_confidence is None else {"min_confidence": min_confidence}))
         tokens = Tokens.load(folder, network.config.slots)
         if tokens.size != network.config.vocab_size:
-            raise InputError(f"{folder}: the vocabulary has {tokens.size} entries, config.json says otherwise")
+            given, wanted = tokens.size, network.config.vocab_size
+            raise InputError(f"{folder}: the vocabulary has {given} entries with slots, config.json says {wanted}")
         verifier = None
         if target_folder is not None:
             from edit_gec.target import Target
@@ -236,14 +243,20 @@ class Corrector:
 
     def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:
         """The corrected text; of two edits that meet after projection the surer one wins."""
-        chosen: list[Edit] = []
-        for edit in sorted(found, key=lambda e: (e.start, e.end)):
-            if chosen and edit.start < max(chosen[-1].end, chosen[-1].start + 1):
-                if edit.confidence > chosen[-1].confidence:
-                    chosen[-1] = edit
-                continue
-            chosen.append(edit)
-        return Correction(text, apply(text, chosen), tuple(chosen), tuple(sorted(refused, key=lambda e: e.start)))
+        chosen = surest(found)
+        return Correction(text, apply(text, chosen), tuple(chosen), tuple(surest(refused)))
+
+
+def surest(found: Iterable[Edit]) -> list[Edit]:
+    """The edits in order; of two that meet only the surer one."""
+    chosen: list[Edit] = []
+    for edit in sorted(found, key=lambda e: (e.start, e.end)):
+        if chosen and edit.start < max(chosen[-1].end, chosen[-1].start + 1):
+            if edit.confidence > chosen[-1].confidence:
+                chosen[-1] = edit
+            continue
+        chosen.append(edit)
+    return chosen
 
 
 def whole_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:

@@ -126,31 +126,39 @@ def unified_diff(path: str, text: str, edits: Sequence[Edit]) -> str:
     return "".join(out)
 
 
-def as_json(path: str, text: str, edits: Sequence[Edit]) -> dict[str, Any]:
-    """One file's edits as plain JSON values; start and end in code points, UTF-8 bytes and UTF-16 code units."""
+def as_json(path: str, text: str, edits: Sequence[Edit], refused: Sequence[Edit] = ()) -> dict[str, Any]:
+    """One file's edits as plain JSON values; start and end in code points, UTF-8 bytes and UTF-16 code units.
+
+    `refused` are edits that a verifying target did not make.
+    """
     return {
         "schema": JSON_SCHEMA,
         "path": path,
-        "edits": [
-            {
-                "start": start.codepoint,
-                "end": end.codepoint,
-                "start_utf8": start.utf8,
-                "end_utf8": end.utf8,
-                "start_utf16": start.utf16,
-                "end_utf16": end.utf16,
-                "line": start.line,
-                "column": start.column,
-                "original": edit.original,
-                "replacement": edit.replacement,
-                "confidence": round(edit.confidence, 4),
-                "provenance": edit.provenance,
-                "type": edit.type,
-                "message": edit.message,
-            }
-            for edit, start, end in spans(text, edits)
-        ],
+        "edits": _json_edits(text, edits),
+        **({"refused": _json_edits(text, refused)} if refused else {}),
     }
+
+
+def _json_edits(text: str, edits: Sequence[Edit]) -> list[dict[str, Any]]:
+    return [
+        {
+            "start": start.codepoint,
+            "end": end.codepoint,
+            "start_utf8": start.utf8,
+            "end_utf8": end.utf8,
+            "start_utf16": start.utf16,
+            "end_utf16": end.utf16,
+            "line": start.line,
+            "column": start.column,
+            "original": edit.original,
+            "replacement": edit.replacement,
+            "confidence": round(edit.confidence, 4),
+            "provenance": edit.provenance,
+            "type": edit.type,
+            "message": edit.message,
+        }
+        for edit, start, end in spans(text, edits)
+    ]
 
 
 def describe(edit: Edit) -> str:

@@ -27,6 +27,7 @@ class Correction:
     text: str
     corrected: str
     edits: tuple[Edit, ...]
+    refused: tuple[Edit, ...] = ()
 
 
 class Corrector:

@@ -156,7 +156,7 @@ def test_the_command(
     model_folder: Path, target_folder: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     file = tmp_path / "a.txt"
-    source = pairs(3, seed=8)[0][0]
+    source = " ".join(sentence for sentence, _ in pairs(8, seed=8))
     file.write_text(source + "\n")
     status = main(
         [
@@ -173,10 +173,13 @@ def test_the_command(
     )
     out, err = capfdbinary.readouterr()
     assert status == 0
-    assert json.loads(err.decode().splitlines()[-1])["sentences"] == 1
+    assert json.loads(err.decode().splitlines()[-1])["sentences"] == 8
     (result,) = json.loads(out)
-    correction = Corrector.load(model_folder, target=target_folder).correct(source)
-    assert [edit["provenance"] for edit in result["edits"]] == [edit.provenance for edit in correction.edits]
+    correction = Corrector.load(model_folder, target=target_folder).correct(source + "\n")
+    assert correction.edits and correction.refused
+    for key, edits in (("edits", correction.edits), ("refused", correction.refused)):
+        shown = [(edit["start"], edit["original"], edit["provenance"]) for edit in result[key]]
+        assert shown == [(edit.start, edit.original, edit.provenance) for edit in edits]
 
 
 def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
