@@ -45,6 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--timeout", type=_number, default=60, metavar="S", help="seconds to answer a request (default: 60)")
     add("--model", default="edit5-mini", metavar="NAME|PATH", help="model to correct with (default: edit5-mini)")
+    add("--target", metavar="NAME|PATH", help="T5 that verifies every sentence (default: none)")
+    add("--target-prefix", metavar="TEXT", help='what the T5 wants before each sentence, "grammar: " for instance')
     add("--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--threads", type=_number, metavar="N", help="CPU threads of the model (default: all cores)")
     add("--batch-size", type=_number, default=16, metavar="N", help="sentences of all clients at a time (default: 16)")
@@ -58,7 +60,14 @@ def run(args: argparse.Namespace) -> int:
     from edit_gec.server.guard import Limits
 
     listener = _listen(args.host, args.port)  # before the model is loaded: a used port is told at once
-    corrector = Corrector.load(args.model, device=args.device, threads=args.threads, batch_size=args.batch_size)
+    corrector = Corrector.load(
+        args.model,
+        device=args.device,
+        threads=args.threads,
+        batch_size=args.batch_size,
+        target=args.target,
+        target_prefix=args.target_prefix,
+    )
     _warm_up(corrector)
     limits = Limits(characters=args.max_text_length, timeout_s=args.timeout, per_client=args.max_requests)
     app = create_app(corrector, limits, allow_origin=args.allow_origin)

@@ -49,7 +49,9 @@ def test_texts_share_batches_and_get_their_own_plans(corrector: Corrector) -> No
         done = await asyncio.gather(*futures)
         expected = [corrector.predict([each])[0] for each in encoded]
         wanted = [list(corrector.changes(*each)) for each in zip(encoded, expected, strict=True)]
-        assert [[change[:3] for change in changes] for changes, _ in done] == [[c[:3] for c in each] for each in wanted]
+        assert [[change[:3] for change in found.drafted] for found, _ in done] == [
+            [c[:3] for c in each] for each in wanted
+        ]
         assert done[0][1] is done[3][1] and done[0][1] is not done[6][1]  # a batch of four, a batch of three
         assert done[0][1].encoder_s > 0 and done[0][1].steps > 0 and done[0][1].steps_s > 0
 
@@ -83,7 +85,7 @@ def test_thresholds_are_not_mixed(corrector: Corrector) -> None:
 
     async def work(batcher: Batcher) -> None:
         (sure,), (unsure,) = batcher.submit(sentence, never), batcher.submit(sentence, corrector.options)
-        assert not (await sure)[0] and (await unsure)[0]
+        assert not (await sure)[0].drafted and (await unsure)[0].drafted
 
     run(corrector, work)
 
@@ -127,7 +129,7 @@ def test_a_failure_stays_with_its_sentence(corrector: Corrector, monkeypatch: py
 
     async def work(batcher: Batcher) -> None:
         (first,), (second,) = batcher.submit(good, corrector.options), batcher.submit(bad, corrector.options)
-        assert (await first)[0]
+        assert (await first)[0].drafted
         with pytest.raises(RuntimeError, match="out of memory"):
             await second
 

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ import pytest
 from hypothesis import given, settings
 from lively import PROSE
 from texts import law, valid
+from tiny_t5 import random_target
 
 pytest.importorskip("fastapi")
 pytest.importorskip("language_tool_python")
@@ -37,6 +39,7 @@ from edit_gec.corrector import Corrector
 from edit_gec.serve import _listen
 from edit_gec.server.app import create_app
 from edit_gec.server.guard import Limits
+from edit_gec.verified import Verifier
 
 # The package imports its command line, and that pkg_resources, which setuptools no longer has.
 pylanguagetool = runpy.run_path(str(Path(str(find_spec("pylanguagetool").origin)).with_name("api.py")))  # type: ignore[union-attr]
@@ -107,7 +110,7 @@ def test_edits_are_named_and_time_is_accounted_for(client: httpx.Client) -> None
     assert answer["edits"][-1]["start_utf16"] == answer["edits"][-1]["start"] + 1  # behind the emoji
     timing = answer["timing"]
     assert timing["encoder_ms"] > 0 and timing["steps"] > 0 and timing["steps_ms"] > 0 and timing["explain_ms"] > 0
-    parts = sum(timing[f"{part}_ms"] for part in ("prepare", "queue", "encoder", "steps", "other", "explain"))
+    parts = sum(timing[f"{part}_ms"] for part in ("prepare", "queue", "encoder", "steps", "other", "verify", "explain"))
     assert timing["total_ms"] <= parts * 1.01 + 0.1
     again = client.post("/v1/correct", json={"text": PROSE, "explain": True}).json()
     assert again["timing"]["cached"] == again["timing"]["sentences"] and again["timing"]["encoder_ms"] == 0
@@ -118,6 +121,27 @@ def test_a_threshold_of_the_request(client: httpx.Client, corrector: Corrector, 
     assert sure.correct(PROSE).corrected != corrector.correct(PROSE).corrected
     answer = client.post("/v1/correct", json={"text": PROSE, "min_confidence": 0.3}).json()
     assert answer["corrected"] == sure.correct(PROSE).corrected
+
+
+def test_a_target_verifies(folder: Path, tokens: Any) -> None:
+    verified = Corrector.load(folder, threads=1)
+    text = " ".join([PROSE, "It rain.", "We was here.", "They goes to school."])
+    for seed in range(40):  # the first random target that says something else and comes to an end
+        verifier = verified.verifier = Verifier(random_target(tokens, seed, max_length=64))
+        if verified.correct(text).edits:
+            break
+    for asked in ({}, {"min_confidence": 0.01}):
+        verifier.min_confidence = asked.get("min_confidence", 0.0)
+        verified.options = replace(verified.options, min_confidence=verifier.min_confidence)
+        expected = verified.correct(text)
+        verifier.min_confidence = 0.0
+        with serving(verified) as address:
+            answer = httpx.post(f"{address}/v1/correct", json={"text": text, **asked}, timeout=30).json()
+        assert answer["corrected"] == expected.corrected
+        assert answer["edits"] or asked
+        assert [e["provenance"] for e in answer["edits"]] == [e.provenance for e in expected.edits]
+        assert {"target only", "target changed", "agree"} >= {e["provenance"] for e in answer["edits"]}
+        assert answer["timing"]["verify_ms"] > 0
 
 
 def test_nothing_is_mixed_up_between_clients(client: httpx.Client, corrector: Corrector) -> None:

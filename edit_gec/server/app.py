@@ -35,7 +35,7 @@ from edit_gec.server.checker import Checked, Checker, Stages
 from edit_gec.server.guard import Guard, Limits, note, refusal
 from edit_gec.server.metrics import CONTENT_TYPE, Metrics
 
-PICKY = 0.5  # level=picky lowers the confidence that an edit needs to this part of it
+PICKY = 0.5  # level=picky lowers the confidence that a drafted edit needs to this part of it
 SILENT = 0.5  # language=auto: a text that is less surely English is left alone
 PAGE = Path(__file__).parent / "page"
 FILES = {
@@ -96,7 +96,7 @@ async def check(request: Request) -> Response:
     sentences: list[tuple[int, int]] = []
     if not asked.text_level and confidence >= SILENT:
         checker: Checker = request.app.state.checker
-        least = checker.corrector.options.min_confidence * (PICKY if asked.picky else 1)
+        least = checker.corrector.options.min_confidence * PICKY if asked.picky else None
         correction, done = await _unless_gone(
             request, checker.correct(asked.text.view, min_confidence=least, markup=False)
         )
@@ -197,8 +197,7 @@ def _line(text: str, sentence: Checked) -> bytes:
 def _asked(request: Request, asked: schema.Text) -> tuple[Checker, dict[str, Any]]:
     _check_length(request, asked.text)
     checker: Checker = request.app.state.checker
-    least = checker.corrector.options.min_confidence if asked.min_confidence is None else asked.min_confidence
-    return checker, {"min_confidence": least, "markup": asked.markup}
+    return checker, {"min_confidence": asked.min_confidence, "markup": asked.markup}
 
 
 def _check_length(request: Request, text: str) -> None:

@@ -15,7 +15,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
@@ -29,12 +29,22 @@ if TYPE_CHECKING:
     from edit_gec.tokens import Pieces
     from edit_gec.verified import Change
 
-Result = tuple["tuple[Change, ...]", Timing]  # what changes in a sentence; of the batch that it was in
 LATENCY_S = 0.003  # how long a lone sentence waits for others
 
 
 class Busy(Exception):
     """More sentences wait than can be answered in time."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What changes in a sentence: the drafter's opinion, and the target's where there is one."""
+
+    drafted: tuple[Change, ...]
+    verified: tuple[Change, ...] | None
+
+
+Result = tuple[Found, Timing]  # the time is that of the batch that the sentence was in
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +131,7 @@ class Batcher:
     async def _predict(self, options: Options, batch: list[Item]) -> None:
         """Predict a batch; where that fails each sentence is tried alone, so that it fails for its own text only."""
         try:
-            changes, timing = await asyncio.get_running_loop().run_in_executor(self.thread, self._run, options, batch)
+            found, timing = await asyncio.get_running_loop().run_in_executor(self.thread, self._run, options, batch)
         except Exception as error:
             if len(batch) > 1:
                 for item in batch:
@@ -130,16 +140,27 @@ class Batcher:
                 batch[0].done.set_exception(error)
             return
         self.metrics.batch(len(batch), timing)
-        for item, found in zip(batch, changes, strict=True):
+        for item, each in zip(batch, found, strict=True):
             if not item.done.cancelled():
-                item.done.set_result((found, timing))
+                item.done.set_result((each, timing))
 
-    def _run(self, options: Options, batch: list[Item]) -> tuple[list[tuple[Change, ...]], Timing]:
+    def _run(self, options: Options, batch: list[Item]) -> tuple[list[Found], Timing]:
         from edit_gec.decode import predict
+        from edit_gec.plan import realize
 
         begun = perf_counter()
         watch = Stopwatch(self.corrector.model)
         sentences = [item.pieces for item in batch]
         predictions = predict(cast("EdiT5", watch), self.corrector.tokens, sentences, options)
-        changes = [tuple(self.corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
-        return changes, watch.timing(perf_counter() - begun)
+        drafted = [tuple(self.corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
+        timing = watch.timing(perf_counter() - begun)
+        if self.corrector.verifier is None:
+            return [Found(each, None) for each in drafted], timing
+        begun = perf_counter()
+        drafts = [
+            realize(prediction.plan, pieces, self.corrector.tokens)
+            for pieces, prediction in zip(sentences, predictions, strict=True)
+        ]
+        verified = map(tuple, self.corrector.verifier.changes(sentences, drafts))
+        found = [Found(*each) for each in zip(drafted, verified, strict=True)]
+        return found, replace(timing, verify_s=perf_counter() - begun)

@@ -21,17 +21,18 @@ from typing import TYPE_CHECKING, TypeVar
 from edit_gec.corrector import Correction, Corrector
 from edit_gec.edits import Edit
 from edit_gec.sentences import Sentence, split
-from edit_gec.server.batching import Batcher
+from edit_gec.server.batching import Batcher, Found
 from edit_gec.server.naming import Job, Names
+from edit_gec.verified import compare
 
 if TYPE_CHECKING:
     from edit_gec.server.metrics import Metrics
     from edit_gec.server.stopwatch import Timing
     from edit_gec.tokens import Pieces
-    from edit_gec.verified import Change
 
 CACHE_CHARACTERS = 1_000_000  # of remembered sentences; with their plans some 50 MB at most
 Result = TypeVar("Result")
+Key = tuple[str, "float | None"]  # a sentence, and the confidence that was asked for
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,15 @@ class Cache:
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.size = capacity, 0
-        self.known: OrderedDict[tuple[str, float], tuple[Change, ...]] = OrderedDict()
+        self.known: OrderedDict[Key, tuple[Found, ...]] = OrderedDict()
 
-    def get(self, key: tuple[str, float]) -> tuple[Change, ...] | None:
+    def get(self, key: Key) -> tuple[Found, ...] | None:
         """What changes in a sentence at a threshold, or None where that is not known."""
         if key in self.known:
             self.known.move_to_end(key)
         return self.known.get(key)
 
-    def put(self, key: tuple[str, float], changes: tuple[Change, ...]) -> None:
+    def put(self, key: Key, changes: tuple[Found, ...]) -> None:
         """Remember a sentence."""
         if key not in self.known:
             self.size += len(key[0])
@@ -96,7 +97,7 @@ class Checker:
         self,
         text: str,
         *,
-        min_confidence: float,
+        min_confidence: float | None = None,
         markup: bool = True,
         explain: bool = True,
         stages: Stages | None = None,
@@ -130,7 +131,7 @@ class Checker:
         ]
 
     async def sentences(
-        self, text: str, *, min_confidence: float, markup: bool = True, stages: Stages | None = None
+        self, text: str, *, min_confidence: float | None = None, markup: bool = True, stages: Stages | None = None
     ) -> AsyncGenerator[Checked, None]:
         """The sentences of a text, each as soon as it and those before it are done. Raises batching.Busy."""
         stages = stages or Stages()
@@ -140,7 +141,9 @@ class Checker:
         known = {source: changes for source, changes in remembered if changes is not None}
         new = dict.fromkeys(s.text for s in sentences if s.text not in known)
         windows = await self._in_thread(lambda: [self._windows(source) for source in new])
-        options = replace(self.corrector.options, min_confidence=min_confidence)
+        options = self.corrector.options
+        if min_confidence is not None:
+            options = replace(options, min_confidence=min_confidence)
         futures = iter(self.batcher.submit([window for each in windows for window in each], options))
         waiting = {source: [next(futures) for _ in each] for source, each in zip(new, windows, strict=True)}
         stages.prepare_s += perf_counter() - begun
@@ -151,10 +154,9 @@ class Checker:
                 if sentence.text not in known:
                     done = [await future for future in waiting[sentence.text]]
                     stages.batches.update(timing for _, timing in done)
-                    changes = tuple(change for of_window, _ in done for change in of_window)
-                    known[sentence.text] = changes
-                    self.cache.put((sentence.text, min_confidence), changes)
-                yield self._checked(text, sentence, known[sentence.text])
+                    known[sentence.text] = tuple(found for found, _ in done)
+                    self.cache.put((sentence.text, min_confidence), known[sentence.text])
+                yield self._checked(text, sentence, known[sentence.text], min_confidence)
         finally:
             for each in waiting.values():
                 for future in each:
@@ -168,9 +170,18 @@ class Checker:
         self.metrics.sentences.labels("cache").inc(stages.cached)
         self.metrics.sentences.labels("model").inc(stages.sentences - stages.cached)
 
-    def _checked(self, text: str, sentence: Sentence, changes: Sequence[Change]) -> Checked:
+    def _checked(
+        self, text: str, sentence: Sentence, windows: Sequence[Found], min_confidence: float | None
+    ) -> Checked:
         """A sentence with the edits of the document that its changes make."""
-        found = list(self.corrector.edits(text, sentence, changes))
+        found: list[Edit] = []
+        for window in windows:
+            drafted = list(self.corrector.edits(text, sentence, window.drafted))
+            if window.verified is None:
+                found += drafted
+            else:
+                sure = [change for change in window.verified if change[3] >= (min_confidence or 0.0)]
+                found += compare(drafted, list(self.corrector.edits(text, sentence, sure)))[0]
         edits = self.corrector.apply(text, found).edits if found else ()
         self.metrics.edits.inc(len(edits))
         return Checked(sentence.offsets[0], sentence.offsets[-1], edits)

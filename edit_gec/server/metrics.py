@@ -42,6 +42,7 @@ class Metrics:
         self.stages.labels("encoder").inc(timing.encoder_s)
         self.stages.labels("steps").inc(timing.steps_s)
         self.stages.labels("other").inc(timing.other_s)
+        self.stages.labels("verify").inc(timing.verify_s)
 
     def text(self) -> bytes:
         """All of it, in Prometheus' text format."""

@@ -59,6 +59,7 @@ class Timing(BaseModel):
     steps: int = Field(description="Steps of the insertion decoder.")
     steps_ms: float
     other_ms: float = Field(description="Tags, re-ordering, plans.")
+    verify_ms: float = Field(description="Verification by the target, where there is one.")
     explain_ms: float = Field(description="Naming the edits.")
     sentences: int
     cached: int = Field(description="Sentences that had been seen before.")
@@ -69,7 +70,8 @@ class Timing(BaseModel):
         encoder_s = sum(batch.encoder_s for batch in stages.batches)
         steps_s = sum(batch.steps_s for batch in stages.batches)
         other_s = sum(batch.other_s for batch in stages.batches)
-        known_s = stages.prepare_s + stages.explain_s + encoder_s + steps_s + other_s
+        verify_s = sum(batch.verify_s for batch in stages.batches)
+        known_s = stages.prepare_s + stages.explain_s + encoder_s + steps_s + other_s + verify_s
         times = {
             "total_ms": total_s,
             "prepare_ms": stages.prepare_s,
@@ -77,6 +79,7 @@ class Timing(BaseModel):
             "encoder_ms": encoder_s,
             "steps_ms": steps_s,
             "other_ms": other_s,
+            "verify_ms": verify_s,
             "explain_ms": stages.explain_s,
         }
         return cls(

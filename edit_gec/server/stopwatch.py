@@ -2,7 +2,7 @@
 
     watch = Stopwatch(model)
     predict(watch, tokens, sentences, options)     # decode.predict works on it as on the model itself
-    watch.timing(seconds)  ->  Timing(encoder_s=0.012, steps=4, steps_s=0.006, other_s=0.002)
+    watch.timing(seconds)  ->  Timing(encoder_s=0.012, steps=4, steps_s=0.006, other_s=0.002, verify_s=0)
 
 `encode` is called once a batch, `embed_slots` begins and `output` ends a step; all else (tags, points, the assembly of
 plans) is `other`. On a GPU the figures are those of the host, which waits for results after each stage.
@@ -26,6 +26,7 @@ class Timing:
     steps: int
     steps_s: float
     other_s: float
+    verify_s: float = 0.0  # by the target, where there is one
 
 
 class Stopwatch:

@@ -5,7 +5,7 @@
 const WAIT_MS = 250; // after the last key
 const STAGES = {
   prepare: "sentences and pieces", queue: "waiting for others", encoder: "encoder", other: "tags and plan",
-  steps: "insertion steps", explain: "naming the edits",
+  steps: "insertion steps", verify: "verification", explain: "naming the edits",
 };
 const $ = (id) => document.getElementById(id);
 const text = $("text");
@@ -139,7 +139,8 @@ function drawTime(timing) {
   $("legend").replaceChildren(...parts.map((part) =>
     node("div", {}, node("dt", { className: part.name }, node("span", {}, part.label)), node("dd", {}, ms(part.took)))));
   const steps = timing.steps ? `${timing.steps} insertion steps × ${ms(timing.steps_ms / timing.steps)}` : "no insertion";
-  const model = `Model: encoder ${ms(timing.encoder_ms)} + ${steps} + tags and plan ${ms(timing.other_ms)}. `;
+  const verify = timing.verify_ms ? ` + verification ${ms(timing.verify_ms)}` : "";
+  const model = `Model: encoder ${ms(timing.encoder_ms)} + ${steps} + tags and plan ${ms(timing.other_ms)}${verify}. `;
   const known = timing.cached ? `${timing.cached} of ${timing.sentences} sentences were known already.` : "";
   $("formula").textContent = (timing.encoder_ms ? model : "") + known;
 }
