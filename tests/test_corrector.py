@@ -1,0 +1,226 @@
+"""Law 1: what is not edited stays as it was, to the byte; law 4: whatever was corrected together. With a random model,
+which edits everything that it may."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from texts import brief, nasty
+
+from edit_gec.corrector import Correction, Corrector, whole_words
+from edit_gec.decode import Options
+from edit_gec.edit5 import EdiT5
+from edit_gec.errors import InputError
+from edit_gec.sentences import split
+from edit_gec.tokens import FILE, Tokens
+
+LETTER = """# Dear 🏠 neighbours
+
+We have **been waiting** for you since two hours.\r\n\tPlease see https://example.org/a_b?c=d or write
+to me@example.org, it cost 3.5 kg.  The   "big" dog\u00a0— café, naïve — don't `rm -rf /` sleeps .
+
+> He said that\n> the train was late, e.g. on Monday at 10:15.
+
+```
+code stay as it are
+```
+- one item without full stop
+- 二 items: e\u0301 👩\u200d🚒 [link text](target.md) <b>bold text</b> {{name}} $x^2$
+"""
+PARTS = [*LETTER.split(" "), *LETTER.splitlines(), "She walk to school.", "the the cat sat", "\ud800", "\x00", "</s>"]
+documents = st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join) | nasty
+
+
+@pytest.fixture(scope="module")
+def make(model: EdiT5, tokens: Tokens) -> Callable[..., Corrector]:
+    def make(batch_size: int = 32, dictionary: tuple[str, ...] = (), **options: Any) -> Corrector:
+        return Corrector(
+            model, tokens, Options(**options), folder=Path("random"), batch_size=batch_size, dictionary=dictionary
+        )  # fmt: skip
+
+    return make
+
+
+def check(correction: Correction) -> None:
+    """Edits come in order, say what they replace, and are all that differs."""
+    done, parts = 0, []
+    for edit in correction.edits:
+        assert done <= edit.start <= edit.end <= len(correction.text)
+        assert edit.original == correction.text[edit.start : edit.end] != edit.replacement
+        assert 0 <= edit.confidence <= 1
+        parts += [correction.text[done : edit.start], edit.replacement]
+        done = edit.end
+    assert "".join([*parts, correction.text[done:]]) == correction.corrected
+
+
+def alike(one: Correction, other: Correction) -> bool:
+    """The same edits; of their confidence the last digits may depend on the batch."""
+    sure = [edit.confidence for edit in one.edits] == pytest.approx([edit.confidence for edit in other.edits], abs=2e-4)
+    return one.corrected == other.corrected and bool(sure) and spans(one) == spans(other)
+
+
+def spans(correction: Correction) -> list[tuple[int, int, str]]:
+    return [(edit.start, edit.end, edit.replacement) for edit in correction.edits]
+
+
+# --- laws ------------------------------------------------------------------------------------------------------------
+
+
+@brief
+@given(text=documents, lines=st.booleans(), markup=st.booleans())
+def test_only_the_edits_differ(make: Callable[..., Corrector], text: str, lines: bool, markup: bool) -> None:
+    correction = make().correct(text, lines=lines, markup=markup)
+    check(correction)
+    sentences = split(text, lines=lines, markup=markup)
+    for sentence in sentences:
+        for start, end in sentence.protected:
+            first, last = sentence.offsets[start], sentence.offsets[end - 1] + 1
+            assert not [e for e in correction.edits if e.start < last and first < e.end], text[first:last]
+    for edit in correction.edits:  # in one sentence, outside all that is left out
+        inside = [s for s in sentences if s.offsets[0] <= edit.start and edit.end <= s.offsets[-1]]
+        assert len(inside) >= 1 and "\n" not in edit.replacement.replace(edit.original, "")
+
+
+@brief
+@given(texts=st.lists(documents, max_size=5), batch_size=st.sampled_from([1, 2, 7]), seed=st.integers(0, 99))
+def test_whatever_was_corrected_together(
+    make: Callable[..., Corrector], texts: list[str], batch_size: int, seed: int
+) -> None:
+    alone = [make().correct(text) for text in texts]
+    numbers = list(range(len(texts)))
+    random.Random(seed).shuffle(numbers)
+    together = make(batch_size).correct_batch([texts[n] for n in numbers])
+    assert len(together) == len(texts)
+    assert all(alike(alone[n], correction) for n, correction in zip(numbers, together, strict=True))
+
+
+def test_a_letter(make: Callable[..., Corrector]) -> None:
+    calls: list[tuple[int, int]] = []
+    corrector = make(4)
+    (correction,) = corrector.correct_batch([LETTER], progress=lambda done, of: calls.append((done, of)))
+    check(correction)
+    assert len(correction.edits) >= 4
+    for kept in ("https://example.org/a_b?c=d", "me@example.org", "3.5", "`rm -rf /`", "code stay as it are", "$x^2$",
+                 "](target.md)", "{{name}}", "\r\n", "> ", "- ", "# ", "10:15"):  # fmt: skip
+        assert correction.corrected.count(kept) == LETTER.count(kept), kept
+    assert calls == [*((n, calls[-1][1]) for n in range(4, calls[-1][1], 4)), (calls[-1][1], calls[-1][1])]
+    assert corrector.correct_batch([]) == [] and corrector.correct("") == Correction("", "", ())
+
+
+# --- long sentences --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the cat sat by the river and we walk home " * 12 + "now",
+        "x" * 300,
+        "🏠" * 60 + " home " + "é" * 90,
+        "a" + " " * 200 + "b",
+    ],
+    ids=["words", "one word", "bytes", "spaces"],
+)
+def test_long_sentences_are_read_in_windows(make: Callable[..., Corrector], tokens: Tokens, text: str) -> None:
+    corrector = make()
+    pieces = tokens.encode(text)
+    windows = list(corrector.windows(pieces))
+    longest = corrector.model.config.max_pieces
+    assert len(windows) >= len(pieces) / longest > 1
+    assert all(1 <= len(window) <= longest and window.source == text for window in windows)
+    assert [i for window in windows for i in window.ids] == list(pieces.ids)
+    assert [start for window in windows for start in window.starts] == list(pieces.starts)
+    assert [window.prefixed for window in windows] == [True] + [False] * (len(windows) - 1)
+    if text.startswith("the cat"):
+        assert all(tokens.starts_word(window.ids[0]) for window in windows)
+    check(corrector.correct(text))
+
+
+def test_every_window_is_corrected(make: Callable[..., Corrector]) -> None:
+    text = "They was looking for small house with a garden " * 9
+    correction = make().correct(text)
+    check(correction)
+    thirds = {edit.start * 3 // len(text) for edit in correction.edits}
+    assert thirds == {0, 1, 2}, "edits at the beginning, in the middle and at the end"
+
+
+# --- what is left alone ----------------------------------------------------------------------------------------------
+
+
+def test_words_of_the_dictionary(make: Callable[..., Corrector]) -> None:
+    before = make().correct(LETTER)
+    edited = {word.strip('*".,').casefold() for edit in before.edits for word in edit.original.split()}
+    words = tuple(word for word in ("one", "full", "item", "monday", "train", "text") if word in edited)
+    assert len(words) >= 2, edited
+    after = make(dictionary=(*(word.upper() for word in words), "unheard")).correct(LETTER)
+    check(after)
+    for edit in after.edits:
+        assert not set(words) & {word.strip('*".,').casefold() for word in edit.original.split()}
+    assert set(after.edits) < set(before.edits)
+
+
+def test_what_is_not_sure_enough(make: Callable[..., Corrector]) -> None:
+    counts = []
+    for floor in (0.0, 0.4, 0.6, 1.01):
+        correction = make(min_confidence=floor).correct(LETTER)
+        check(correction)
+        assert all(edit.confidence >= floor - 1e-4 for edit in correction.edits)
+        counts.append(len(correction.edits))
+    assert counts == sorted(counts, reverse=True) and counts[0] > counts[2] > counts[3] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "edit", "widened"),
+    [
+        ("He learn fast", (8, 8, "s"), (3, 8, "learns")),
+        ("He learns fast", (8, 9, ""), (3, 9, "learn")),
+        ("can not", (3, 4, ""), (0, 7, "cannot")),
+        ("cannot", (3, 3, " "), (0, 6, "can not")),
+        ("a b", (1, 1, ","), (1, 1, ",")),
+        ("", (0, 0, "x"), (0, 0, "x")),
+    ],
+)  # fmt: skip
+def test_edits_cut_no_words(text: str, edit: tuple[int, int, str], widened: tuple[int, int, str]) -> None:
+    assert whole_words(text, *edit) == widened
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------
+
+
+def test_loading(model_folder: Path, make: Callable[..., Corrector]) -> None:
+    corrector = Corrector.load(model_folder, min_confidence=0.4, batch_size=3, dictionary=["We"])
+    assert corrector.options == Options(min_confidence=0.4)
+    assert (corrector.folder, corrector.batch_size) == (model_folder, 3)
+    assert alike(corrector.correct(LETTER), make(min_confidence=0.4, dictionary=("we",)).correct(LETTER))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"model": "no-such-model"}, "model 'no-such-model': neither a model folder nor one of"),
+        ({"device": "cuda"}, "device cuda: this torch sees no GPU"),
+        ({"device": "toaster"}, "device toaster: cpu, cuda or"),
+        ({"dtype": "float3"}, "dtype float3: float32, bfloat16, float16 are known"),
+        ({"dtype": "int8"}, "dtype int8: "),
+    ],
+)  # fmt: skip
+def test_loading_what_is_not_there(arguments: dict[str, str], message: str, model_folder: Path) -> None:
+    import torch
+
+    if "GPU" in message and torch.cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(InputError, match=message):
+        Corrector.load(**{"model": model_folder, **arguments})  # type: ignore[arg-type]
+
+
+def test_a_vocabulary_of_another_model(model_folder: Path, t5_tokens: Tokens, tmp_path: Path) -> None:
+    shutil.copytree(model_folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / FILE).write_bytes(t5_tokens.processor.serialized_model_proto())
+    with pytest.raises(InputError, match="the vocabulary has 390 entries with slots, config.json says 640"):
+        Corrector.load(tmp_path)
