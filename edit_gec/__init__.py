@@ -4,7 +4,8 @@
     corrector = Corrector.load()
     corrector.correct("She go home.").corrected
 
-The path, in reading order: corrector (start there), sentences, tokens, plan, t5, edit5, decode, edits.
+The path, in reading order: corrector (start there), sentences, tokens, plan, t5, edit5, decode, edits. With a T5 that
+verifies: target, ragged, resync, draft, verify, verified; what that gains: speculation.
 """
 
 from __future__ import annotations
