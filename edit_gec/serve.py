@@ -31,25 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)")
-    add(
-        "--port", type=_number, default=8081, metavar="N", help="port, 0 for a free one (default: 8081, LanguageTool's)"
-    )
+    add("--port", type=_number, default=8081, metavar="N", help="port, 0 for a free one (default: 8081)")
     add("--allow-origin", metavar="ORIGIN", help="let web pages from here use the server, * for all (default: none)")
-    add("--max-text-length", type=_number, default=100_000, metavar="N", help="characters of a text (default: 100000)")
-    add(
-        "--max-requests",
-        type=_number,
-        default=16,
-        metavar="N",
-        help="requests at a time from one address (default: 16)",
-    )
-    add("--timeout", type=_number, default=60, metavar="S", help="seconds to answer a request (default: 60)")
+    for option, default, summary in (
+        ("--max-text-length", 100_000, "characters of a text"),
+        ("--max-requests", 16, "requests at a time from one address"),
+        ("--timeout", 60, "seconds to answer a request"),
+        ("--batch-size", 16, "sentences of all clients at a time"),
+    ):
+        add(option, type=_positive, default=default, metavar="N", help=f"{summary} (default: {default})")
     add("--model", default="edit5-mini", metavar="NAME|PATH", help="model to correct with (default: edit5-mini)")
     add("--target", metavar="NAME|PATH", help="T5 that verifies every sentence (default: none)")
     add("--target-prefix", metavar="TEXT", help='what the T5 wants before each sentence, "grammar: " for instance')
     add("--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    add("--threads", type=_number, metavar="N", help="CPU threads of the model (default: all cores)")
-    add("--batch-size", type=_number, default=16, metavar="N", help="sentences of all clients at a time (default: 16)")
+    add("--threads", type=_positive, metavar="N", help="CPU threads of the model (default: all cores)")
     add("--quiet", action="store_true", help="no line of log for each request")
 
 
@@ -59,22 +54,22 @@ def run(args: argparse.Namespace) -> int:
     from edit_gec.server.app import create_app
     from edit_gec.server.guard import Limits
 
-    listener = _listen(args.host, args.port)  # before the model is loaded: a used port is told at once
-    corrector = Corrector.load(
-        args.model,
-        device=args.device,
-        threads=args.threads,
-        batch_size=args.batch_size,
-        target=args.target,
-        target_prefix=args.target_prefix,
-    )
-    _warm_up(corrector)
-    limits = Limits(characters=args.max_text_length, timeout_s=args.timeout, per_client=args.max_requests)
-    app = create_app(corrector, limits, allow_origin=args.allow_origin)
-    log = logging.getLogger("edit_gec.server")
-    log.setLevel(logging.ERROR if args.quiet else logging.INFO)
-    log.addHandler(logging.StreamHandler(sys.stderr))
-    return _serve(app, listener, args)
+    with _listen(args.host, args.port) as listener:  # before the model is loaded: a used port is told at once
+        corrector = Corrector.load(
+            args.model,
+            device=args.device,
+            threads=args.threads,
+            batch_size=args.batch_size,
+            target=args.target,
+            target_prefix=args.target_prefix,
+        )
+        _warm_up(corrector)
+        limits = Limits(characters=args.max_text_length, timeout_s=args.timeout, per_client=args.max_requests)
+        app = create_app(corrector, limits, allow_origin=args.allow_origin)
+        log = logging.getLogger("edit_gec.server")
+        log.setLevel(logging.ERROR if args.quiet else logging.INFO)
+        log.addHandler(logging.StreamHandler(sys.stderr))
+        return _serve(app, listener, args)
 
 
 def _serve(app: FastAPI, listener: socket.socket, args: argparse.Namespace) -> int:
@@ -124,6 +119,12 @@ def _warm_up(corrector: Corrector) -> None:
 
 
 def _number(value: str) -> int:
-    if not value.isdecimal():
+    if not (value.isascii() and value.isdecimal()):
         raise argparse.ArgumentTypeError(f"must be a whole number, not {value!r}")
+    return int(value)
+
+
+def _positive(value: str) -> int:
+    if not _number(value):
+        raise argparse.ArgumentTypeError("must be at least 1")
     return int(value)

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import lively
 import pytest
 
-pytest.importorskip("prometheus_client")
+pytest.importorskip("fastapi")
+import lively
+
 from edit_gec import decode
 from edit_gec.corrector import Corrector
 from edit_gec.server.batching import Batcher, Busy

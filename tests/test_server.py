@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,10 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import lively
 import pytest
 from hypothesis import given, settings
-from lively import PROSE
 from texts import law, valid
 from tiny_t5 import random_target
 
@@ -33,18 +30,19 @@ pytest.importorskip("language_tool_python")
 pytest.importorskip("schemathesis")
 import httpx
 import language_tool_python
-import uvicorn
+import lively
+from lively import LIMITS, PROSE, serving
 
+from edit_gec.cli import main
 from edit_gec.corrector import Corrector
+from edit_gec.errors import InputError
 from edit_gec.serve import _listen
-from edit_gec.server.app import create_app
 from edit_gec.server.guard import Limits
 from edit_gec.verified import Verifier
 
 # The package imports its command line, and that pkg_resources, which setuptools no longer has.
 pylanguagetool = runpy.run_path(str(Path(str(find_spec("pylanguagetool").origin)).with_name("api.py")))  # type: ignore[union-attr]
 few = settings(law, max_examples=12)
-LIMITS = Limits(characters=3000, timeout_s=30, body_timeout_s=1, per_client=4)
 
 
 @pytest.fixture(scope="module")
@@ -55,21 +53,6 @@ def folder(make_model: Any, tokens: Any, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture(scope="module")
 def corrector(folder: Path) -> Corrector:
     return Corrector.load(folder, threads=1, batch_size=8)
-
-
-@contextlib.contextmanager
-def serving(corrector: Corrector, limits: Limits = LIMITS, **options: Any) -> Iterator[str]:
-    """The address of a server that runs until the block ends."""
-    listener = _listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(create_app(corrector, limits, **options), log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
-    listener.close()
 
 
 @pytest.fixture(scope="module")
@@ -393,9 +376,11 @@ def test_the_command_ends_gracefully(folder: Path) -> None:
     assert '"route": "/v1/correct"' in log and "snow" not in log and "Traceback" not in log
 
 
-def test_what_the_command_cannot_do() -> None:
-    from edit_gec.errors import InputError
-
+def test_what_the_command_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--batch-size", "--threads", "--timeout", "--max-requests", "--max-text-length"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["serve", option, "0"])
+        assert f"{option}: must be at least 1" in capsys.readouterr().err
     with contextlib.closing(_listen("127.0.0.1", 0)) as used:
         used.listen()
         with pytest.raises(InputError, match="in use"):
