@@ -18,7 +18,7 @@ import hashlib
 import lzma
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from edit_gec.errors import InputError
@@ -68,7 +68,7 @@ _FINAL = re.compile(r"[.!?][\"'”’)]*$")
 
 def is_clean(sentence: str) -> bool:
     """Whether a sentence looks well edited: whole, no markup, no disfluency, mostly English letters."""
-    if _NOISE.search(sentence) or not sentence[0].isupper() and sentence[0] not in "\"'“‘(0123456789":
+    if _NOISE.search(sentence) or not (sentence[:1].isupper() or sentence.startswith(tuple("\"'“‘(0123456789"))):
         return False
     words = _WORD.findall(sentence)
     letters = sum(map(len, words))
@@ -96,13 +96,21 @@ def read_lines(path: Path) -> Iterator[str]:
             yield " ".join(line.split())
 
 
-def units(paragraphs: Iterable[str], share: float, rng: random.Random) -> Iterator[str]:
-    """Clean sentences of some paragraphs, some of them joined with their neighbour, `share` of them in all."""
+def units(
+    paragraphs: Iterable[str], share: float, rng: random.Random, excluded: Container[bytes] = frozenset()
+) -> Iterator[str]:
+    """Clean sentences of some paragraphs, some of them joined with their neighbour, `share` of them in all.
+
+    Sentences whose fingerprint is `excluded` are left out.
+    """
     for paragraph in paragraphs:
         previous = ""
         for sentence in _BOUNDARY.split(paragraph):
             final = bool(_FINAL.search(sentence))
-            if not sentence or not is_clean(sentence) or (not final and rng.random() > UNPUNCTUATED_SHARE):
+            if not is_clean(sentence) or (not final and rng.random() > UNPUNCTUATED_SHARE):
+                previous = ""
+                continue
+            if fingerprint(sentence) in excluded:
                 previous = ""
                 continue
             if rng.random() < share:
@@ -124,23 +132,26 @@ def fragment(sentence: str, rng: random.Random) -> str:
     start = rng.randrange(len(words) - length + 1)
     line = " ".join(words[start : start + length]).strip(" .,;:!?\"'“”‘’()-–—")
     style = rng.random()
-    return line.title() if style < 0.2 else line[:1].upper() + line[1:] if style < 0.8 else line
+    title = " ".join(word[:1].upper() + word[1:] for word in line.split())
+    return title if style < 0.2 else line[:1].upper() + line[1:] if style < 0.8 else line
 
 
 def prepare(prose: Path, output: Path, *, exclude: Iterable[Path] = (), seed: int = 1) -> int:
     """Write the training text for one corpora folder, shuffled; returns the number of units.
 
-    `exclude` names evaluation files (plain text or M2): a unit with the letters of one of their lines is dropped.
+    `exclude` names evaluation files (plain text or M2): sentences with the letters of one of theirs are dropped.
     Raises InputError if none of the corpora in MIX is in `prose`.
     """
     rng = random.Random(seed)
-    seen = {fingerprint(line.removeprefix("S ")) for path in exclude for line in read_lines(path)}
+    lines = (line.removeprefix("S ") for path in exclude for line in read_lines(path))
+    excluded = {fingerprint(part) for line in lines for part in (line, *_BOUNDARY.split(line))}
+    seen = set(excluded)
     kept: list[str] = []
     for stem, share in MIX.items():
         path = next((p for p in (prose / f"{stem}.txt.xz", prose / f"{stem}.txt") if p.exists()), None)
         if path is None:
             continue
-        for unit in units(read_lines(path), share, rng):
+        for unit in units(read_lines(path), share, rng, excluded):
             mark = fingerprint(unit)
             if mark not in seen:
                 seen.add(mark)

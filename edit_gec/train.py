@@ -2,9 +2,9 @@
 
     edit-gec train --recipe models/edit5-mini/recipe.toml --data DATA
 
-A recipe is a list of stages; each has a depth, a number of steps, an error rate and a share of real edits. The model
-grows between stages (edit5.grow). Every stage lives in RUNS/<name>/<stage> and saves a checkpoint every ten minutes;
-Ctrl-C saves one too, and the same command resumes. Under torchrun every process draws its own pairs.
+A recipe (recipe.py) is a list of stages, between which the model grows (edit5.grow). Every stage lives in
+RUNS/<name>/<stage> and saves a checkpoint every ten minutes; Ctrl-C saves one too, and the same command resumes. Under
+torchrun every process draws its own pairs; the first one prepares and writes the files.
 
 Loss: sums over tags, points and inserted pieces, per source piece (lambda = number of tokens in EdiT5, section 4.1).
 """
@@ -15,14 +15,18 @@ import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.errors import InputError
+from edit_gec.pairs import fragment, prepare, read_edits
+from edit_gec.recipe import Recipe, Stage, read_recipe
+from edit_gec.tokens import FILE, Tokens, train_vocabulary
 
 if TYPE_CHECKING:
     from edit_gec.collate import Example
@@ -30,57 +34,6 @@ if TYPE_CHECKING:
 
 POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
 SAVE_SECONDS = 600
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One leg of the training."""
-
-    name: str
-    steps: int
-    layers: int = 12
-    rate: float = 1.0  # of errors, against the learner-like rate
-    real: float = 0.0  # share of pairs from real edits
-    clean: float = 0.05  # share of pairs that need no correction, beside those that the corruption leaves clean
-    lr: float = 2e-3  # of Muon; AdamW's is `adamw` times as large
-    warmup: int = 0
-    decay: int = 0  # last steps, over which the learning rate falls to zero
-    batch_pieces: int = 2048  # small batches, many steps: a small budget is not starved of updates
-    start: str = ""  # stage whose model this one starts from; the one before if empty
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """All that is needed to repeat a training."""
-
-    name: str
-    preset: str = "edit5-mini"
-    vocabulary: int = 8000
-    max_pieces: int = 96
-    adamw: float = 2.0
-    seed: int = 1
-    bf16: bool = True
-    thresholds: dict[str, float] = field(default_factory=dict)  # of decode.Options, chosen on a development set
-    stages: tuple[Stage, ...] = field(default=())
-
-
-def read_recipe(path: Path) -> Recipe:
-    """A recipe from TOML. Raises InputError that names the file and the entry at fault."""
-    try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        import tomli as tomllib  # type: ignore[import-not-found,no-redef]
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        stages = tuple(Stage(**stage) for stage in table.pop("stage", []))
-        recipe = Recipe(**table, stages=stages)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such recipe") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: not a recipe ({error})") from None
-    if not recipe.stages:
-        raise InputError(f"{path}: a recipe needs at least one [[stage]]")
-    return recipe
 
 
 # ---------------------------------------------------------------- pairs -> batches
@@ -93,10 +46,13 @@ class Pairs:
         self.folder, self.data, self.recipe, self.stage, self.start = folder, data, recipe, stage, start
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        from torch.utils.data import get_worker_info
+
         from edit_gec.collate import collate
 
-        rank = int(os.environ.get("RANK", 0))
-        rng = random.Random(f"{self.recipe.seed} {self.stage.name} {self.start} {rank}")
+        worker = get_worker_info()
+        who = (os.environ.get("RANK", "0"), worker.id if worker else 0)  # each draws pairs of its own
+        rng = random.Random(f"{self.recipe.seed} {self.stage.name} {self.start} {who}")
         pool: list[Example] = []
         pieces = 0
         for example in self._examples(rng):
@@ -112,10 +68,8 @@ class Pairs:
 
     def _examples(self, rng: random.Random) -> Iterator[Example]:
         from edit_gec.collate import example
-        from edit_gec.edit5 import PRESETS
-        from edit_gec.tokens import Tokens
 
-        tokens = Tokens.load(self.folder, PRESETS[self.recipe.preset].slots)
+        tokens = Tokens.load(self.folder, self.recipe.config.slots)
         for source, target in self.texts(rng):
             made = example(source, target, tokens)
             if made is not None and len(made.ids) <= self.recipe.max_pieces:
@@ -124,7 +78,6 @@ class Pairs:
     def texts(self, rng: random.Random) -> Iterator[tuple[str, str]]:
         """Endless (source, target) sentences: fresh errors every time, real edits and clean pairs mixed in."""
         from edit_gec.corrupt import Corruptor
-        from edit_gec.pairs import fragment, read_edits
 
         sentences = (self.data / "pairs" / "prose.txt").read_text(encoding="utf-8").splitlines()
         real = read_edits(self.data / "edits") if self.stage.real else []
@@ -224,11 +177,19 @@ def make_trainer(model: EdiT5, pairs: Pairs, output: Path, device: str) -> Any:
             self.stopped = True
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, self.stop)
+            self.handlers = {n: signal.signal(n, self.stop) for n in (signal.SIGINT, signal.SIGTERM)}
+
+        def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            for number, handler in self.handlers.items():
+                signal.signal(number, handler)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if self.stopped or time.monotonic() - self.last > SAVE_SECONDS:
+            save = self.stopped or time.monotonic() - self.last > SAVE_SECONDS
+            if args.world_size > 1:  # all processes must save, and stop, at the same step
+                flags = torch.tensor([float(save), float(self.stopped)], device=args.device)
+                torch.distributed.all_reduce(flags)
+                save, self.stopped = (flag > 0 for flag in flags.tolist())
+            if save:
                 self.last = time.monotonic()
                 control.should_save = True
             control.should_training_stop = control.should_training_stop or self.stopped
@@ -279,55 +240,76 @@ def run_stage(model: EdiT5, pairs: Pairs, output: Path, device: str) -> EdiT5:
 
 def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", init: Path | None = None) -> Path:
     """Run all stages of a recipe; returns the folder of the finished model. Finished stages are not repeated."""
-    from edit_gec.edit5 import PRESETS, EdiT5, grow, warm_start
-    from edit_gec.pairs import prepare
-    from edit_gec.tokens import FILE, train_vocabulary
+    import torch
+    from accelerate import PartialState  # type: ignore[import-untyped]
 
     recipe = read_recipe(recipe_path)
     folder = recipe_path.parent
-    if not (data / "pairs" / "prose.txt").exists():
-        prepare(data / "prose", data / "pairs" / "prose.txt", seed=recipe.seed)
-    if not (folder / FILE).exists():
-        train_vocabulary(data / "pairs" / "prose.txt", folder, size=recipe.vocabulary)
-    import torch
-
+    processes = PartialState(cpu=device == "cpu")
+    with processes.main_process_first():
+        prepare_files(recipe, folder, data, init)
     torch.manual_seed(recipe.seed)
     finished: Path | None = None
     for stage in recipe.stages:
         output = runs / recipe.name / stage.name
         if not (output / "config.json").exists():
             before = runs / recipe.name / stage.start if stage.start else finished
-            if before is not None:
-                model = EdiT5.load(before)
-            elif init is not None:
-                from edit_gec.checkpoint import load_t5
-
-                model, _ = warm_start(load_t5(init))
-            else:
-                model = EdiT5(replace(PRESETS[recipe.preset], num_layers=stage.layers))
-            if model.config.num_layers != stage.layers:
-                model = grow(model, stage.layers)
+            model = starting_model(recipe, stage, before, init)
+            wanted = Tokens.load(folder, model.config.slots).size
+            if model.config.vocab_size != wanted:
+                given = model.config.vocab_size
+                raise InputError(
+                    f"{folder / FILE}: {wanted} entries with slots, the model has {given}; another model's?"
+                )
             model = run_stage(model.train(), Pairs(folder, data, recipe, stage, 0), output, device)
-            model.save(output)
+            if processes.is_main_process:
+                model.save(output)
+            processes.wait_for_everyone()
         finished = output
-    return finish(recipe, finished, folder, runs / recipe.name / "model")
+    output = runs / recipe.name / "model"
+    if processes.is_main_process:
+        finish(recipe, finished, folder, output)
+    processes.wait_for_everyone()
+    return output
 
 
-def finish(recipe: Recipe, stage: Path | None, vocabulary: Path, output: Path) -> Path:
+def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:
+    """Training text and vocabulary, unless they are there: the vocabulary of `init`, or one learnt from the text."""
+    text = data / "pairs" / "prose.txt"
+    if not text.exists():
+        prepare(data / "prose", text, seed=recipe.seed)
+    if not (folder / FILE).exists():
+        if init is not None and (init / FILE).exists():
+            shutil.copyfile(init / FILE, folder / FILE)
+        else:
+            train_vocabulary(text, folder, size=recipe.vocabulary)
+
+
+def starting_model(recipe: Recipe, stage: Stage, before: Path | None, init: Path | None) -> EdiT5:
+    """What a stage starts from: the model of the stage before, a T5, or chance; grown to the depth of the stage."""
+    from edit_gec.checkpoint import load_t5
+    from edit_gec.edit5 import EdiT5, grow, warm_start
+
+    if before is not None:
+        model = EdiT5.load(before)
+    elif init is not None:
+        model, _ = warm_start(load_t5(init), recipe.config.slots)
+    else:
+        return EdiT5(replace(recipe.config, num_layers=stage.layers))
+    return model if model.config.num_layers == stage.layers else grow(model, stage.layers)
+
+
+def finish(recipe: Recipe, stage: Path | None, vocabulary: Path, output: Path) -> None:
     """Write the complete model folder, ready to ship: weights in bf16, thresholds of the recipe, vocabulary."""
-    import shutil
-
     import torch
 
     from edit_gec.edit5 import EdiT5
-    from edit_gec.tokens import FILE
 
     if stage is None:
         raise InputError("a recipe without stages trains nothing")
     stages = [asdict(s) for s in recipe.stages]
     EdiT5.load(stage).save(output, torch.bfloat16, thresholds=recipe.thresholds, trained=stages)
     shutil.copyfile(vocabulary / FILE, output / FILE)
-    return output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,303 @@
+"""Training: recipes, batches, and the real Trainer on a tiny model: stages, interruption, two processes."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import PROSE
+
+from edit_gec.checkpoint import read_config, save_t5
+from edit_gec.corrector import Corrector
+from edit_gec.edit5 import PRESETS, EdiT5
+from edit_gec.errors import InputError
+from edit_gec.recipe import Recipe, Stage, read_recipe
+from edit_gec.t5 import T5, T5Config
+from edit_gec.tokens import FILE, Tokens
+from edit_gec.train import Pairs, buckets, optimizer_for, schedule, train
+
+RECIPE = """
+name = "tiny"
+vocabulary = 420
+max_pieces = 60
+bf16 = false
+thresholds = { keep_bias = 0.5 }
+
+[model]
+d_model = 32
+d_kv = 8
+d_ff = 48
+num_heads = 2
+slots = 64
+point_width = 8
+
+[[stage]]
+name = "one"
+layers = 1
+steps = 60
+clean = 0.1
+batch_pieces = 128
+warmup = 5
+
+[[stage]]
+name = "two"
+layers = 2
+steps = 6
+decay = 3
+real = 0.3
+batch_pieces = 128
+"""
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a little of everything."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("prose", "edits", "spelling"):
+        (folder / name).mkdir()
+    shutil.copyfile(PROSE, folder / "prose" / "tatoeba_en.txt")
+    (folder / "edits" / "some.tsv").write_text("x\tShe walk to the station.\tShe walks to the station.\n")
+    for name, content in {
+        "misspell_main.json.xz": json.dumps({"receive": ["recieve"]}),
+        "typos_words.csv.xz": "teh,the\n",
+        "varcon.txt.xz": "# colour\nA: color / B: colour\n",
+    }.items():
+        with lzma.open(folder / "spelling" / name, "wt") as file:
+            file.write(content)
+    (folder / "spelling" / "wikipedia_list.txt").write_text("becuase->because\n")
+    return folder
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    folder = tmp_path / "recipe"
+    folder.mkdir()
+    (folder / "recipe.toml").write_text(RECIPE)
+    return folder / "recipe.toml"
+
+
+# --- recipes ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_recipe(recipe: Path) -> None:
+    read = read_recipe(recipe)
+    assert (read.name, read.vocabulary, read.thresholds) == ("tiny", 420, {"keep_bias": 0.5})
+    assert [(s.name, s.layers, s.steps, s.real) for s in read.stages] == [("one", 1, 60, 0.0), ("two", 2, 6, 0.3)]
+    assert (read.config.d_model, read.config.slots, read.config.vocab_size) == (32, 64, 420 + 64)
+    assert read.config.attention_scale == PRESETS["edit5-mini"].attention_scale, "the rest is the preset's"
+    assert Recipe("mini").config == PRESETS["edit5-mini"]
+
+
+@pytest.mark.parametrize("recipe", sorted((Path(__file__).parent.parent / "models").glob("*/recipe.toml")), ids=str)
+def test_the_recipes_of_our_models_can_be_read(recipe: Path) -> None:
+    if "preset" in recipe.read_text(encoding="utf-8"):
+        assert read_recipe(recipe).stages
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("bf16", "bf17", "unexpected keyword argument 'bf17'"),
+        ("layers = 1", "layers = ", "recipe.toml: not a recipe"),
+        ("layers = 1", "layers = 'one'", "layers = 'one', int is wanted"),
+        ("layers = 1", "depth = 1", "unexpected keyword argument 'depth'"),
+        ("clean = 0.1", "clean = [1]", r"clean = \[1\], float is wanted"),
+        ('name = "two"', 'name = "one"', "each with a name of its own"),
+        ('name = "two"', 'name = "model"', "none called 'model'"),
+        ("steps = 6\n", "", "missing 1 required positional argument: 'steps'"),
+        ("vocabulary", "preset = 'huge'\nvocabulary", "preset 'huge' is none of edit5-base, edit5-mini"),
+        ("d_model = 32", "d_model = 0", "d_model is 0"),
+        ("d_model = 32", "width = 32", "unexpected keyword argument 'width'"),
+        ("[[stage]]", "[[steps]]", "unexpected keyword argument 'steps'"),
+    ],
+)  # fmt: skip
+def test_recipes_with_mistakes(before: str, after: str, message: str, recipe: Path) -> None:
+    recipe.write_text(RECIPE.replace(before, after))
+    with pytest.raises(InputError, match=message) as raised:
+        read_recipe(recipe)
+    assert str(recipe) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_no_recipe(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing.toml"):
+        with pytest.raises(InputError, match="no readable recipe"):
+            read_recipe(path)
+
+
+# --- batches ---------------------------------------------------------------------------------------------------------
+
+
+def drawn(corpora: Path, stage: Stage, start: int = 0, count: int = 60) -> list[tuple[str, str]]:
+    (corpora / "pairs").mkdir(exist_ok=True)
+    if not (corpora / "pairs" / "prose.txt").exists():
+        shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
+    texts = Pairs(corpora, corpora, Recipe("x"), stage, start).texts(random.Random(f"{stage.name} {start}"))
+    return list(islice(texts, count))
+
+
+def test_pairs_of_a_stage(corpora: Path) -> None:
+    prose = set(PROSE.read_text(encoding="utf-8").splitlines())
+    noisy = drawn(corpora, Stage("noisy", 1, clean=0.0))
+    assert all(target in prose for _, target in noisy) and sum(s != t for s, t in noisy) > 40
+    assert drawn(corpora, Stage("noisy", 1, clean=0.0)) == noisy != drawn(corpora, Stage("noisy", 1, clean=0.0), 9)
+    clean = drawn(corpora, Stage("clean", 1, clean=1.0))
+    assert all(source == target for source, target in clean) and {t in prose for _, t in clean} == {True, False}
+    assert set(drawn(corpora, Stage("real", 1, real=1.0))) == {
+        ("She walk to the station.", "She walks to the station.")
+    }
+
+
+def test_buckets_are_full_and_alike(tokens: Tokens) -> None:
+    from edit_gec.collate import Example, example
+
+    pool = [e for line in PROSE.read_text(encoding="utf-8").splitlines() if (e := example(line, line[1:], tokens))]
+    batches = list(buckets(pool, 200))
+
+    def longest(batch: list[Example]) -> int:
+        return max(len(e.ids) for e in batch)
+
+    assert sorted(len(e.ids) for batch in batches for e in batch) == sorted(len(e.ids) for e in pool)
+    assert all(len(batch) * longest(batch) <= 200 or len(batch) == 1 for batch in batches)
+    assert all((len(a) + 1) * len(b[0].ids) > 200 for a, b in zip(batches, batches[1:], strict=False))
+
+
+def test_each_process_and_worker_draws_its_own_pairs(
+    corpora: Path, recipe: Path, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch.utils.data import DataLoader, IterableDataset
+
+    drawn(corpora, Stage("x", 1), count=1)
+    (recipe.parent / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    pairs = Pairs(recipe.parent, corpora, read_recipe(recipe), Stage("one", 1, batch_pieces=64), 0)
+
+    class Stream(IterableDataset[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            return iter(pairs)
+
+    def first(rank: str, workers: int) -> list[Any]:
+        monkeypatch.setenv("RANK", rank)
+        return [
+            batch["ids"].tolist() for batch in islice(DataLoader(Stream(), None, num_workers=workers), workers or 1)
+        ]
+
+    a, b = first("0", 2)
+    assert a != b, "two workers"
+    assert first("0", 0) != first("1", 0), "two processes"
+
+
+def test_the_learning_rate() -> None:
+    stage = Stage("x", steps=100, warmup=10, decay=20)
+    rates = [schedule(step, stage) for step in range(100)]
+    assert rates[:10] == pytest.approx([n / 10 for n in range(1, 11)]) and rates[10:80] == [1.0] * 70
+    assert rates[80:] == pytest.approx([n / 20 for n in range(20, 0, -1)])
+    assert schedule(99, Stage("x", steps=100)) == 1.0
+
+
+def test_optimizer_state_comes_back(model: EdiT5, tokens: Tokens, make_model: Any) -> None:
+    def step(model: EdiT5, optimizer: Any) -> None:
+        for n, p in enumerate(model.parameters()):
+            p.grad = torch.full_like(p, 0.01 * (n % 3 + 1))
+        optimizer.step()
+
+    stage, recipe = Stage("x", 10, lr=1e-3), Recipe("x", adamw=2.0)
+    one, other = make_model(), make_model()
+    first, second = optimizer_for(one, stage, recipe), optimizer_for(other, stage, recipe)
+    assert sorted(group["lr"] for group in first.param_groups) == [1e-3, 2e-3]
+    assert sum(len(group["params"]) for group in first.param_groups) == len(list(one.parameters()))
+    step(one, first)
+    other.load_state_dict(one.state_dict())
+    second.load_state_dict(first.state_dict())
+    first.param_groups[0]["lr"] = second.param_groups[0]["lr"] = 5e-4  # as a scheduler does
+    step(one, first)
+    step(other, second)
+    for a, b in zip(one.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=5e-6, rtol=0)
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+def interrupt_at(log: Path) -> None:
+    """What Ctrl-C does, once the training has logged something."""
+    for _ in range(600):
+        if log.exists():
+            os.kill(os.getpid(), signal.SIGINT)
+            return
+        time.sleep(0.1)
+
+
+def test_stages_interrupted_and_resumed(corpora: Path, recipe: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    one, two = runs / "tiny" / "one", runs / "tiny" / "two"
+    before = signal.getsignal(signal.SIGINT)
+    hand = threading.Thread(target=interrupt_at, args=[one / "log.jsonl"])
+    hand.start()
+    with pytest.raises(InputError, match=r"one: stopped at step 5\d; the same command goes on from there"):
+        train(recipe, corpora, runs)
+    hand.join()
+    assert signal.getsignal(signal.SIGINT) is before, "Ctrl-C is the caller's again"
+    assert [p.name[:12] for p in one.glob("checkpoint-*")] == ["checkpoint-5"] and not (one / "config.json").exists()
+    assert (corpora / "pairs" / "prose.txt").exists() and (recipe.parent / FILE).exists()
+
+    model = train(recipe, corpora, runs)
+    assert model == runs / "tiny" / "model"
+    assert [EdiT5.load(folder).config.num_layers for folder in (one, two, model)] == [1, 2, 2]
+    steps = [json.loads(line)["step"] for line in (one / "log.jsonl").read_text().splitlines()]
+    assert steps[0] == 50 and steps[-1] == 60 and steps == sorted(steps), "from where it was, not from the start"
+    config = read_config(model)
+    assert config["thresholds"] == {"keep_bias": 0.5} and [stage["name"] for stage in config["trained"]] == [
+        "one",
+        "two",
+    ]
+    assert Corrector.load(model).correct("She walk home.").text == "She walk home."
+
+    stamp = [(folder / "model.safetensors").stat().st_mtime_ns for folder in (one, two)]
+    assert train(recipe, corpora, runs) == model
+    assert [(folder / "model.safetensors").stat().st_mtime_ns for folder in (one, two)] == stamp, "nothing is repeated"
+
+
+def test_a_model_learns_from_a_t5(corpora: Path, recipe: Path, tokens: Tokens, tmp_path: Path) -> None:
+    t5 = T5(T5Config(vocab_size=tokens.pieces + 64, d_model=32, d_kv=8, d_ff=48, num_heads=2, num_layers=2))
+    save_t5(t5, tmp_path / "t5")
+    (tmp_path / "t5" / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    recipe.write_text(
+        RECIPE[: RECIPE.index("[[stage]]")] + '[[stage]]\nname = "only"\nlayers = 2\nsteps = 2\nbatch_pieces = 64\n'
+    )
+    model = EdiT5.load(train(recipe, corpora, tmp_path / "runs", init=tmp_path / "t5"))
+    assert (recipe.parent / FILE).read_bytes() == (tmp_path / "t5" / FILE).read_bytes(), "with its vocabulary"
+    assert model.config.vocab_size == tokens.pieces + 64
+    name = "encoder.layers.0.attention.o.weight"
+    moved = float((model.state_dict()[name] - t5.state_dict()[name]).abs().max())
+    assert 0 < moved < 0.1
+    (recipe.parent / FILE).write_bytes((Path(__file__).parent.parent / "models/edit5-mini" / FILE).read_bytes())
+    with pytest.raises(InputError, match=r"8064 entries with slots, the model has 664; another model's\?"):
+        train(recipe, corpora, tmp_path / "other", init=tmp_path / "t5")
+
+
+@pytest.mark.slow
+def test_two_processes(corpora: Path, recipe: Path, tmp_path: Path) -> None:
+    recipe.write_text(RECIPE.replace("steps = 60", "steps = 4").replace("batch_pieces = 128", "batch_pieces = 64"))
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "edit_gec"]
+    options: list[str | Path] = ["train", "--recipe", recipe, "--data", corpora, "--runs", tmp_path / "runs"]
+    root = Path(__file__).parent.parent
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        [*command, *options], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert Corrector.load(tmp_path / "runs" / "tiny" / "model").correct("Hi.").text == "Hi."
+    assert not list(tmp_path.rglob("*.partial"))
