@@ -35,9 +35,11 @@ from lively import LIMITS, PROSE, serving
 
 from edit_gec.cli import main
 from edit_gec.corrector import Corrector
+from edit_gec.edits import Edit
 from edit_gec.errors import InputError
 from edit_gec.serve import _listen
 from edit_gec.server.guard import Limits
+from edit_gec.server.naming import Names
 from edit_gec.verified import Verifier
 
 # The package imports its command line, and that pkg_resources, which setuptools no longer has.
@@ -97,6 +99,15 @@ def test_edits_are_named_and_time_is_accounted_for(client: httpx.Client) -> None
     assert timing["total_ms"] <= parts * 1.01 + 0.1
     again = client.post("/v1/correct", json={"text": PROSE, "explain": True}).json()
     assert again["timing"]["cached"] == again["timing"]["sentences"] and again["timing"]["encoder_ms"] == 0
+
+
+def test_what_is_no_sentence_has_no_names_and_takes_no_time() -> None:
+    jobs = [(source, (Edit(0, 1, "(", "", 0.9),)) for source in ("(*`<" * 24_000, "(a " * 1000)]
+    jobs.append(("She go home.", (Edit(4, 6, "go", "goes", 0.9),)))
+    begun = time.monotonic()
+    named = Names().name(jobs)
+    assert named[:2] == [[(None, None)], [(None, None)]] and named[2][0][0] == "R:VERB:SVA"
+    assert time.monotonic() - begun < 20  # the parser may have to be loaded
 
 
 def test_a_threshold_of_the_request(client: httpx.Client, corrector: Corrector, folder: Path) -> None:
