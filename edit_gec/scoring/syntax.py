@@ -160,4 +160,4 @@ def _simplify(lines: Any) -> Iterator[str]:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit("usage: python -m edit_gec.scoring.syntax CONLLU_DIR OUT")
-    print(train(Path(sys.argv[1]), Path(sys.argv[2])), file=sys.stderr)  # noqa: T201
+    sys.stderr.write(f"{train(Path(sys.argv[1]), Path(sys.argv[2]))}\n")
