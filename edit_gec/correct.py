@@ -66,7 +66,7 @@ class Run:
     def _load(self) -> Corrector:
         args = self.args
         words = [*self.settings.dictionary, *(word for path in args.dictionary for word in settings.words(path))]
-        model = args.model or self.settings.model or "edit5-mini"
+        model = args.model if args.model is not None else self.settings.model or "edit5-mini"
         begun = time.perf_counter()
         with _interruptible():
             from edit_gec.corrector import DEFAULT_TARGET, Corrector
