@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import brief, nasty
 
-from edit_gec.corrector import Correction, Corrector, whole_words
+from edit_gec.corrector import Correction, Corrector, surest, whole_words
 from edit_gec.decode import Options
 from edit_gec.edit5 import EdiT5
+from edit_gec.edits import Edit
 from edit_gec.errors import InputError
 from edit_gec.sentences import split
 from edit_gec.tokens import FILE, Tokens
@@ -188,6 +189,25 @@ def test_what_is_not_sure_enough(make: Callable[..., Corrector]) -> None:
 )  # fmt: skip
 def test_edits_cut_no_words(text: str, edit: tuple[int, int, str], widened: tuple[int, int, str]) -> None:
     assert whole_words(text, *edit) == widened
+
+
+def edit(start: int, end: int, confidence: float) -> Edit:
+    return Edit(start, end, "x" * (end - start), "y", confidence)
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        ([edit(0, 2, 0.5), edit(2, 4, 0.1), edit(4, 4, 0.9)], [0, 1, 2]),  # they touch, and do not meet
+        ([edit(0, 3, 0.5), edit(2, 4, 0.6)], [1]),
+        ([edit(0, 3, 0.6), edit(2, 4, 0.5)], [0]),
+        ([edit(2, 2, 0.6), edit(2, 2, 0.5)], [0]),  # two insertions in one place
+        ([edit(2, 2, 0.5), edit(2, 4, 0.6)], [1]),
+        ([edit(0, 3, 0.5), edit(2, 5, 0.6), edit(4, 6, 0.55), edit(6, 7, 0.1)], [1, 3]),
+    ],
+)  # fmt: skip
+def test_of_edits_that_meet_the_surer_one(found: list[Edit], kept: list[int]) -> None:
+    assert surest(reversed(found)) == [found[n] for n in kept]
 
 
 # --- loading ---------------------------------------------------------------------------------------------------------

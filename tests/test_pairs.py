@@ -65,6 +65,16 @@ def test_units_are_sentences_and_neighbours() -> None:
     assert 0.15 < sum(1 for seed in range(300) for _ in units(["He came home."], 0.3, random.Random(seed))) / 300 < 0.45
 
 
+def test_excluded_sentences_are_in_no_unit() -> None:
+    held_out = {fingerprint("it was LATE")}
+    made = {
+        u
+        for seed in range(99)
+        for u in units(["He came home. It was late. We ate."], 1.0, random.Random(seed), held_out)
+    }
+    assert made == {"He came home.", "We ate."}, "not even joined with a neighbour"
+
+
 def test_prepare(tmp_path: Path) -> None:
     prose = write(
         tmp_path / "prose",
@@ -86,7 +96,7 @@ def test_prepare(tmp_path: Path) -> None:
     assert prepare(prose, kept, exclude=sorted(held_out.iterdir())) < count
     left = kept.read_text(encoding="utf-8")
     assert "The train is often late." in " ".join(lines)
-    assert "The train is often late." not in left, "nor beside its neighbour"
+    assert "The train is often late." not in left
     assert "There are many reasons to walk more." not in left, "the file has it in a longer line"
     assert sorted(left.splitlines()) != left.splitlines()
     again = tmp_path / "again.txt"

@@ -221,3 +221,28 @@ def test_spans_are_small_and_disjoint(shipped: Tokens) -> None:
     assert [span[:3] for span in spans(plan, pieces, shipped)] == [
         (9, 12, " goes"), (14, 15, ""), (16, 19, " and"), (26, 27, "")
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "insertions", "edits"),
+    [
+        ("I I é I", (0, 4, 6), {}, [(0, 6, "")]),  # of é the first byte is kept, the second is not
+        ("The cat", (0, 2), {}, [(0, 4, "")]),
+        ("The cat", (0, 1, 2), {1: " So"}, [(0, 0, "So ")]),
+        ("The cat", (0, 2), {1: " A"}, [(0, 3, "A")]),
+        ("The cat", (0,), {}, [(0, 7, "")]),
+        ("The cat", (0,), {1: " A"}, [(0, 7, "A")]),
+        ("The cat", (0, 2, 1), {}, [(0, 7, "cat The")]),
+        ("The cat", (0, 1, 2), {3: "."}, [(7, 7, ".")]),
+        (" The", (0, 2), {}, [(0, 1, "")]),
+    ],
+)  # fmt: skip
+def test_the_first_word_has_no_space(
+    shipped: Tokens, text: str, order: tuple[int, ...], insertions: dict[int, str], edits: list[tuple[int, int, str]]
+) -> None:
+    """Which SentencePiece puts before it, and which an edit at the start must not leave behind."""
+    pieces = shipped.encode(text)
+    ids = {k: shipped.ids(new.strip())[new[0] != " " :] for k, new in insertions.items()}
+    plan = Plan(len(pieces) + 1, order, tuple((k, tuple(new)) for k, new in ids.items()))
+    assert [span[:3] for span in spans(plan, pieces, shipped)] == edits
+    assert edited(pieces, plan, shipped) == realize(plan, pieces, shipped)
