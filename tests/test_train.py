@@ -23,6 +23,7 @@ import torch
 from conftest import PROSE
 
 from edit_gec.checkpoint import read_config, save_t5
+from edit_gec.collate import example
 from edit_gec.corrector import Corrector
 from edit_gec.edit5 import PRESETS, EdiT5
 from edit_gec.errors import InputError
@@ -64,12 +65,12 @@ batch_pieces = 128
 """
 
 
-@pytest.fixture(scope="module")
-def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def corpora(tmp_path: Path) -> Path:
     """A data folder with a little of everything."""
-    folder = tmp_path_factory.mktemp("data")
+    folder = tmp_path / "data"
     for name in ("prose", "edits", "spelling"):
-        (folder / name).mkdir()
+        (folder / name).mkdir(parents=True)
     shutil.copyfile(PROSE, folder / "prose" / "tatoeba_en.txt")
     (folder / "edits" / "some.tsv").write_text("x\tShe walk to the station.\tShe walks to the station.\n")
     for name, content in {
@@ -103,10 +104,8 @@ def test_a_recipe(recipe: Path) -> None:
     assert Recipe("mini").config == PRESETS["edit5-mini"]
 
 
-@pytest.mark.parametrize("recipe", sorted((Path(__file__).parent.parent / "models").glob("*/recipe.toml")), ids=str)
-def test_the_recipes_of_our_models_can_be_read(recipe: Path) -> None:
-    if "preset" in recipe.read_text(encoding="utf-8"):
-        assert read_recipe(recipe).stages
+def test_the_recipe_of_the_model_that_we_ship() -> None:
+    assert read_recipe(Path(__file__).parent.parent / "models" / "edit5-mini" / "recipe.toml").stages
 
 
 @pytest.mark.parametrize(
@@ -144,8 +143,7 @@ def test_no_recipe(tmp_path: Path) -> None:
 
 def drawn(corpora: Path, stage: Stage, start: int = 0, count: int = 60) -> list[tuple[str, str]]:
     (corpora / "pairs").mkdir(exist_ok=True)
-    if not (corpora / "pairs" / "prose.txt").exists():
-        shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
+    shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
     texts = Pairs(corpora, corpora, Recipe("x"), stage, start).texts(random.Random(f"{stage.name} {start}"))
     return list(islice(texts, count))
 
@@ -163,16 +161,10 @@ def test_pairs_of_a_stage(corpora: Path) -> None:
 
 
 def test_buckets_are_full_and_alike(tokens: Tokens) -> None:
-    from edit_gec.collate import Example, example
-
     pool = [e for line in PROSE.read_text(encoding="utf-8").splitlines() if (e := example(line, line[1:], tokens))]
     batches = list(buckets(pool, 200))
-
-    def longest(batch: list[Example]) -> int:
-        return max(len(e.ids) for e in batch)
-
     assert sorted(len(e.ids) for batch in batches for e in batch) == sorted(len(e.ids) for e in pool)
-    assert all(len(batch) * longest(batch) <= 200 or len(batch) == 1 for batch in batches)
+    assert all(len(batch) * max(len(e.ids) for e in batch) <= 200 or len(batch) == 1 for batch in batches)
     assert all((len(a) + 1) * len(b[0].ids) > 200 for a, b in zip(batches, batches[1:], strict=False))
 
 
