@@ -66,7 +66,7 @@ class Group:
 class Batcher:
     """One model in one thread, and the queue before it. To be used from one event loop; `close` it in the end."""
 
-    def __init__(self, corrector: Corrector, metrics: Metrics, *, max_waiting: int) -> None:
+    def __init__(self, corrector: Corrector, metrics: Metrics | None, *, max_waiting: int) -> None:
         self.corrector, self.metrics, self.max_waiting = corrector, metrics, max_waiting
         self.groups: deque[Group] = deque()
         self.waiting = 0
@@ -99,7 +99,8 @@ class Batcher:
 
     def _count(self, more: int) -> None:
         self.waiting += more
-        self.metrics.waiting.set(self.waiting)
+        if self.metrics:
+            self.metrics.waiting.set(self.waiting)
 
     async def _serve(self) -> None:
         while True:
@@ -139,7 +140,8 @@ class Batcher:
             elif not batch[0].done.cancelled():
                 batch[0].done.set_exception(error)
             return
-        self.metrics.batch(len(batch), timing)
+        if self.metrics:
+            self.metrics.batch(len(batch), timing)
         for item, each in zip(batch, found, strict=True):
             if not item.done.cancelled():
                 item.done.set_result((each, timing))

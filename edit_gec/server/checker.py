@@ -81,7 +81,7 @@ class Cache:
 class Checker:
     """A corrector for many clients at once. To be used from one event loop; `close` it in the end."""
 
-    def __init__(self, corrector: Corrector, metrics: Metrics, *, max_waiting: int) -> None:
+    def __init__(self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int) -> None:
         self.corrector, self.metrics = corrector, metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
         self.cache = Cache(CACHE_CHARACTERS)
@@ -166,9 +166,10 @@ class Checker:
         return list(self.corrector.windows(self.corrector.tokens.encode(source)))
 
     def _count(self, text: str, stages: Stages) -> None:
-        self.metrics.characters.inc(len(text))
-        self.metrics.sentences.labels("cache").inc(stages.cached)
-        self.metrics.sentences.labels("model").inc(stages.sentences - stages.cached)
+        if self.metrics:
+            self.metrics.characters.inc(len(text))
+            self.metrics.sentences.labels("cache").inc(stages.cached)
+            self.metrics.sentences.labels("model").inc(stages.sentences - stages.cached)
 
     def _checked(
         self, text: str, sentence: Sentence, windows: Sequence[Found], min_confidence: float | None
@@ -183,7 +184,8 @@ class Checker:
                 sure = [change for change in window.verified if change[3] >= (min_confidence or 0.0)]
                 found += compare(drafted, list(self.corrector.edits(text, sentence, sure)))[0]
         edits = self.corrector.apply(text, found).edits if found else ()
-        self.metrics.edits.inc(len(edits))
+        if self.metrics:
+            self.metrics.edits.inc(len(edits))
         return Checked(sentence.offsets[0], sentence.offsets[-1], edits)
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
