@@ -41,16 +41,22 @@ class Output:
 
 
 def run(
-    system: str, texts: Sequence[str], model: str | None = None, min_confidence: float | None = None
+    system: str,
+    texts: Sequence[str],
+    model: str | None = None,
+    min_confidence: float | None = None,
+    *,
+    markup: bool = False,
 ) -> list[Output]:
     """The system's output for each text. `model` and `min_confidence` are for edit-gec; None takes its own defaults.
 
+    `markup` lets edit-gec see Markdown and HTML, as `edit-gec correct` does; sentences of a corpus have none.
     Raises InputError where the name is unknown, the command fails, or it gives another number of lines.
     """
     if system == "none":
         return [Output(text) for text in texts]
     if system == "edit-gec":
-        found = _corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=False)
+        found = _corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=markup)
         return [
             Output(c.corrected, tuple(Change(e.start, e.end, e.replacement, e.confidence) for e in c.edits))
             for c in found
