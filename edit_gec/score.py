@@ -3,6 +3,7 @@
     edit-gec score --m2 dev.m2 --hyp out.txt                       ERRANT P, R, F0.5 of a file
     edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'my-tool {in} > {out}'
     edit-gec score --clean clean.txt --system edit-gec             false alarms
+    edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
     python -m edit_gec.score ...                                   the same, without the rest of edit-gec
 
 The work is done in `edit_gec.scoring`. From Python:
@@ -36,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--benchmark", nargs="+", metavar="NAME", help="published sets: jfleg wi bea-dev conll14 cweb ..."
     )
+    what.add_argument("--cases", nargs="+", metavar="FILE", help="texts with what is right for each, as JSON lines")
+    what.add_argument("--again", metavar="FILE", help="any text: how many lines change when corrected once and twice")
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
     who = parser.add_argument_group("systems, one or more")
@@ -79,6 +82,9 @@ def run(args: argparse.Namespace) -> int:
     """Score and print; 0. Raises InputError where an input does not fit."""
     from edit_gec.scoring import report
 
+    _check(args)
+    if args.cases or args.again:
+        return _cases(args)
     options = _options(args)
     results = [result for test in _tests(args) for result in _judge(test, args, options)]
     if args.plot:
@@ -87,6 +93,30 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps(report.as_data(results, options), indent=1) + "\n")
     else:
         sys.stdout.write(report.table(results, options, args.types))
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raises InputError unless there is one test set and at least one system."""
+    given = [name for name in ("m2", "source", "clean", "benchmark", "cases", "again") if getattr(args, name)]
+    if len(given) != 1:
+        raise InputError("give one test set: --m2, --source with --ref, --clean, --benchmark, --cases or --again")
+    if not args.hyp and not args.system:
+        raise InputError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
+
+
+def _cases(args: argparse.Namespace) -> int:
+    from edit_gec.scoring import cases
+
+    if args.hyp:
+        raise InputError("--cases and --again need a system that runs here: --system, not --hyp")
+    judged = [
+        cases.judge(path, system, args.model, args.min_confidence, plain=bool(args.again))
+        for path in args.cases or [args.again]
+        for system in args.system
+    ]
+    data = json.dumps(cases.as_data(judged), indent=1, ensure_ascii=False) + "\n"
+    sys.stdout.write(data if args.format == "json" else cases.table(judged))
     return 0
 
 
@@ -104,9 +134,6 @@ def _tests(args: argparse.Namespace) -> list[TestSet]:
 
     from edit_gec.scoring import benchmarks
 
-    given = [name for name in ("m2", "source", "clean", "benchmark") if getattr(args, name)]
-    if len(given) != 1:
-        raise InputError("give one test set: --m2, --source with --ref, --clean or --benchmark")
     if args.m2:
         tests = [benchmarks.from_m2(args.m2)]
     elif args.clean:
@@ -124,8 +151,6 @@ def _tests(args: argparse.Namespace) -> list[TestSet]:
 def _judge(test: TestSet, args: argparse.Namespace, options: Options) -> list[Result]:
     from edit_gec.scoring import judge
 
-    if not args.hyp and not args.system:
-        raise InputError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
     hypotheses = [judge.from_file(test, path) for path in args.hyp]
     hypotheses += [judge.from_system(test, system, options) for system in args.system]
     if args.write_hyp:
