@@ -127,6 +127,8 @@ def fragment(sentence: str, rng: random.Random) -> str:
     """
     if rng.random() < 0.2:
         return rng.choice(GREETINGS) + rng.choice((",", ",", "", "!"))
+    if rng.random() < 0.06 and sentence.endswith("."):
+        return sentence[:-1] + ":"  # a list follows, or a quotation
     words = sentence.split()
     length = min(len(words), rng.randint(1, 6))
     start = rng.randrange(len(words) - length + 1)

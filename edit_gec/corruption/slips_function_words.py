@@ -114,6 +114,18 @@ def replace_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | N
     return from_table(c.DETERMINER, s, rng, faint=("the", "a", "that", "all"))
 
 
+def a_or_an(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """an apple -> a apple; a book -> an book, which is rarer"""
+    return pick(
+        rng,
+        [
+            (1.0, Edit(i, i + 1, "a")) if low == "an" else (0.15, Edit(i, i + 1, "an"))
+            for i, low in enumerate(s.lows)
+            if low in ("a", "an") and s.free[i] and s.is_word(i + 1)
+        ],
+    )
+
+
 # Prepositions --------------------------------------------------------------------------------------------------------
 
 
