@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.edits import Edit, apply, minimal
 from edit_gec.errors import InputError
+from edit_gec.regions import region
 from edit_gec.sentences import Sentence, split
 
 if TYPE_CHECKING:
@@ -148,21 +149,25 @@ class Corrector:
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Correction]:
         """Correct several texts together; `progress` is called with (windows done, windows in all)."""
-        windows = [
-            Window(number, sentence, pieces)
-            for number, text in enumerate(texts)
-            for sentence in split(text, lines=lines, markup=markup)  # 1
-            for pieces in self.windows(self.tokens.encode(sentence.text))  # 2
-        ]
+        with region("split"):
+            sentences = [split(text, lines=lines, markup=markup) for text in texts]  # 1
+        with region("tokenize"):
+            windows = [
+                Window(number, sentence, pieces)
+                for number, of_text in enumerate(sentences)
+                for sentence in of_text
+                for pieces in self.windows(self.tokens.encode(sentence.text))  # 2
+            ]
         edits: list[list[Edit]] = [[] for _ in texts]
         refused: list[list[Edit]] = [[] for _ in texts]
         done = 0
         for batch in self.batches(windows):
             predictions = self.predict([window.pieces for window in batch])  # 3, 4
-            found = [
-                list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, prediction)))  # 5, 7
-                for window, prediction in zip(batch, predictions, strict=True)
-            ]
+            with region("realize"):
+                found = [
+                    list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, plan)))  # 5, 7
+                    for window, plan in zip(batch, predictions, strict=True)
+                ]
             if self.verifier is not None:
                 found = self.verify(texts, batch, predictions, found, refused)  # 6
             for window, of_window in zip(batch, found, strict=True):
@@ -170,7 +175,8 @@ class Corrector:
             done += len(batch)
             if progress:
                 progress(done, len(windows))
-        return [self.apply(*each) for each in zip(texts, edits, refused, strict=True)]
+        with region("detokenize"):
+            return [self.apply(*each) for each in zip(texts, edits, refused, strict=True)]
 
     # ---------------------------------------------------------------- the stages
 
@@ -232,13 +238,15 @@ class Corrector:
         from edit_gec.verified import compare
 
         assert self.verifier is not None
-        drafts = [realize(p.plan, window.pieces, self.tokens) for window, p in zip(batch, predictions, strict=True)]
+        with region("draft"):
+            drafts = [realize(p.plan, window.pieces, self.tokens) for window, p in zip(batch, predictions, strict=True)]
         verified = []
         changes = self.verifier.changes([window.pieces for window in batch], drafts)
-        for window, own, of_draft in zip(batch, changes, drafted, strict=True):
-            edits, left_out = compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))
-            verified.append(edits)
-            refused[window.text] += left_out
+        with region("align"):
+            for window, own, of_draft in zip(batch, changes, drafted, strict=True):
+                edits, left_out = compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))
+                verified.append(edits)
+                refused[window.text] += left_out
         return verified
 
     def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:

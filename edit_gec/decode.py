@@ -24,6 +24,7 @@ from edit_gec.collate import pad, wrap
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, Plan, anchor, unchanged, words
+from edit_gec.regions import STEP, region
 from edit_gec.tokens import EOS, PAD, UNK, Pieces, Tokens
 
 MAX_INSERTION = 32  # pieces in one slot; a slot that goes on longer is given up
@@ -93,17 +94,21 @@ def predict(
     `encoded` [B, S, d] is what the encoder made of them, where somebody else has run it already.
     """
     device = model.embedding.weight.device
-    ids = pad([wrap(s.ids, tokens) for s in sentences], PAD).to(device)  # [B, S]
-    lengths = torch.tensor([len(s) + 2 for s in sentences], device=device)
-    mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
-    if encoded is None:
-        encoded, bias = model.encode(ids, mask)
-    else:
-        bias = model.encoder.bias(mask)
-    probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
-    tags = [choose_tags(p, s, tokens, options) for p, s in zip(probabilities, sentences, strict=True)]
-    tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
-    orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
+    with region("tokenize"):
+        ids = pad([wrap(s.ids, tokens) for s in sentences], PAD).to(device)  # [B, S]
+        lengths = torch.tensor([len(s) + 2 for s in sentences], device=device)
+        mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
+    with region("encode"):
+        if encoded is None:
+            encoded, bias = model.encode(ids, mask)
+        else:
+            bias = model.encoder.bias(mask)
+    with region("tag"):
+        probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
+        tags = [choose_tags(p, s, tokens, options) for p, s in zip(probabilities, sentences, strict=True)]
+        tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
+    with region("point"):
+        orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
     moved = [max(link.values(), default=-1.0) >= options.sentence_gate for link in links]
     changed = [n for n, t in enumerate(tags) if any(t) or moved[n]]
     predictions = [Prediction(unchanged(len(s) + 1)) for s in sentences]
@@ -111,13 +116,15 @@ def predict(
         return predictions
     slots = open_slots([tags[n] for n in changed], [orders[n] for n in changed])
     if slots:
-        rows = torch.tensor(changed, device=device)
-        ranks = pad([[*rank_list(o, len(t)), len(o)] for o, t in zip(orders, tags, strict=True)], -1).to(device)
-        memory = model.remember(encoded[rows], bias[rows], tag_ids[rows], ranks[rows])
+        with region("insert setup"):
+            rows = torch.tensor(changed, device=device)
+            ranks = pad([[*rank_list(o, len(t)), len(o)] for o, t in zip(orders, tags, strict=True)], -1).to(device)
+            memory = model.remember(encoded[rows], bias[rows], tag_ids[rows], ranks[rows])
         fill(model, tokens, memory, mask[rows], slots, sequential=options.sequential)
-    for row, n in enumerate(changed):
-        mine = [slot for slot in slots if slot.sentence == row]
-        predictions[n] = assemble(tags[n], probabilities[n], orders[n], links[n], mine, options)
+    with region("realize"):
+        for row, n in enumerate(changed):
+            mine = [slot for slot in slots if slot.sentence == row]
+            predictions[n] = assemble(tags[n], probabilities[n], orders[n], links[n], mine, options)
     return predictions
 
 
@@ -239,27 +246,29 @@ def fill(
     queues: dict[int, list[Slot]] = {}
     for number, slot in enumerate(slots):
         queues.setdefault(slot.sentence if sequential else number, []).append(slot)
-    rows = list(queues.values())
-    sentence = torch.tensor([queue[0].sentence for queue in rows], device=memory.device)  # [R]
-    memory, mask = memory[sentence], mask[sentence]
-    keys = model.decoder.memory(memory)
-    caches = model.decoder.new_caches()
-    at = [0] * len(rows)
-    inputs = [tokens.slot(queue[0].k) for queue in rows]
-    banned = torch.tensor([PAD, UNK, *range(tokens.pieces, tokens.size)], device=memory.device)
+    with region("insert setup"):
+        rows = list(queues.values())
+        sentence = torch.tensor([queue[0].sentence for queue in rows], device=memory.device)  # [R]
+        memory, mask = memory[sentence], mask[sentence]
+        keys = model.decoder.memory(memory)
+        caches = model.decoder.new_caches()
+        at = [0] * len(rows)
+        inputs = [tokens.slot(queue[0].k) for queue in rows]
+        banned = torch.tensor([PAD, UNK, *range(tokens.pieces, tokens.size)], device=memory.device)
     steps = 0
     while any(inputs):
-        anchors = torch.tensor([[q[min(a, len(q) - 1)].anchor] for q, a in zip(rows, at, strict=True)])
-        anchors = anchors.to(memory.device)
-        stream = torch.tensor(inputs, device=memory.device)[:, None]
-        embedded = model.embed_slots(stream, memory, anchors)
-        hidden = model.decoder(embedded, keys, model.cross_bias(anchors, mask), caches)
-        log_probabilities = model.output(hidden[:, 0]).float().log_softmax(-1)  # [R, V]
-        log_probabilities[:, banned] = -1e9
-        opening = torch.tensor([not q[min(a, len(q) - 1)].pieces for q, a in zip(rows, at, strict=True)])
-        log_probabilities[opening.to(memory.device), EOS] = -1e9  # a slot is open because something belongs there
-        values, choices = (t.tolist() for t in log_probabilities.max(-1))
-        inputs = [advance(q, at, r, choices[r], values[r], inputs[r], tokens) for r, q in enumerate(rows)]
+        with region(STEP):
+            anchors = torch.tensor([[q[min(a, len(q) - 1)].anchor] for q, a in zip(rows, at, strict=True)])
+            anchors = anchors.to(memory.device)
+            stream = torch.tensor(inputs, device=memory.device)[:, None]
+            embedded = model.embed_slots(stream, memory, anchors)
+            hidden = model.decoder(embedded, keys, model.cross_bias(anchors, mask), caches)
+            log_probabilities = model.output(hidden[:, 0]).float().log_softmax(-1)  # [R, V]
+            log_probabilities[:, banned] = -1e9
+            opening = torch.tensor([not q[min(a, len(q) - 1)].pieces for q, a in zip(rows, at, strict=True)])
+            log_probabilities[opening.to(memory.device), EOS] = -1e9  # a slot is open because something belongs there
+            values, choices = (t.tolist() for t in log_probabilities.max(-1))
+            inputs = [advance(q, at, r, choices[r], values[r], inputs[r], tokens) for r, q in enumerate(rows)]
         steps += 1
     return steps
 

@@ -25,6 +25,7 @@ from torch import Tensor
 
 from edit_gec import checkpoint
 from edit_gec.errors import InputError
+from edit_gec.regions import region
 from edit_gec.t5 import NEGATIVE, T5
 from edit_gec.tokens import EOS, PAD, Tokens
 
@@ -120,15 +121,22 @@ class Target:
 
     def encode(self, sentences: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Encoded sources [B, S, d] and their mask [B, S]."""
-        rows = [self.source_ids(sentence) for sentence in sentences]
-        width = max(map(len, rows))
-        ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=self.device)
-        mask = torch.tensor([[n < len(row) for n in range(width)] for row in rows], device=self.device)
-        return self.model.encode(ids, mask), mask
+        with region("target tokenize"):
+            rows = [self.source_ids(sentence) for sentence in sentences]
+            width = max(map(len, rows))
+            ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=self.device)
+            mask = torch.tensor([[n < len(row) for n in range(width)] for row in rows], device=self.device)
+        with region("target encode"):
+            return self.model.encode(ids, mask), mask
 
     def text(self, ids: Sequence[int]) -> str:
         """Text of an output."""
-        return self.tokens.decode(ids).removeprefix(" ")
+        with region("detokenize"):
+            return self.tokens.decode(ids).removeprefix(" ")
+
+    def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
+        """The token at each place (sentence, position), from logits [N, V]. Raises InputError for NaN."""
+        return choose(logits, sampling, places)
 
     @torch.inference_mode()
     def generate(
@@ -143,13 +151,15 @@ class Target:
         for start in range(0, len(sentences), batch_size):
             rows = list(range(start, min(start + batch_size, len(sentences))))
             encoded, mask = self.encode([sentences[row] for row in rows])
-            memory, caches = self.model.decoder.memory(encoded), self.model.decoder.new_caches()
-            padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
+            with region("decoder setup"):
+                memory, caches = self.model.decoder.memory(encoded), self.model.decoder.new_caches()
+                padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
             last = [PAD] * len(rows)
             for position in range(self.max_length):
-                x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])
-                logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])
-                last = choose(logits, sampling, [(row, position) for row in rows])
+                with region("decoder step"):
+                    x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])
+                    logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])
+                    last = self.choose(logits, sampling, [(row, position) for row in rows])
                 for row, token in zip(rows, last, strict=True):
                     outputs[row].append(token)
                 alive = [n for n, token in enumerate(last) if token != EOS]

@@ -21,6 +21,7 @@ from typing import Any
 from edit_gec.draft import Follow
 from edit_gec.edits import Edit
 from edit_gec.plan import Plan, align, spans
+from edit_gec.regions import region
 from edit_gec.speculation import Statistics, Trace
 from edit_gec.target import Target
 from edit_gec.tokens import UNK, Pieces
@@ -50,7 +51,8 @@ class Verifier:
     def changes(self, windows: Sequence[Pieces], drafts: Sequence[str]) -> list[list[Change]]:
         """What the target changes in each window of a sentence, given the draft of its correction."""
         sources = [window.source[window.starts[0] : window.ends[-1]] for window in windows]
-        short = [n for n, source in enumerate(sources) if self.target.fits(source)]
+        with region("target tokenize"):
+            short = [n for n, source in enumerate(sources) if self.target.fits(source)]
         self.too_long += len(sources) - len(short)
         changes: list[list[Change]] = [[] for _ in windows]
         if not short:
@@ -59,9 +61,10 @@ class Verifier:
         drafter = Follow(self.target.tokens, lambda rows: [written[source] for source in rows])
         outputs, statistics = verify(self.target, drafter, [sources[n] for n in short], batch_size=len(short))
         self.statistics.add(statistics)
-        for n, output, trace in zip(short, outputs, statistics.traces, strict=True):
-            if trace.finished:
-                changes[n] = list(self._changes(windows[n], sources[n], output, trace))
+        with region("align"):
+            for n, output, trace in zip(short, outputs, statistics.traces, strict=True):
+                if trace.finished:
+                    changes[n] = list(self._changes(windows[n], sources[n], output, trace))
         return changes
 
     def _changes(self, window: Pieces, source: str, output: list[int], trace: Trace) -> Iterator[Change]:

@@ -25,8 +25,9 @@ from torch import Tensor
 
 from edit_gec.draft import Drafter, Proposal, Row
 from edit_gec.ragged import Decoding
+from edit_gec.regions import region
 from edit_gec.speculation import Statistics, Trace
-from edit_gec.target import ACCEPT, RESIDUAL, TARGET, Sampling, Target, choose, draw, probabilities, uniform
+from edit_gec.target import ACCEPT, RESIDUAL, TARGET, Sampling, Target, draw, probabilities, uniform
 from edit_gec.tokens import EOS, PAD
 
 CPU_DRAFT = 24  # tokens verified in one pass on a CPU, where each costs time; elsewhere all that were drafted
@@ -70,16 +71,18 @@ def verify(
             room = batch_size - len(rows)
             rows += admit([(n, sentences[n]) for n in waiting[:room]], target, drafter, decoding, statistics)
             waiting = waiting[room:]
-        proposals = propose(drafter, rows, longest_draft, target.model.config.vocab_size, statistics)
-        judgements = read(target, decoding, rows, proposals, sampling, statistics)
-        for row, proposal, judgement in zip(rows, proposals, judgements, strict=True):
-            advance(row, proposal, judgement, statistics.traces[row.number])
-        decoding.roll_back([len(row.tokens) for row in rows])  # <pad> and all tokens but the last
-        for row in rows:
-            outputs[row.number] = row.tokens
-        alive = [n for n, row in enumerate(rows) if row.tokens[-1] != EOS and row.limit]
-        decoding.keep(alive)
-        rows = [rows[n] for n in alive]
+        with region("draft"):
+            proposals = propose(drafter, rows, longest_draft, target.model.config.vocab_size, statistics)
+        with region("verify"):
+            judgements = read(target, decoding, rows, proposals, sampling, statistics)
+            for row, proposal, judgement in zip(rows, proposals, judgements, strict=True):
+                advance(row, proposal, judgement, statistics.traces[row.number])
+            decoding.roll_back([len(row.tokens) for row in rows])  # <pad> and all tokens but the last
+            for row in rows:
+                outputs[row.number] = row.tokens
+            alive = [n for n, row in enumerate(rows) if row.tokens[-1] != EOS and row.limit]
+            decoding.keep(alive)
+            rows = [rows[n] for n in alive]
     for output, trace in zip(outputs, statistics.traces, strict=True):
         trace.finished = output[-1] == EOS
         trace.draft_is_output = trace.draft == output
@@ -94,11 +97,13 @@ def admit(
     begun = perf_counter()
     rows = [Row(number, sentence, target.max_length) for number, sentence in sentences]
     encoded, mask = target.encode([sentence for _, sentence in sentences])
-    decoding.admit(encoded, mask)
-    for row, states, length in zip(rows, encoded, mask.sum(1).tolist(), strict=True):
-        row.encoded = states[:length]
+    with region("decoder setup"):
+        decoding.admit(encoded, mask)
+        for row, states, length in zip(rows, encoded, mask.sum(1).tolist(), strict=True):
+            row.encoded = states[:length]
     target_done = perf_counter()
-    drafter.begin(rows)
+    with region("draft"):
+        drafter.begin(rows)
     statistics.target_s += target_done - begun
     statistics.begin_s += perf_counter() - target_done
     return rows
@@ -138,7 +143,7 @@ def read(
     weights = None if sampling is None else probabilities(logits, sampling)
     places = [(row.number, len(row.tokens) + n) for row, new in zip(rows, inputs, strict=True) for n in range(len(new))]
     if sampling is None or weights is None:
-        said = choose(logits, None, places)
+        said = target.choose(logits, None, places)
     else:
         said = draw(weights, [uniform(sampling.seed, *place, TARGET) for place in places])
     judgements = []

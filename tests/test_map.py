@@ -18,7 +18,19 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # In reading order: each imports only what stands before it. A package (splitting) counts as one.
 PATH = [
-    *("errors", "splitting", "sentences", "tokens", "plan", "t5", "checkpoint", "edit5", "collate", "decode"),
+    *(
+        "errors",
+        "regions",
+        "splitting",
+        "sentences",
+        "tokens",
+        "plan",
+        "t5",
+        "checkpoint",
+        "edit5",
+        "collate",
+        "decode",
+    ),
     *("ragged", "resync", "target", "draft", "speculation", "verify", "edits", "verified", "corrector"),
 ]
 HEAVY = ["accelerate", "errant", "lemminflect", "matplotlib", "numpy", "rich", "safetensors", "sentencepiece", "spacy"]

@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from edit_gec.server.stopwatch import Stopwatch, Timing
+from edit_gec.regions import Clock, listen
+from edit_gec.server.stopwatch import Timing, timing
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.decode import Options
-    from edit_gec.edit5 import EdiT5
     from edit_gec.server.metrics import Metrics
     from edit_gec.tokens import Pieces
     from edit_gec.verified import Change
@@ -151,13 +151,13 @@ class Batcher:
         from edit_gec.plan import realize
 
         begun = perf_counter()
-        watch = Stopwatch(self.corrector.model)
         sentences = [item.pieces for item in batch]
-        predictions = predict(cast("EdiT5", watch), self.corrector.tokens, sentences, options)
-        drafted = [tuple(self.corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
-        timing = watch.timing(perf_counter() - begun)
+        with listen(clock := Clock()):
+            predictions = predict(self.corrector.model, self.corrector.tokens, sentences, options)
+            drafted = [tuple(self.corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
+        times = timing(clock, perf_counter() - begun)
         if self.corrector.verifier is None:
-            return [Found(each, None) for each in drafted], timing
+            return [Found(each, None) for each in drafted], times
         begun = perf_counter()
         drafts = [
             realize(prediction.plan, pieces, self.corrector.tokens)
@@ -165,4 +165,4 @@ class Batcher:
         ]
         verified = map(tuple, self.corrector.verifier.changes(sentences, drafts))
         found = [Found(*each) for each in zip(drafted, verified, strict=True)]
-        return found, replace(timing, verify_s=perf_counter() - begun)
+        return found, replace(times, verify_s=perf_counter() - begun)
