@@ -172,6 +172,12 @@ def describe(edit: Edit) -> str:
     return f"{edit.message or change} ({edit.confidence:.0%})"
 
 
+def rule_id(edit: Edit) -> str:
+    """'R:VERB:SVA' -> 'EDIT_GEC_R_VERB_SVA'; for spelling the ending that makes editors offer "add to dictionary"."""
+    kind = edit.type or "R:OTHER"
+    return "EDIT_GEC_SPELLING_RULE" if kind.endswith(":SPELL") else "EDIT_GEC_" + kind.replace(":", "_")
+
+
 def notes(path: str, text: str, edits: Sequence[Edit]) -> list[str]:
     """One line for each edit, as compilers write them: path:line:column: what [type]."""
     return [
@@ -189,7 +195,7 @@ def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit]]]) -> dic
             place = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
             fix = {"deletedRegion": place, "insertedContent": {"text": edit.replacement}}
             result = {
-                "ruleId": edit.type or "grammar",
+                "ruleId": rule_id(edit),
                 "level": "warning",
                 "message": {"text": describe(edit)},
                 "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": place}}],

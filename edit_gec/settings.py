@@ -26,13 +26,17 @@ from edit_gec.errors import InputError
 
 @dataclass(frozen=True)
 class Settings:
-    """What the table says; `root` is the folder that its paths and patterns start from."""
+    """What the table says; `root` is the folder that its paths and patterns start from.
+
+    `words_file` is where words can be added: the dictionary, if that is a file.
+    """
 
     dictionary: tuple[str, ...] = ()
     min_confidence: float | None = None
     exclude: tuple[str, ...] = ()
     model: str | None = None
     root: str = ""
+    words_file: str | None = None
 
 
 def words(path: str) -> tuple[str, ...]:
@@ -68,6 +72,7 @@ def parse(table: dict[str, Any], path: str) -> Settings:
         exclude=texts("exclude"),
         model=model,
         root=root,
+        words_file=os.path.join(root, dictionary) if isinstance(dictionary, str) else None,
     )
 
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from edit_gec.edits import Edit, offsets
 from edit_gec.errors import InputError
 from edit_gec.explain import NAMES
-from edit_gec.report import describe
+from edit_gec.report import describe, rule_id
 from edit_gec.server.annotated import NOWHERE, Annotated, parse, plain
 
 VARIANTS = {
@@ -142,12 +142,6 @@ def _variant(code: str) -> str:
 # --- answers -----------------------------------------------------------------------------------------------------
 
 
-def rule_id(edit: Edit) -> str:
-    """'R:VERB:SVA' -> 'EDIT_GEC_R_VERB_SVA'; for spelling the ending that makes editors offer "add to dictionary"."""
-    kind = edit.type or "R:OTHER"
-    return "EDIT_GEC_SPELLING_RULE" if kind.endswith(":SPELL") else "EDIT_GEC_" + kind.replace(":", "_")
-
-
 def _category(edit: Edit) -> tuple[str, str, str]:
     return CATEGORIES.get((edit.type or "").partition(":")[2], GRAMMAR)
 
@@ -190,16 +184,7 @@ def answer(
 
 def matches(asked: Question, edits: Sequence[Edit], sentences: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
     """The edits that the client wants, as LanguageTool's matches, in order."""
-    view, found, low = asked.text.view, [], 0
-    for number, edit in enumerate(edits):
-        if not asked.wants(edit):
-            continue
-        high = edits[number + 1].start if number + 1 < len(edits) else len(view)
-        for shown in (widened(view, edit, low, high), edit):
-            if span := asked.text.project(shown.start, shown.end, shown.replacement):
-                found.append((*span, shown, edit))
-                low = shown.end
-                break
+    view, found = asked.text.view, list(placed(asked.text, edits, asked.wants))
     places = _utf16(asked.text.document, [place for start, end, *_ in found for place in (start, end)])
     out, at = [], 0
     for number, (start, end, shown, edit) in enumerate(found):
@@ -225,6 +210,25 @@ def matches(asked: Question, edits: Sequence[Edit], sentences: Sequence[tuple[in
             }
         )
     return out
+
+
+def placed(
+    text: Annotated, edits: Sequence[Edit], wanted: Callable[[Edit], bool]
+) -> Iterator[tuple[int, int, Edit, Edit]]:
+    """(start, end, shown, edit) of the wanted edits that have a place in the document, in order.
+
+    [start, end) is of the document; `shown` is the edit over at least one word where that can be.
+    """
+    low = 0
+    for number, edit in enumerate(edits):
+        if not wanted(edit):
+            continue
+        high = edits[number + 1].start if number + 1 < len(edits) else len(text.view)
+        for shown in (widened(text.view, edit, low, high), edit):
+            if span := text.project(shown.start, shown.end, shown.replacement):
+                yield *span, shown, edit
+                low = shown.end
+                break
 
 
 def _utf16(text: str, places: Sequence[int]) -> list[int]:
