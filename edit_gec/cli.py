@@ -33,6 +33,7 @@ OTHER_COMMANDS = {
     "score": "measure corrections: ERRANT precision, recall and F0.5",
     "train": "train a model from a recipe",
     "serve": "answer LanguageTool's clients and serve a page to write on",
+    "lsp": "serve an editor that speaks the language server protocol",
 }
 
 

@@ -156,7 +156,7 @@ class Corrector:
                 Window(number, sentence, pieces)
                 for number, of_text in enumerate(sentences)
                 for sentence in of_text
-                for pieces in self.windows(self.tokens.encode(sentence.text))  # 2
+                for pieces in self.readable(self.tokens.encode(sentence.text))  # 2
             ]
         edits: list[list[Edit]] = [[] for _ in texts]
         refused: list[list[Edit]] = [[] for _ in texts]
@@ -193,6 +193,16 @@ class Corrector:
         if start < len(pieces):
             yield pieces.window(start, len(pieces))
 
+    def readable(self, pieces: Pieces) -> list[Pieces]:
+        """The windows, without those inside a word: what has no space for hundreds of pieces was not written to read.
+
+        The model would take long over them, at a piece for each character.
+        """
+        windows = list(self.windows(pieces))
+        if len(windows) == 1:
+            return windows
+        return [window for window in windows if any(map(self.tokens.starts_word, window.ids[1:]))]
+
     def batches(self, windows: list[Window]) -> Iterator[list[Window]]:
         """Windows of similar length together, so that little is spent on padding."""
         ordered = sorted(windows, key=lambda window: len(window.pieces))
@@ -221,7 +231,7 @@ class Corrector:
             projected = sentence.project(*place)
             if projected:
                 begin, stop, new = whole_words(text, *projected)
-                if not self.dictionary.isdisjoint(_WORD.findall(text[begin:stop].casefold())):
+                if mentions(self.dictionary, text[begin:stop]):
                     continue
                 yield Edit(begin, stop, text[begin:stop], new, round(confidence, 4))
 
@@ -253,6 +263,11 @@ class Corrector:
         """The corrected text; of two edits that meet after projection the surer one wins."""
         chosen = surest(found)
         return Correction(text, apply(text, chosen), tuple(chosen), tuple(surest(refused)))
+
+
+def mentions(words: frozenset[str], text: str) -> bool:
+    """Does the text have one of these words, which are case folded?"""
+    return not words.isdisjoint(_WORD.findall(text.casefold()))
 
 
 def surest(found: Iterable[Edit]) -> list[Edit]:

@@ -163,7 +163,7 @@ class Checker:
                     future.cancel()
 
     def _windows(self, source: str) -> list[Pieces]:
-        return list(self.corrector.windows(self.corrector.tokens.encode(source)))
+        return self.corrector.readable(self.corrector.tokens.encode(source))
 
     def _count(self, text: str, stages: Stages) -> None:
         if self.metrics:
