@@ -1,0 +1,195 @@
+"""What people would use instead: `transformers` generate, CTranslate2, Harper. All get the same text and pieces.
+
+Each builder returns a function from sentences to corrected sentences. Peers read the checkpoint that our target reads:
+a Hugging Face T5 folder, converted for CTranslate2 by `convert`. Pieces come from the same SentencePiece model for
+everybody, so differences between tokenizers are not measured.
+
+Replayed streams (weights that were never trained, setup.py): `transformers` gets each token forced by a logits
+processor after all its work is done; CTranslate2 has no such hook and writes as many tokens as the streams of the
+batch have on average.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from edit_gec.benching.setup import Setup, tensor_type
+from edit_gec.errors import InputError
+from edit_gec.tokens import EOS, PAD, Tokens
+
+Run = Callable[[Sequence[str]], list[str]]
+LOOKUP_TOKENS = 10  # transformers' own default
+PRECISIONS = ("float32", "int8")
+
+
+def transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) -> Run:
+    """`generate`: greedy, or with an assistant, or with prompt lookup (these two take one sentence at a time)."""
+    import torch
+
+    dtype = tensor_type(setup.dtype)
+    tokens, model = Tokens.load(setup.target, 0), hugging_face(setup.target, dtype=dtype).to(setup.device)
+    options: dict[str, Any] = {"do_sample": False, "max_new_tokens": setup.max_length}
+    if assisted:
+        options["assistant_model"] = hugging_face(setup.assistant, dtype=dtype).to(setup.device)
+    if lookup:
+        options["prompt_lookup_num_tokens"] = LOOKUP_TOKENS
+    streams = setup.streams_of("target")
+
+    def run(sentences: Sequence[str]) -> list[str]:
+        rows = [[*tokens.ids(setup.prefix + sentence), EOS] for sentence in sentences]
+        width = max(map(len, rows))
+        ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=setup.device)
+        given = dict(options)
+        if streams is not None:
+            given["logits_processor"] = [forcing([streams.of(sentence).output for sentence in sentences])]
+        written = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), **given)
+        return [tokens.decode(output).removeprefix(" ") for output in written.tolist()]
+
+    return run
+
+
+def hugging_face(folder: str | Path, **options: Any) -> Any:
+    """A T5 of `transformers` in evaluation mode, loaded without its talk."""
+    from transformers import T5ForConditionalGeneration, utils
+
+    logging: Any = utils.logging
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    model: Any = T5ForConditionalGeneration
+    return model.from_pretrained(folder, **options).eval()
+
+
+def forcing(streams: Sequence[Sequence[int]]) -> Callable[[Any, Any], Any]:
+    """A logits processor that leaves only the next token of each row's stream; </s> when the stream has ended."""
+    import torch
+
+    def force(input_ids: Any, scores: Any) -> Any:
+        position = input_ids.shape[1] - 1  # <pad> comes first
+        wanted = [stream[position] if position < len(stream) else EOS for stream in streams]
+        forced = torch.full_like(scores, -torch.inf)
+        forced[range(len(wanted)), wanted] = 0.0
+        return forced
+
+    return force
+
+
+# ---------------------------------------------------------------- CTranslate2
+
+
+def ctranslate2(setup: Setup, precision: str) -> Run:
+    """CTranslate2's greedy search on the converted checkpoint. `precision` is one of PRECISIONS."""
+    import ctranslate2 as library
+
+    folder = setup.converted[precision]
+    threads = {"inter_threads": 1, "intra_threads": setup.threads}
+    translator = library.Translator(folder, device=setup.device.split(":")[0], compute_type=precision, **threads)
+    tokens = Tokens.load(setup.target, 0)
+    streams = setup.streams_of("target")
+    name, number = tokens.processor.id_to_piece, tokens.processor.piece_to_id
+
+    def run(sentences: Sequence[str]) -> list[str]:
+        rows = [[*map(name, tokens.ids(setup.prefix + sentence)), name(EOS)] for sentence in sentences]
+        options: dict[str, Any] = {"max_decoding_length": setup.max_length}
+        if streams is not None:
+            steps = max(1, round(fmean(len(streams.of(sentence).output) for sentence in sentences)))
+            options.update(max_decoding_length=steps, min_decoding_length=steps)
+        results = translator.translate_batch(rows, beam_size=1, **options)
+        written = [[number(piece) for piece in result.hypotheses[0]] for result in results]
+        return [tokens.decode(output).removeprefix(" ") for output in written]
+
+    return run
+
+
+def convert(target: str | Path, folder: str | Path, precision: str) -> None:
+    """Convert a Hugging Face T5 folder for CTranslate2, with the vocabulary of its spiece.model.
+
+    Its own converter wants a tokenizer of `transformers`; all it takes from it are names of pieces, given here.
+    """
+    import torch
+    from ctranslate2.converters.converter import Converter
+    from ctranslate2.converters.transformers import T5Loader
+
+    tokens = Tokens.load(target, 0)
+
+    class Names:
+        pad_token, eos_token, unk_token = map(tokens.processor.id_to_piece, (0, 1, 2))
+
+        def get_vocab(self) -> dict[str, int]:
+            return {tokens.processor.id_to_piece(n): n for n in range(tokens.pieces)}
+
+        def convert_ids_to_tokens(self, number: int) -> str:
+            return str(tokens.processor.id_to_piece(number))
+
+    class OfSentencePiece(Converter):  # type: ignore[misc]
+        def _load(self) -> Any:
+            with torch.no_grad():
+                return T5Loader()(hugging_face(target), Names())
+
+    OfSentencePiece().convert(str(folder), quantization=precision, force=True)
+
+
+# ---------------------------------------------------------------- Harper
+
+# JSON strings in and out, one a line. The first suggestion of every lint is applied; of two that meet, the first.
+HARPER = """
+import { createInterface } from "node:readline";
+import { Dialect, LocalLinter, SuggestionKind } from "harper.js";
+import { binary } from "harper.js/binary";
+const linter = new LocalLinter({ binary, dialect: Dialect.American });
+for await (const line of createInterface({ input: process.stdin })) {
+  const text = JSON.parse(line);
+  const lints = (await linter.lint(text, { language: "plaintext" }))
+    .filter((lint) => lint.suggestion_count() > 0)
+    .map((lint) => ({ start: lint.span().start, end: lint.span().end, fix: lint.suggestions()[0] }))
+    .sort((a, b) => a.start - b.start || a.end - b.end);
+  let out = "", at = 0;
+  for (const { start, end, fix } of lints) {
+    if (start < at) continue;
+    const extra = fix.get_replacement_text(), kind = fix.kind();
+    const old = text.slice(start, end);
+    const changed = kind === SuggestionKind.Remove ? "" : kind === SuggestionKind.InsertAfter ? old + extra : extra;
+    out += text.slice(at, start) + changed;
+    at = end;
+  }
+  process.stdout.write(JSON.stringify(out + text.slice(at)) + "\\n");
+}
+"""
+
+
+def harper(setup: Setup, stack: ExitStack) -> Run:
+    """Harper in a node process that stays until the stack closes: sentences go in and come back one by one."""
+    process = subprocess.Popen(
+        ["node", "--input-type=module", "-e", HARPER],
+        cwd=setup.harper, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+    )  # fmt: skip
+    stack.enter_context(process)  # which closes its pipes: it ends
+
+    def run(sentences: Sequence[str]) -> list[str]:
+        assert process.stdin is not None and process.stdout is not None
+        corrected = []
+        for sentence in sentences:
+            process.stdin.write(json.dumps(sentence) + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+            if not answer:
+                raise InputError(f"Harper gave up (node's status {process.wait()}); is harper.js in {setup.harper}?")
+            corrected.append(str(json.loads(answer)))
+        return corrected
+
+    return run
+
+
+def harper_is_missing(folder: str | None) -> str | None:
+    """Why Harper cannot run, None where it can: node, and harper.js in node_modules of the folder."""
+    if shutil.which("node") is None:
+        return "node is not installed"
+    if not (Path(folder or ".") / "node_modules" / "harper.js").is_dir():
+        return "harper.js is not installed there: npm install harper.js, and name the folder with --harper"
+    return None

@@ -1,0 +1,153 @@
+"""What is compared: model folders on disk, so that every system, in this process or a new one, loads the same weights.
+
+    shipped   EdiT5 and target as they were trained; outputs are their own
+    base      edit5-base, t5-base and t5-slim with random weights, written to a temporary folder. Latency depends on
+              how many steps are taken, not on the values of weights: the steps are those that the shipped pair takes on
+              the same sentences (replay.py)
+
+The slim target has the target's shape and one decoder layer. Nobody trained it: it always replays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from edit_gec.benching.replay import Streams, record
+from edit_gec.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+    from edit_gec.corrector import Corrector
+    from edit_gec.t5 import T5
+    from edit_gec.target import Target
+
+SIZES = ("shipped", "base")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Where everything is and how it runs; plain values, so that it can be handed to a new process."""
+
+    model: str  # EdiT5 folder
+    target: str = ""  # Hugging Face T5 folder with spiece.model; none: no T5 runs
+    slim: str = ""
+    assistant: str = ""  # a small T5 for transformers' assisted generation
+    harper: str = ""  # folder with node_modules/harper.js
+    converted: dict[str, str] = field(default_factory=dict)  # CTranslate2 folders by precision
+    replayed: tuple[str, ...] = ()  # which of model, target and slim follow the streams
+    streams: str = ""  # file of the streams
+    prefix: str = ""
+    max_length: int = 256
+    device: str = "cpu"
+    dtype: str = "float32"
+    threads: int = 1
+
+    def dumps(self) -> str:
+        """As JSON, for `loads`."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def loads(cls, text: str) -> Setup:
+        """What `dumps` wrote."""
+        values = json.loads(text)
+        return cls(**{**values, "replayed": tuple(values["replayed"])})
+
+    def streams_of(self, which: str) -> Streams | None:
+        """The streams that "model", "target" or "slim" follows, None where it decides itself."""
+        return Streams.read(self.streams) if which in self.replayed else None
+
+
+def tensor_type(name: str) -> torch.dtype:
+    """float32 -> torch.float32."""
+    import torch
+
+    return getattr(torch, name)  # type: ignore[no-any-return]
+
+
+def load_target(setup: Setup, which: str = "target") -> Target:
+    """The target, or the slim one."""
+    from edit_gec.target import Target
+
+    options: dict[str, Any] = {"prefix": setup.prefix, "device": setup.device, "dtype": tensor_type(setup.dtype)}
+    return Target.load(getattr(setup, which), max_length=setup.max_length, **options)
+
+
+def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
+    """The whole path; with the target where `verified`."""
+    from edit_gec.corrector import Corrector
+    from edit_gec.verified import Verifier
+
+    corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
+    if verified:
+        corrector.verifier = Verifier(load_target(setup))
+    return corrector
+
+
+# ---------------------------------------------------------------- preparing
+
+
+def shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
+    """The trained pair as it is; with a target, the slim one is made and its streams are recorded, in folder `work`."""
+    if not setup.target:
+        return setup
+    import torch
+
+    from edit_gec.checkpoint import load_t5
+    from edit_gec.t5 import T5
+    from edit_gec.tokens import FILE
+
+    setup = _recorded(work, setup, sentences)
+    torch.manual_seed(0)
+    config = replace(load_t5(setup.target).config, num_decoder_layers=1)
+    slim = _written(T5(config), work / "slim", (Path(setup.target) / FILE).read_bytes())
+    return replace(setup, slim=slim, replayed=("slim",))
+
+
+def base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
+    """Base-size models in folder `work`, replaying what the trained pair does. Raises InputError without a target."""
+    from edit_gec import presets
+    from edit_gec.t5 import T5, T5Config
+    from edit_gec.tokens import FILE
+
+    if not setup.target:
+        raise InputError("bench --size base replays what a trained pair does: name its T5 with --target")
+    setup = _recorded(work, setup, sentences)
+    model, tokens = presets.build_edit5("edit5-base")
+    model.save(work / "model", thresholds={})
+    vocabulary = tokens.processor.serialized_model_proto()
+    (work / "model" / FILE).write_bytes(vocabulary)
+    # As t5-small v1.1 is, but for heads that fill the width: CTranslate2 takes no others.
+    small = T5Config(d_model=512, d_ff=1024, num_heads=8, num_layers=8, num_decoder_layers=8)
+    return replace(
+        setup,
+        model=str(work / "model"),
+        target=_written(presets.build_target("t5-base").model, work / "target", vocabulary),
+        slim=_written(presets.build_target("t5-slim").model, work / "slim", vocabulary),
+        assistant=_written(T5(small), work / "assistant", vocabulary),
+        replayed=("model", "target", "slim"),
+    )
+
+
+def _recorded(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
+    """The setup with the streams of its trained pair. Raises InputError when the two have other vocabularies."""
+    corrector, target = load_corrector(setup), load_target(setup)
+    ours, theirs = (t.processor.serialized_model_proto() for t in (corrector.tokens, target.tokens))
+    if ours != theirs:
+        raise InputError("bench replays with one vocabulary: the model's and the target's spiece.model differ")
+    work.mkdir(parents=True, exist_ok=True)
+    record(corrector, target, sentences).write(work / "streams.json")
+    return replace(setup, streams=str(work / "streams.json"), prefix=target.prefix)
+
+
+def _written(model: T5, folder: Path, vocabulary: bytes) -> str:
+    from edit_gec.checkpoint import save_t5
+    from edit_gec.tokens import FILE
+
+    save_t5(model, folder)
+    (folder / FILE).write_bytes(vocabulary)
+    return str(folder)

@@ -1,0 +1,79 @@
+"""Timing in turns: on each job every system once, then all again, so that a busy minute falls on all of them.
+
+    times = interleave({"a": run_a, "b": run_b}, jobs, repeats=3)      times["a"][job] = [seconds, seconds, seconds]
+
+Quantiles over jobs are of each job's median over the repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from time import perf_counter
+from typing import TypeVar
+
+J = TypeVar("J")
+
+
+def interleave(
+    runs: Mapping[str, Callable[[J], object]],
+    jobs: Sequence[J],
+    *,
+    repeats: int,
+    warm_up: int = 1,
+    device: str = "cpu",
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, list[list[float]]]:
+    """Wall-clock seconds of every run on every job, `repeats` of each.
+
+    The order of the systems turns by one from job to job: none always comes after the same other. `warm_up` jobs are
+    run first and not counted. `progress` is called with (jobs done, jobs in all).
+    """
+    names = list(runs)
+    times: dict[str, list[list[float]]] = {name: [[] for _ in jobs] for name in names}
+    for job in jobs[:warm_up]:
+        for name in names:
+            runs[name](job)
+    for repeat in range(repeats):
+        for number, job in enumerate(jobs):
+            turn = (number + repeat) % len(names) if names else 0
+            for name in names[turn:] + names[:turn]:
+                times[name][number].append(seconds(lambda name=name, job=job: runs[name](job), device))  # type: ignore[misc]
+            if progress:
+                progress(repeat * len(jobs) + number + 1, repeats * len(jobs))
+    return times
+
+
+def seconds(work: Callable[[], object], device: str = "cpu") -> float:
+    """Wall-clock seconds of one call; on a GPU until it has finished."""
+    synchronise(device)
+    begun = perf_counter()
+    work()
+    synchronise(device)
+    return perf_counter() - begun
+
+
+def synchronise(device: str) -> None:
+    """Wait until the GPU has nothing left to do."""
+    if device.startswith("cuda"):
+        import torch
+
+        torch.cuda.synchronize()
+
+
+def medians(times: Sequence[Sequence[float]]) -> list[float]:
+    """Each job's median over its repeats."""
+    return [median(of_job) for of_job in times]
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Linear interpolation between order statistics, as numpy does.
+
+    >>> quantile([1.0, 2.0, 3.0, 4.0], 0.5), quantile([5.0], 0.95)
+    (2.5, 5.0)
+    """
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
