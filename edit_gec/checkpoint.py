@@ -192,16 +192,25 @@ def load_t5(folder: str | Path, dtype: torch.dtype = torch.float32) -> T5:
     return load_module(lambda: T5(config), fuse(tensors, config), str(folder)).to(dtype).eval()
 
 
-def save_t5(model: T5, folder: str | Path) -> None:
-    """Write a folder that `transformers` loads as T5ForConditionalGeneration (the vocabulary is the caller's)."""
+def save_t5(model: T5, folder: str | Path, **extra: Any) -> None:
+    """Write a folder that `transformers` loads as T5ForConditionalGeneration (the vocabulary is the caller's).
+
+    `extra` are further entries of config.json.
+    """
     parameters = unscaled(model.state_dict(), model.config)
-    tensors = {}
-    for ours, theirs in hugging_face_names(model.config).items():
-        for name, part in zip(theirs, parameters[ours].chunk(len(theirs)), strict=True):
-            tensors[name] = part.contiguous().clone()
+    tensors = separate(parameters, model.config)
     if model.output is None and not model.config.scale_decoder_outputs:
         tensors["lm_head.weight"] = parameters["embedding.weight"].clone()  # `transformers` ties only what it scales
-    write_folder(Path(folder), hugging_face_config(model.config), tensors)
+    write_folder(Path(folder), {**hugging_face_config(model.config), **extra}, tensors)
+
+
+def separate(parameters: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
+    """Our tensors -> Hugging Face's: the other way of `fuse`."""
+    tensors = {}
+    for ours, theirs in hugging_face_names(config).items():
+        for name, part in zip(theirs, parameters[ours].chunk(len(theirs)), strict=True):
+            tensors[name] = part.contiguous().clone()
+    return tensors
 
 
 def unscaled(parameters: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:

@@ -6,11 +6,10 @@ cores, it was worth several times AdamW's progress per pair. Both parts come fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import nn
 
 from edit_gec.errors import InputError
 
@@ -18,13 +17,13 @@ from edit_gec.errors import InputError
 class MuonAdamW(torch.optim.Optimizer):
     """Two optimizers in one. Their parameter groups are shared, so schedulers reach both."""
 
-    def __init__(self, matrices: Iterable[nn.Parameter], rest: Iterable[nn.Parameter], lr: float, adamw_lr: float):
+    def __init__(self, matrices: list[dict[str, Any]], rest: list[dict[str, Any]]):
+        """Parameter groups, {"params": ..., "lr": ...} each, for Muon and for AdamW."""
         if not hasattr(torch.optim, "Muon"):
             raise InputError(f"torch {torch.__version__} has no Muon; training needs torch 2.9 or newer")
-        matrices, rest = list(matrices), list(rest)
-        super().__init__([{"params": matrices}, {"params": rest}], {"lr": lr})
-        self.muon = torch.optim.Muon(matrices, lr=lr, weight_decay=0.0, ns_steps=4, adjust_lr_fn="match_rms_adamw")
-        self.adamw = torch.optim.AdamW(rest, lr=adamw_lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
+        super().__init__([*matrices, *rest], {})
+        self.muon = torch.optim.Muon(matrices, weight_decay=0.0, ns_steps=4, adjust_lr_fn="match_rms_adamw")
+        self.adamw = torch.optim.AdamW(rest, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
         self._share()
 
     def _share(self) -> None:

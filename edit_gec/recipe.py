@@ -10,6 +10,12 @@
     steps = 100
 
 A stage has a depth, a number of steps, an error rate, and shares of real edits and of text that needs no correction.
+With kind = "t5" a T5 is trained that writes whole corrected sentences; `layers` is then the depth of its decoder. It
+may start from an EdiT5's encoder, shared and frozen or as a copy of its own:
+
+    kind = "t5"
+    encoder = "../edit5-mini"                  # folder of an EdiT5, seen from the recipe
+    encoder_rate = 0.0                         # frozen; above 0: a copy, at this share of the learning rate
 """
 
 from __future__ import annotations
@@ -21,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
-    from edit_gec.edit5 import EdiT5Config
+    from edit_gec.t5 import T5Config
 
 T = TypeVar("T", "Stage", "Recipe")
 
@@ -48,7 +54,8 @@ class Recipe:
     """All that is needed to repeat a training."""
 
     name: str
-    preset: str = "edit5-mini"
+    kind: str = "edit5"  # or "t5": a T5 that writes whole sentences
+    preset: str = ""  # empty: edit5-mini, or t5-mini
     model: dict[str, Any] = field(default_factory=dict)  # what is different from the preset
     vocabulary: int = 8000
     max_pieces: int = 96
@@ -56,18 +63,32 @@ class Recipe:
     seed: int = 1
     bf16: bool = True
     thresholds: dict[str, float] = field(default_factory=dict)  # of decode.Options, chosen on a development set
+    encoder: str = ""  # T5: folder of the EdiT5 whose encoder and embedding it starts with
+    encoder_rate: float = 0.0  # T5: learning rate of these against the rest; 0: shared with the EdiT5, frozen
+    guide: float = 0.5  # T5: weight of the attention that is guided to the piece which is copied next
+    edit_weight: float = 2.0  # T5: weight of tokens that are no copy of what follows the last one
     stages: tuple[Stage, ...] = field(default=())
 
     @property
-    def config(self) -> EdiT5Config:
-        """Shape of the model; its vocabulary is the recipe's and the slots. Raises InputError or TypeError."""
-        from edit_gec.edit5 import PRESETS
+    def shared(self) -> bool:
+        """Whether the encoder stays an EdiT5's own."""
+        return bool(self.encoder) and self.encoder_rate == 0
 
-        if self.preset not in PRESETS:
-            raise InputError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
-        preset = PRESETS[self.preset]
-        size = self.vocabulary + int(self.model.get("slots", preset.slots))
-        return replace(preset, **{"vocab_size": size, **self.model})
+    @property
+    def config(self) -> T5Config:
+        """Shape of the model; its vocabulary is the recipe's and the slots. Raises InputError or TypeError."""
+        from edit_gec import edit5, t5
+
+        if self.kind not in ("edit5", "t5"):
+            raise InputError(f"kind {self.kind!r}: edit5 or t5 is wanted")
+        presets: dict[str, Any] = dict(edit5.PRESETS if self.kind == "edit5" else t5.PRESETS)
+        name = self.preset or f"{self.kind}-mini"
+        if name not in presets:
+            raise InputError(f"preset {name!r} is none of {', '.join(presets)}")
+        preset = presets[name]
+        slots = int(self.model.get("slots", preset.slots)) if self.kind == "edit5" else t5.SLOTS
+        config: T5Config = replace(preset, **{"vocab_size": self.vocabulary + slots, **self.model})
+        return config
 
 
 def read_recipe(path: Path) -> Recipe:

@@ -11,7 +11,8 @@ biases belong to the stack, not to its layers (Raffel et al. 2020, section 2.1).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -63,10 +64,21 @@ class T5Config:
                 raise InputError(f"{name} is {value!r}, a number up to 1.0 is wanted")
 
 
+# Of T5s that are trained here: Muon wants scaled attention, a small model cannot afford an output layer of its own.
+OURS: dict[str, Any] = {"attention_scale": 0.125, "tie_word_embeddings": True, "scale_decoder_outputs": True}
+SLOTS = 192  # entries behind the vocabulary, as edit5-mini has them: the T5s can share its embedding
+
 PRESETS: dict[str, T5Config] = {
     "t5-base": T5Config(),
     "t5-slim": T5Config(num_decoder_layers=1),
-}
+    # edit5-mini's vocabulary and width; its twelve encoder layers and one more, which a decoder can learn to copy from
+    "t5-mini": T5Config(
+        vocab_size=8192, d_model=256, d_ff=704, num_heads=4, num_layers=13, num_decoder_layers=6, **OURS,
+    ),
+    "t5-tiny": T5Config(
+        vocab_size=8192, d_model=128, d_ff=352, num_heads=2, num_layers=3, num_decoder_layers=1, **OURS,
+    ),
+}  # fmt: skip
 
 
 class RMSNorm(nn.Module):
@@ -335,3 +347,18 @@ def initialise(model: nn.Module, c: T5Config) -> None:
             nn.init.normal_(module.weight, std=deviations.get(leaf, c.d_model**-0.5))
             if leaf == "qkv":
                 nn.init.normal_(module.weight[:inner], std=deviations["q"])
+
+
+def deepen(model: T5, layers: int) -> T5:
+    """The same T5 with a deeper decoder: its stack copied on itself until it has `layers` layers."""
+    old = model.config.num_decoder_layers
+    if layers % old:
+        raise InputError(f"{layers} decoder layers are wanted, not a multiple of the {old} there are")
+    deeper = T5(replace(model.config, num_decoder_layers=layers))
+    state = model.state_dict()
+    for name in deeper.state_dict():
+        if name.startswith("decoder.layers."):
+            n, rest = name.removeprefix("decoder.layers.").split(".", 1)
+            state[name] = model.state_dict()[f"decoder.layers.{int(n) % old}.{rest}"]
+    deeper.load_state_dict(state)
+    return deeper

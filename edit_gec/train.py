@@ -6,22 +6,22 @@ A recipe (recipe.py) is a list of stages, between which the model grows (edit5.g
 RUNS/<name>/<stage> and saves a checkpoint every ten minutes; Ctrl-C saves one too, and the same command resumes. Under
 torchrun every process draws its own pairs; the first one prepares and writes the files.
 
-Loss: sums over tags, points and inserted pieces, per source piece (lambda = number of tokens in EdiT5, section 4.1).
+What is learnt from a pair is the objective's: objective_edit5.py, or objective_t5.py for recipes with kind = "t5".
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import random
 import shutil
 import signal
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from edit_gec.errors import InputError
 from edit_gec.pairs import fragment, prepare, read_edits
@@ -29,11 +29,41 @@ from edit_gec.recipe import Recipe, Stage, read_recipe
 from edit_gec.tokens import FILE, Tokens, train_vocabulary
 
 if TYPE_CHECKING:
-    from edit_gec.collate import Example
-    from edit_gec.edit5 import EdiT5
+    from collections.abc import Sequence
+
+    from torch import Tensor, nn
 
 POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
 SAVE_SECONDS = 600
+
+
+class Example(Protocol):
+    """A pair as a model sees it; batches are filled by the length of its source."""
+
+    @property
+    def ids(self) -> Sequence[int]: ...
+
+
+class Objective(Protocol):
+    """What a kind of model learns, and from what it starts; one class of this name in each objective_KIND.py."""
+
+    def tokens(self) -> Tokens: ...
+    def example(self, source: str, target: str, tokens: Tokens) -> Any: ...
+    def collate(self, examples: Sequence[Any]) -> dict[str, Tensor]: ...
+    def losses(self, model: Any) -> nn.Module: ...
+    def loss(self, inputs: dict[str, Tensor], outputs: Any) -> Tensor: ...
+    def take(self) -> dict[str, float]: ...
+    def rate(self, name: str) -> float: ...
+    def start(self, stage: Stage, before: Path | None, init: Path | None) -> nn.Module: ...
+    def save(self, model: Any, folder: Path) -> None: ...
+    def finish(self, stage: Path, output: Path) -> None: ...
+
+
+def objective_of(recipe: Recipe, folder: Path) -> Objective:
+    """The objective of a recipe whose vocabulary is in `folder`."""
+    module = importlib.import_module(f"edit_gec.objective_{recipe.kind}")
+    made: Objective = module.Objective(recipe, folder)
+    return made
 
 
 # ---------------------------------------------------------------- pairs -> batches
@@ -48,14 +78,13 @@ class Pairs:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         from torch.utils.data import get_worker_info
 
-        from edit_gec.collate import collate
-
         worker = get_worker_info()
         who = (os.environ.get("RANK", "0"), worker.id if worker else 0)  # each draws pairs of its own
         rng = random.Random(f"{self.recipe.seed} {self.stage.name} {self.start} {who}")
+        objective = objective_of(self.recipe, self.folder)
         pool: list[Example] = []
         pieces = 0
-        for example in self._examples(rng):
+        for example in self._examples(rng, objective):
             pool.append(example)
             pieces += len(example.ids)
             if pieces < POOL * self.stage.batch_pieces:
@@ -63,15 +92,13 @@ class Pairs:
             batches = list(buckets(pool, self.stage.batch_pieces))
             rng.shuffle(batches)
             for batch in batches:
-                yield collate(batch)._asdict()
+                yield objective.collate(batch)
             pool, pieces = [], 0
 
-    def _examples(self, rng: random.Random) -> Iterator[Example]:
-        from edit_gec.collate import example
-
-        tokens = Tokens.load(self.folder, self.recipe.config.slots)
+    def _examples(self, rng: random.Random, objective: Objective) -> Iterator[Example]:
+        tokens = objective.tokens()
         for source, target in self.texts(rng):
-            made = example(source, target, tokens)
+            made = objective.example(source, target, tokens)
             if made is not None and len(made.ids) <= self.recipe.max_pieces:
                 yield made
 
@@ -111,16 +138,24 @@ def buckets(pool: list[Example], batch_pieces: int) -> Iterator[list[Example]]:
 # ---------------------------------------------------------------- one stage
 
 
-def optimizer_for(model: EdiT5, stage: Stage, recipe: Recipe) -> Any:
-    """Muon for the hidden matrices, AdamW for embeddings, norms, biases and heads."""
+def optimizer_for(model: nn.Module, stage: Stage, recipe: Recipe, rate: Callable[[str], float] = lambda _: 1.0) -> Any:
+    """Muon for the hidden matrices, AdamW for embeddings, norms, biases and heads.
+
+    `rate` says how fast each parameter learns against the others; those with rate 0 are frozen.
+    """
     from edit_gec.optim import MuonAdamW
 
-    hidden: list[Any] = []
-    rest: list[Any] = []
+    groups: dict[tuple[bool, float], list[Any]] = {}
     for name, parameter in model.named_parameters():
         matrix = parameter.ndim == 2 and name.split(".")[-2] in ("qkv", "q", "kv", "o", "wi", "wo", "anchor")
-        (hidden if matrix else rest).append(parameter)
-    return MuonAdamW(hidden, rest, lr=stage.lr, adamw_lr=stage.lr * recipe.adamw)
+        parameter.requires_grad_(rate(name) > 0)
+        if parameter.requires_grad:
+            groups.setdefault((matrix, rate(name)), []).append(parameter)
+
+    def of(matrices: bool, lr: float) -> list[dict[str, Any]]:
+        return [{"params": p, "lr": lr * share} for (matrix, share), p in groups.items() if matrix == matrices]
+
+    return MuonAdamW(of(True, stage.lr), of(False, stage.lr * recipe.adamw))
 
 
 def schedule(step: int, stage: Stage) -> float:
@@ -130,27 +165,15 @@ def schedule(step: int, stage: Stage) -> float:
     return min(1.0, (stage.steps - step) / stage.decay) if stage.decay else 1.0
 
 
-def make_trainer(model: EdiT5, pairs: Pairs, output: Path, device: str) -> Any:
+def make_trainer(model: nn.Module, pairs: Pairs, output: Path, device: str) -> Any:
     """Hugging Face Trainer for one stage, with our losses, batches, clock-driven checkpoints and log."""
     import torch
     from transformers import Trainer, TrainerCallback, TrainingArguments
 
-    from edit_gec.collate import Counts
-    from edit_gec.edit5 import Batch
-
     stage, recipe = pairs.stage, pairs.recipe
+    objective = objective_of(recipe, pairs.folder)
 
-    class Objective(torch.nn.Module):  # Trainer writes into model.config: it gets a module that has none
-        def __init__(self) -> None:
-            super().__init__()
-            self.edit5 = model
-
-        def forward(self, *, sequential: bool, **batch: torch.Tensor) -> Any:
-            return self.edit5(Batch(**batch), sequential=sequential)
-
-    class EditTrainer(Trainer):
-        counts = Counts()
-
+    class ObjectiveTrainer(Trainer):
         def get_train_dataloader(self) -> Any:
             from torch.utils.data import DataLoader, IterableDataset
 
@@ -162,12 +185,10 @@ def make_trainer(model: EdiT5, pairs: Pairs, output: Path, device: str) -> Any:
             return DataLoader(Stream(), batch_size=None, num_workers=workers, prefetch_factor=8)
 
         def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-            losses, tags, insertions = model(**inputs, sequential=self.state.global_step % 4 == 0)
-            self.counts.add(Batch(**inputs), losses, tags, insertions)
-            return (losses.tag + losses.point + losses.insertion) / losses.pieces
+            return objective.loss(inputs, model(**inputs, step=self.state.global_step))
 
         def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-            super().log({**logs, **self.counts.take()}, *args, **kwargs)
+            super().log({**logs, **objective.take()}, *args, **kwargs)
 
     class Clock(TrainerCallback):
         last = time.monotonic()
@@ -216,14 +237,18 @@ def make_trainer(model: EdiT5, pairs: Pairs, output: Path, device: str) -> Any:
         dataloader_pin_memory=False,
         ddp_find_unused_parameters=False,
     )
-    optimizer = optimizer_for(model, stage, recipe)
+    optimizer = optimizer_for(model, stage, recipe, objective.rate)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: schedule(step, stage))
-    return EditTrainer(
-        model=Objective(), args=arguments, train_dataset=[None], optimizers=(optimizer, scheduler), callbacks=[Clock()]
+    return ObjectiveTrainer(
+        model=objective.losses(model),
+        args=arguments,
+        train_dataset=[None],
+        optimizers=(optimizer, scheduler),
+        callbacks=[Clock()],
     )
 
 
-def run_stage(model: EdiT5, pairs: Pairs, output: Path, device: str) -> EdiT5:
+def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str) -> None:
     """Train one stage to its end, from its last complete checkpoint if there is one."""
     from transformers.trainer_utils import get_last_checkpoint
 
@@ -235,7 +260,6 @@ def run_stage(model: EdiT5, pairs: Pairs, output: Path, device: str) -> EdiT5:
     trainer.train(resume_from_checkpoint=last)
     if trainer.state.global_step < pairs.stage.steps:
         raise InputError(f"{output}: stopped at step {trainer.state.global_step}; the same command goes on from there")
-    return model
 
 
 def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", init: Path | None = None) -> Path:
@@ -248,68 +272,40 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
     processes = PartialState(cpu=device == "cpu")
     with processes.main_process_first():
         prepare_files(recipe, folder, data, init)
+    objective = objective_of(recipe, folder)
     torch.manual_seed(recipe.seed)
     finished: Path | None = None
     for stage in recipe.stages:
         output = runs / recipe.name / stage.name
         if not (output / "config.json").exists():
             before = runs / recipe.name / stage.start if stage.start else finished
-            model = starting_model(recipe, stage, before, init)
-            wanted = Tokens.load(folder, model.config.slots).size
-            if model.config.vocab_size != wanted:
-                given = model.config.vocab_size
-                raise InputError(
-                    f"{folder / FILE}: {wanted} entries with slots, the model has {given}; another model's?"
-                )
-            model = run_stage(model.train(), Pairs(folder, data, recipe, stage, 0), output, device)
+            model = objective.start(stage, before, init)
+            run_stage(model.train(), Pairs(folder, data, recipe, stage, 0), output, device)
             if processes.is_main_process:
-                model.save(output)
+                objective.save(model, output)
             processes.wait_for_everyone()
         finished = output
     output = runs / recipe.name / "model"
     if processes.is_main_process:
-        finish(recipe, finished, folder, output)
+        if finished is None:
+            raise InputError("a recipe without stages trains nothing")
+        objective.finish(finished, output)
+        shutil.copyfile(folder / FILE, output / FILE)
     processes.wait_for_everyone()
     return output
 
 
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:
-    """Training text and vocabulary, unless they are there: the vocabulary of `init`, or one learnt from the text."""
+    """Training text and vocabulary, unless they are there: that of `init` or the encoder, or one learnt from text."""
     text = data / "pairs" / "prose.txt"
     if not text.exists():
         prepare(data / "prose", text, seed=recipe.seed)
     if not (folder / FILE).exists():
-        if init is not None and (init / FILE).exists():
-            shutil.copyfile(init / FILE, folder / FILE)
+        given = init or (folder / recipe.encoder if recipe.encoder else None)
+        if given is not None and (given / FILE).exists():
+            shutil.copyfile(given / FILE, folder / FILE)
         else:
             train_vocabulary(text, folder, size=recipe.vocabulary)
-
-
-def starting_model(recipe: Recipe, stage: Stage, before: Path | None, init: Path | None) -> EdiT5:
-    """What a stage starts from: the model of the stage before, a T5, or chance; grown to the depth of the stage."""
-    from edit_gec.checkpoint import load_t5
-    from edit_gec.edit5 import EdiT5, grow, warm_start
-
-    if before is not None:
-        model = EdiT5.load(before)
-    elif init is not None:
-        model, _ = warm_start(load_t5(init), recipe.config.slots)
-    else:
-        return EdiT5(replace(recipe.config, num_layers=stage.layers))
-    return model if model.config.num_layers == stage.layers else grow(model, stage.layers)
-
-
-def finish(recipe: Recipe, stage: Path | None, vocabulary: Path, output: Path) -> None:
-    """Write the complete model folder, ready to ship: weights in bf16, thresholds of the recipe, vocabulary."""
-    import torch
-
-    from edit_gec.edit5 import EdiT5
-
-    if stage is None:
-        raise InputError("a recipe without stages trains nothing")
-    stages = [asdict(s) for s in recipe.stages]
-    EdiT5.load(stage).save(output, torch.bfloat16, thresholds=recipe.thresholds, trained=stages)
-    shutil.copyfile(vocabulary / FILE, output / FILE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

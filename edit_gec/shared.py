@@ -1,0 +1,115 @@
+"""One encoder for drafter and target: a T5 that stands on an EdiT5's encoder, and its folder.
+
+    t5-mini/config.json        "encoder": "../edit5-mini", "shared_layers": 12, ...
+    t5-mini/model.safetensors  the decoder and the encoder layers of its own; the rest is edit5-mini's
+
+The T5 reads what EdiT5 reads (sentinel, pieces, </s>), takes over its embedding and all of its encoder layers, adds
+layers of its own and ends with a norm of its own: a plain T5, which `Target.export` writes as one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from edit_gec import checkpoint
+from edit_gec.edit5 import EdiT5
+from edit_gec.errors import InputError
+from edit_gec.t5 import T5, T5Config
+
+SHAPE = ("vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "attention_scale", "gated", "layer_norm_epsilon",
+         "relative_attention_num_buckets", "relative_attention_max_distance")  # fmt: skip
+
+
+def check(t5: T5Config, edit5: EdiT5, source: str) -> None:
+    """Raises InputError when an EdiT5's encoder cannot stand in this T5."""
+    for name in SHAPE:
+        ours, theirs = getattr(edit5.config, name), getattr(t5, name)
+        if ours != theirs:
+            raise InputError(f"{source}: {name} {theirs}, {ours} is wanted to share an encoder with this EdiT5")
+    if t5.num_layers < edit5.config.num_layers:
+        layers = edit5.config.num_layers
+        raise InputError(f"{source}: num_layers {t5.num_layers}, {layers} or more are wanted to share this encoder")
+
+
+def take_encoder(t5: T5, edit5: EdiT5) -> None:
+    """Copy an EdiT5's embedding, encoder layers and norm into a T5. Raises InputError when they do not fit."""
+    check(t5.config, edit5, "encoder")
+    t5.embedding.load_state_dict(edit5.embedding.state_dict())
+    t5.encoder.load_state_dict(edit5.encoder.state_dict(), strict=False)  # layers of its own stay
+
+
+def join(t5: T5, edit5: EdiT5) -> None:
+    """Let a T5 use an EdiT5's embedding and encoder layers themselves. Raises InputError when they do not fit."""
+    check(t5.config, edit5, "target")
+    t5.embedding, t5.encoder.relative = edit5.embedding, edit5.encoder.relative
+    for n, layer in enumerate(edit5.encoder.layers):
+        t5.encoder.layers[n] = layer
+
+
+def save(t5: T5, folder: Path, encoder: Path, **extra: Any) -> None:
+    """Write a T5 without what it shares with the EdiT5 in folder `encoder`, and where that is found."""
+    edit5 = EdiT5.load(encoder)
+    check(t5.config, edit5, "target")
+    layers = edit5.config.num_layers
+    state = checkpoint.separate(t5.state_dict(), t5.config)
+    own = {name: tensor for name, tensor in state.items() if not is_shared(name, layers)}
+    config = {
+        **checkpoint.hugging_face_config(t5.config),
+        "attention_scale": t5.config.attention_scale,
+        "encoder": os.path.relpath(encoder.resolve(), folder.resolve()),
+        "encoder_fingerprint": fingerprint(edit5),
+        "shared_layers": layers,
+        **extra,
+    }
+    checkpoint.write_folder(folder, config, own)
+
+
+def is_shared(name: str, layers: int) -> bool:
+    """Whether a tensor (Hugging Face's name) belongs to the embedding or the first encoder layers."""
+    if name.startswith("encoder.block."):
+        return int(name.split(".")[2]) < layers or "relative" in name
+    return name == "shared.weight"
+
+
+def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
+    """A T5 that `save` wrote, on the EdiT5 that it names, or on `edit5` if that is the same.
+
+    Raises InputError when the EdiT5 is not there, or not the one that the T5 was trained with.
+    """
+    config = checkpoint.read_config(folder)
+    if edit5 is None or fingerprint(edit5) != config.get("encoder_fingerprint"):
+        edit5 = EdiT5.load(encoder_folder(folder, config))
+    if fingerprint(edit5) != config.get("encoder_fingerprint"):
+        raise InputError(f"{folder}: trained on another version of {encoder_folder(folder, config)}; train it again")
+    shape = checkpoint.t5_config(config, tied=True, source=str(folder / "config.json"))
+    check(shape, edit5, str(folder))
+    tensors = checkpoint.fuse(checkpoint.read_tensors(folder), shape)
+    given = {"embedding.weight": edit5.embedding.weight}
+    given |= {f"encoder.{name}": p for name, p in edit5.encoder.state_dict().items() if not name.startswith("norm.")}
+    t5 = checkpoint.load_module(lambda: T5(shape), {**tensors, **given}, str(folder))
+    join(t5, edit5)
+    return t5.eval(), edit5
+
+
+def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:
+    """Where the EdiT5 of a target is: where its config says, or beside it. Raises InputError."""
+    named = folder / str(config["encoder"])
+    beside = folder.resolve().parent / named.name
+    for place in (named, beside):
+        if (place / "config.json").is_file():
+            return place
+    raise InputError(f"{folder}: it shares the encoder of {named.name}, which is neither at {named} nor at {beside}")
+
+
+def fingerprint(edit5: EdiT5) -> str:
+    """Tells encoders apart: a hash of the last layer, which no training leaves as it was."""
+    digest = hashlib.sha256()
+    layer: Any = edit5.encoder.layers[-1]
+    for tensor in (edit5.encoder.norm.weight, layer.attention.o.weight):
+        digest.update(tensor.detach().to("cpu", torch.bfloat16).view(torch.int16).numpy().tobytes())
+    return digest.hexdigest()[:16]
