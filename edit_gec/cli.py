@@ -32,8 +32,10 @@ STATUSES = """exit status:
 OTHER_COMMANDS = {
     "score": "measure corrections: ERRANT precision, recall and F0.5",
     "train": "train a model from a recipe",
+    "profile": "show where the time goes, stage by stage",
     "serve": "answer LanguageTool's clients and serve a page to write on",
     "lsp": "serve an editor that speaks the language server protocol",
+    "corpus": "correct a table, a folder of files or a data set of any size",
 }
 
 

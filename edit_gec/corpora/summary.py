@@ -1,0 +1,104 @@
+"""What a job did: counts over all its runs, rates, types of edits, acceptance, and what a million sentences cost.
+
+Seconds are those that workers were at work, added up; `rows_per_second` and the rest are what they would do side by
+side without a pause. Start-up, planning and waiting for files are in `wall_seconds` of the last run alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+
+def summary(
+    results: Iterable[dict[str, Any]],
+    broken: dict[str, str],
+    *,
+    workers: int,
+    wall_seconds: float,
+    hourly_cost: float | None = None,
+) -> dict[str, Any]:
+    """Plain values for JSON, from the lines of the journal. `hourly_cost`: of all workers together, in any currency."""
+    counts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    seconds, cut_short = 0.0, 0
+    for result in results:
+        counts.update(result["counts"])
+        reasons.update(result["reasons"])
+        seconds += result["seconds"]
+        cut_short += result["broken"] is not None
+    elapsed, sentences = seconds / workers, counts["sentences"]
+    hours = elapsed / 3600 / sentences * 1e6 if sentences else 0.0
+    return {
+        "rows": counts["rows"],
+        "written": counts["written"],
+        "null": counts["null"],
+        "set_aside": dict(reasons.most_common()),
+        "unreadable_files": len(broken),
+        "files_cut_short": cut_short,
+        "edited_rows": counts["edited"],
+        "edits": counts["edits"],
+        "types": _family(counts, "type "),
+        "characters": counts["characters"],
+        "sentences": sentences,
+        "sentences_inferred": counts["inferred"],
+        "duplicates": round(1 - counts["inferred"] / sentences, 4) if sentences else 0.0,
+        **({"verification": _verification(counts)} if counts["verified"] else {}),
+        "workers": workers,
+        "worker_seconds": round(seconds, 1),
+        "wall_seconds": round(wall_seconds, 1),
+        "rows_per_second": round(counts["rows"] / elapsed, 1) if elapsed else 0.0,
+        "sentences_per_second": round(sentences / elapsed, 1) if elapsed else 0.0,
+        "hours_per_million_sentences": round(hours, 3),
+        "cost_per_million_sentences": None if hourly_cost is None else round(hours * hourly_cost, 4),
+    }
+
+
+def _family(counts: Counter[str], prefix: str) -> dict[str, int]:
+    found = {name.removeprefix(prefix): n for name, n in counts.items() if name.startswith(prefix) and n}
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _verification(counts: Counter[str]) -> dict[str, Any]:
+    passes = max(1, counts["target passes"])
+    judged = max(1, counts["drafted tokens judged"])
+    return {
+        "sentences": counts["verified"],
+        "too_long": counts["verified too long"],
+        "unfinished": counts["verified unfinished"],
+        "draft_is_output_rate": round(counts["verified as drafted"] / counts["verified"], 4),
+        "acceptance": round(counts["drafted tokens accepted"] / judged, 4),
+        "passes_per_sentence": round(counts["target passes"] / counts["verified"], 3),
+        "tokens_per_pass": round(counts["target tokens"] / passes, 3),
+        "edits_by_provenance": _family(counts, "provenance "),
+        "refused_edits": counts["refused"],
+    }
+
+
+def talk(summary: dict[str, Any]) -> list[str]:
+    """The summary in a few lines for people."""
+    rate = f"{summary['sentences_per_second']:,} sentences a second on {summary['workers']} workers"
+    bad = sum(summary["set_aside"].values())
+    lines = [
+        f"{summary['written']:,} rows written, {summary['edited_rows']:,} of them with {summary['edits']:,} edits",
+        f"{summary['sentences']:,} sentences, {summary['duplicates']:.1%} of them seen before; {rate}",
+        f"a million sentences: {summary['hours_per_million_sentences']:.3g} hours"
+        + ("" if summary["cost_per_million_sentences"] is None else f", cost {summary['cost_per_million_sentences']}"),
+    ]
+    if summary["types"]:
+        lines.append("edits: " + ", ".join(f"{name} {n:,}" for name, n in list(summary["types"].items())[:10]))
+    if "verification" in summary:
+        verified = summary["verification"]
+        lines.append(
+            f"verified: {verified['draft_is_output_rate']:.1%} of drafts stand as they are, "
+            f"{verified['acceptance']:.1%} of drafted tokens accepted, "
+            f"{verified['passes_per_sentence']} passes a sentence"
+        )
+    if bad:
+        reasons = ", ".join(f"{why} {n:,}" for why, n in summary["set_aside"].items())
+        lines.append(f"{bad:,} rows set aside: {reasons}")
+    if summary["unreadable_files"] or summary["files_cut_short"]:
+        unreadable, short = summary["unreadable_files"], summary["files_cut_short"]
+        lines.append(f"{unreadable:,} files could not be read, {short:,} parts break off early")
+    return lines
