@@ -15,7 +15,6 @@ SOURCE = "edit-gec"
 FIX_ALL = "source.fixAll.edit-gec"
 IGNORE, ADD_WORD = "edit-gec.ignore", "edit-gec.addToDictionary"
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_NAMES = re.compile(r"R:(?:SPELL|ORTH|NOUN|OTHER)\Z")  # what a word that the model does not know is taken for
 
 
 def span(document: Document, start: int, end: int) -> types.Range:
@@ -83,7 +82,7 @@ def fixes(
         )
     ]
     commands = [types.Command("Ignore this correction", IGNORE, arguments=[document.uri, mark.key])]
-    if _WORD.fullmatch(edit.original) and _NAMES.match(edit.type or "R:OTHER"):
+    if _WORD.fullmatch(edit.original):  # of whatever type: a word that the model does not know is taken for any
         commands.append(types.Command(f"Add “{edit.original}” to my dictionary", ADD_WORD, arguments=[edit.original]))
         if project_words:
             title = f"Add “{edit.original}” to the dictionary of this project"

@@ -40,7 +40,7 @@ class Document(TextDocument):
     def places(self) -> Lines:
         """The lines of the text as it is now."""
         if self._lines is None:
-            self._lines = Lines(self.source, str(getattr(self.position_codec.encoding, "value", "utf-16")))
+            self._lines = Lines(self.source, encoding_name(self.position_codec.encoding))
         return self._lines
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
@@ -65,6 +65,11 @@ class Documents(Workspace):
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
     ) -> Document:
         return Document(doc_uri, source, version, language_id, position_codec=self.position_codec)
+
+
+def encoding_name(encoding: types.PositionEncodingKind | str | None) -> str:
+    """utf-8, utf-16 or utf-32; an editor that names none means utf-16."""
+    return str(getattr(encoding, "value", encoding) or "utf-16")
 
 
 def moved(marks: tuple[Mark, ...], start: int, end: int, length: int) -> tuple[Mark, ...]:
