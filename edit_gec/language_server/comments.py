@@ -26,7 +26,7 @@ NAMES = {
 _OPEN = re.compile(r"[ \t]*(?:/\*+[!<]?|\(\*+|\{-+\|?|<!--|<#|--\[=*\[|[rRbBuU]?\"{3}|[rRbBuU]?'{3}|[\"'])[ \t]*")
 _CLOSE = re.compile(r"[ \t]*(?:\*+/|\*+\)|-+\}|-->|#>|\]=*\]|\"{3}|'{3}|[\"'])[ \t\r]*\Z")
 _STAR = re.compile(r"[ \t]*(?:\*(?![*/])[ \t]?)?")
-_LINE = re.compile(r"[ \t]*(?:#+[!:|]?|//+[!<]*|--+\|?|;+|%+|!+|'+|\"|[Rr][Ee][Mm]\b|\\)[ \t]?")
+_LINE = re.compile(r"[ \t]*(?:#+[!:|]?|//+[!<]*|--+(?: ?[|^])?|;+|%+|!+|'+|\"|[Rr][Ee][Mm]\b|\\)[ \t]?")
 _CODE = re.compile(
     r"\s*(?:>>>|\.\.\. |\$ |#!|[@\\]\w+|:\w[\w ]*:|\.\. ?\w"
     r"|(?:type|noqa|pylint|eslint|fmt|isort|mypy|pyright|ruff|pragma|-\*-|vim?|prettier|ts|tslint|nolint|clang|cspell"
@@ -85,12 +85,15 @@ def _blocks(text: str, lexer: Any) -> Iterator[tuple[int, int]]:
 
 
 def _together(text: str, last: tuple[int, int], start: int) -> bool:
-    """Is there nothing between the comments, or one line's end and the same column?"""
+    """Are they parts of one comment, or comments of one line each, in lines that follow each other?"""
     between = text[last[1] : start]
-    if not between:
-        return text[start - 1] != "\n" or _column(text, last[0]) == 0
+    if not between and text[start - 1] != "\n":
+        return True
+    if _OPEN.match(text, *last):
+        return not between and not _CLOSE.search(text, *last)
+    lines = between.count("\n") + (text[last[1] - 1] == "\n")
     same = _column(text, last[0]) == _column(text, start)
-    return same and not between.strip() and (between.count("\n") + (text[last[1] - 1] == "\n")) == 1
+    return lines == 1 and same and not between.strip() and not _OPEN.match(text, start)
 
 
 def _column(text: str, at: int) -> int:
@@ -101,7 +104,8 @@ def _add(view: View, start: int, end: int) -> None:
     """Put in a block, line by line, without comment marks."""
     text = view.document
     opened, quoted, indent = _OPEN.match(text, start, end), False, 0
-    if opened and (closed := _CLOSE.search(text, opened.end(), end)):
+    closed = _CLOSE.search(text, opened.end(), end) if opened else None
+    if opened and closed:
         start, end = opened.end(), closed.start()
         quoted = opened[0].strip()[-1] in "'\""
         indent = _indent(text[start:end])
@@ -109,10 +113,10 @@ def _add(view: View, start: int, end: int) -> None:
     while start < end:
         newline = text.find("\n", start, end)
         stop = end if newline < 0 else newline + 1
-        if quoted or (opened and first):
+        if closed and (quoted or first):
             begin = start + (0 if first else min(indent, _blanks(text[start:stop])))
         else:
-            mark = (_STAR if opened else _LINE).match(text, start, stop)
+            mark = (_STAR if closed else _LINE).match(text, start, stop)
             begin = mark.end() if mark else start
         if _CODE.match(text[begin:stop].rstrip("\r\n")):
             begin = stop if newline < 0 else newline
