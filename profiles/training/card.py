@@ -1,0 +1,214 @@
+"""Rewrites what is measured in a model card: size, scores, reliability, robustness, failures, time and carbon.
+
+    SETS="wi-3k jfleg-dev clean cweb-G-dev cweb-S-dev gmeg-wiki-dev gmeg-fce-dev"
+    cd profiles/score
+    edit-gec score --benchmark $SETS --system edit-gec --format json > edit5-mini.json
+    edit-gec score --benchmark wi-3k --system edit-gec --min-confidence 0 --format json > edit5-mini-all.json
+    cd ../..; python profiles/training/card.py --run first         # a run of curves.csv: how long the training took
+
+Robustness (tests/robustness) is measured here, in a few seconds. Everything between the two marks in the card is
+written anew, everything else stays. Scores of another model than the one in the folder are refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+from math import prod
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+ROOT = Path(__file__).parent.parent.parent
+SCORES = ROOT / "profiles" / "score"
+LISTS = [ROOT / "tests" / "robustness" / name for name in ("leave_alone.jsonl", "correct.jsonl")]
+BEGIN, END = "<!-- measured: card.py writes from here -->", "<!-- measured: to here -->"
+SETS = {
+    "wi-3k": "wi-3k (learners), P / R / F0.5",
+    "cweb-G-dev": "cweb-G-dev (native web text), F0.5",
+    "cweb-S-dev": "cweb-S-dev (native web text), F0.5",
+    "jfleg-dev": "jfleg-dev, GLEU",
+    "gmeg-wiki-dev": "gmeg-wiki-dev, GLEU",
+    "gmeg-fce-dev": "gmeg-fce-dev, GLEU",
+    "clean": "clean.txt, changed per 100 sentences",
+}
+SYSTEMS = {"edit-gec": "this model", "harper": "Harper 2.10", "codespell": "codespell", "none": "doing nothing"}
+WIDTH = 120
+KG_PER_KWH = 0.47  # CO2 of electricity, mean of the world in 2024 (Ember, Global Electricity Review 2025)
+
+
+def rows_of(path: Path, who: str) -> list[dict[str, Any]]:
+    """Rows of a result file of `edit-gec score`; ends the script when they are of another model."""
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    for row in rows:
+        if f"sys:edit-gec+{who}:" not in row["signature"]:
+            raise SystemExit(f"{path}: scores of another model than {who}; measure again (see {Path(__file__).name})")
+    return rows
+
+
+def value(row: dict[str, Any]) -> tuple[str, float]:
+    """What stands in the table, and the figure that counts."""
+    scores, metric = row["scores"], row["metric"]
+    if row["set"] == "wi-3k":
+        return f"{scores['P']:.1f} / {scores['R']:.1f} / {{}}{scores['F0.5']:.1f}{{}}", scores["F0.5"]
+    figure = scores["changed per 100" if metric == "false alarms" else metric]
+    return f"{{}}{figure:.1f}{{}}", -figure if metric == "false alarms" else figure
+
+
+def scores(rows: list[dict[str, Any]]) -> str:
+    """Our scores beside those of other tools; the best of each row, doing nothing apart, in bold."""
+    rows = rows + json.loads((SCORES / "baselines.json").read_text(encoding="utf-8"))
+    lines = [f"| set | {' | '.join(SYSTEMS.values())} |", "|---|---|---|---|---|"]
+    for test, title in SETS.items():
+        cells = {}
+        for row in rows:
+            system = next((key for key in SYSTEMS if key in row["system"]), None)
+            if row["set"] == test and system and not (system == "none" and row["metric"] == "F0.5"):
+                cells[system] = value(row)
+        best = max((figure for system, (_, figure) in cells.items() if system != "none"), default=0.0)
+        shown = []
+        for system in SYSTEMS:
+            text, figure = cells.get(system, ("-", 0.0))
+            mark = "**" if system != "none" and figure == best else ""
+            shown.append(text.format(mark, mark))
+        lines.append(f"| {title} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def reliability(folder: Path, rows: list[dict[str, Any]], everything: list[dict[str, Any]]) -> str:
+    """Draw the diagram for the row with the most edits; returns what the card says about it."""
+    row = max(
+        (r for r in everything if "calibration" in r), key=lambda r: sum(b["edits"] for b in r["calibration"]["bins"])
+    )
+    bins, ece = row["calibration"]["bins"], row["calibration"]["ece"]
+    draw(bins, SCORES / f"{folder.name}-reliability.png")
+    edits = sum(b["edits"] for b in bins)
+    threshold = json.loads((folder / "config.json").read_text(encoding="utf-8"))["thresholds"]["min_confidence"]
+    precision = next(r["scores"]["P"] for r in rows if r["set"] == row["set"])
+    text = (
+        f"Confidence against the share of edits that are the annotator's own: {row['set']}, {edits} edits, expected "
+        f"calibration error {ece:.3f}. Areas of the points are numbers of edits; on the diagonal the confidence is "
+        f"true. The default threshold is {threshold:g}; of the edits above it {precision:.0f} % are right."
+    )
+    return f"![Reliability diagram](../../profiles/score/{folder.name}-reliability.png)\n\n{fill(text, WIDTH)}"
+
+
+def draw(bins: list[dict[str, float]], path: Path) -> None:
+    """Share right against mean confidence, with the diagonal of a perfect calibration."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(4.5, 4.2))
+    axes.plot([0, 1], [0, 1], ":", color="grey")
+    largest = max(b["edits"] for b in bins)
+    xs, ys = [b["confidence"] for b in bins], [b["right"] for b in bins]
+    axes.plot(xs, ys, "-", color="C0", alpha=0.5)
+    axes.scatter(xs, ys, [20 + 180 * b["edits"] / largest for b in bins], color="C0")
+    axes.set(xlabel="confidence", ylabel="share of edits that are right", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    axes.grid(alpha=0.3)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def robustness(cases: list[dict[str, Any]]) -> str:
+    """Shares by kind, and how many texts change when they are corrected again."""
+    blocks = []
+    for row, verb in zip(cases, ("left alone, as they should be", "corrected rightly"), strict=True):
+        share = 100 * row["passed"] / row["texts"]
+        kinds = sorted(row["kinds"].items(), key=lambda item: (-item[1][0] / item[1][1], item[0]))
+        parts = ", ".join(f"{kind} {passed}/{count}" for kind, (passed, count) in kinds)
+        blocks.append(f"- **{row['passed']} of {row['texts']}** texts ({share:.1f} %) {verb}: {parts}.")
+    texts, again = sum(row["texts"] for row in cases), sum(row["changed_again"] for row in cases)
+    blocks.append(
+        f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change once more."
+    )
+    return "\n".join(fill(block, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for block in blocks)
+
+
+def failures(cases: list[dict[str, Any]]) -> str:
+    """One example of each kind that fails, as code, so that nothing in it is taken for markup."""
+    lines = []
+    for row in cases:
+        first = {failure["kind"]: failure for failure in reversed(row["failed"])}
+        for kind, failure in sorted(first.items()):
+            same = failure["corrected"] == failure["text"]
+            made = "is left alone" if same else f"becomes `{failure['corrected']}`"
+            lines.append(f"- {kind}: `{failure['text']}` {made}")
+    return "\n".join(lines)
+
+
+def size(folder: Path) -> str:
+    """Parameters and bytes."""
+    from safetensors import safe_open
+
+    weights = folder / "model.safetensors"
+    with safe_open(weights, "np") as tensors:
+        shapes = {name: tensors.get_slice(name) for name in tensors.keys()}
+        parameters = sum(prod(tensor.get_shape()) for tensor in shapes.values())
+        kinds = sorted({tensor.get_dtype() for tensor in shapes.values()})
+    files = [folder / name for name in ("model.safetensors", "spiece.model", "config.json")]
+    total = sum(path.stat().st_size for path in files)
+    return (
+        f"{parameters / 1e6:.1f} million parameters, {total / 1e6:.1f} MB on the disk (weights in {', '.join(kinds)})."
+    )
+
+
+def cost(run: str, watts: float) -> str:
+    """Pairs, hours, energy and carbon of a run in curves.csv."""
+    with (Path(__file__).parent / "curves.csv").open(encoding="utf-8", newline="") as table:
+        stages = [row for row in csv.DictReader(table) if row["run"] == run]
+    if not stages:
+        raise SystemExit(f"curves.csv: no run {run!r}; add its stages with curves.py")
+    last = stages[-1]
+    hours, cores = float(last["hours"]), int(last["cores"])
+    energy = hours * cores * watts / 1000
+    text = (
+        f"{int(last['pairs']):,} pairs in {hours:.1f} hours on {cores} CPU cores, {hours * cores:.1f} CPU hours. At an "
+        f"assumed {watts:g} W for each core with its share of the machine that is {energy:.2f} kWh, or about "
+        f"{1000 * energy * KG_PER_KWH:.0f} g of CO2 at the world's mean of {1000 * KG_PER_KWH:.0f} g a kWh. Runs that "
+        "only tried something out are not counted."
+    )
+    return fill(text, WIDTH)
+
+
+def main() -> None:
+    """Measure robustness, write its result file and the diagram, and rewrite the card."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, default=ROOT / "models" / "edit5-mini")
+    parser.add_argument("--run", required=True, help="the run of curves.csv that made the model")
+    parser.add_argument("--watts", type=float, default=10.0, help="power of one core, all told (default 10)")
+    args = parser.parse_args()
+    from edit_gec.scoring import cases as robust
+    from edit_gec.scoring import systems
+
+    name, card = args.model.resolve().name, args.model / "README.md"
+    text = card.read_text(encoding="utf-8")
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise SystemExit(f"{card}: one line '{BEGIN}' and one line '{END}' are wanted")
+    who = ":".join(systems.identity(str(args.model), None).split(":")[:2])
+    rows = rows_of(SCORES / f"{name}.json", who)
+    everything = SCORES / f"{name}-all.json"
+    confidences = rows_of(everything, who) if everything.exists() else rows
+    cases = robust.as_data([robust.judge(path, "edit-gec", str(args.model)) for path in LISTS])
+    (SCORES / f"{name}-cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    parts = {
+        "Size": size(args.model),
+        "Scores": f"{scores(rows)}\n\nSignatures are in [profiles/score](../../profiles/score/{name}.json).",
+        "Confidence": reliability(args.model.resolve(), rows, confidences),
+        "Robustness": f"On texts written for it (`tests/robustness`):\n\n{robustness(cases)}",
+        "Failures on these texts": failures(cases),
+        "Time and carbon": cost(args.run, args.watts),
+    }
+    block = "\n\n".join(f"## {title}\n\n{part}" for title, part in parts.items())
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    partial = card.with_name("README.md.partial")
+    partial.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}", encoding="utf-8")
+    os.replace(partial, card)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Two processes under torchrun learn what one does: loss curves of a tiny model, same pairs a step, same recipe.
+
+    python profiles/training/processes.py --text DATA/pairs/prose.txt --spelling DATA/spelling > processes.json
+
+Three runs of the real command: one process with batches of 2B pieces, the same with another seed, and two processes
+with B pieces each, of which gradients are averaged. The distance between the first two is noise; that of the third from
+the mean of both should be no larger. Each process has one thread. The last line on standard output is the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import fmean
+
+ROOT = Path(__file__).parent.parent.parent
+PIECES = 512  # of a step, over all processes
+RECIPE = """name = "tiny"
+vocabulary = 2000
+max_pieces = 48
+bf16 = false
+seed = {seed}
+model = {{ d_model = 64, d_kv = 16, d_ff = 128, num_heads = 4, slots = 64, point_width = 16 }}
+
+[[stage]]
+name = "only"
+layers = 2
+steps = {steps}
+warmup = 20
+batch_pieces = {pieces}
+"""
+
+
+def losses(place: Path, data: Path, *, seed: int, processes: int, steps: int) -> list[float]:
+    """Train in a folder of its own; the mean loss of each 50 steps."""
+    place.mkdir()
+    vocabulary = place.parent / "one" / "spiece.model"  # learnt in the first run
+    if vocabulary.exists():
+        shutil.copy(vocabulary, place)
+    recipe = place / "recipe.toml"
+    recipe.write_text(RECIPE.format(seed=seed, steps=steps, pieces=PIECES // processes), encoding="utf-8")
+    start = [sys.executable, "-m"]
+    if processes > 1:
+        start += ["torch.distributed.run", "--standalone", "--nproc-per-node", str(processes), "-m"]
+    options = ["edit_gec", "train", "--recipe", recipe, "--data", data, "--runs", place / "runs"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([*start, *map(str, options)], cwd=place, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    log = (place / "runs" / "tiny" / "only" / "log.jsonl").read_text(encoding="utf-8")
+    return [line["loss"] for line in map(json.loads, log.splitlines()) if "loss" in line]
+
+
+def main() -> None:
+    """Run all three and compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--text", type=Path, required=True, help="training text, one sentence a line")
+    parser.add_argument("--spelling", type=Path, required=True, help="folder of the misspelling lists")
+    parser.add_argument("--steps", type=int, default=400)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder, "data")
+        (data / "pairs").mkdir(parents=True)
+        (data / "pairs" / "prose.txt").symlink_to(args.text.resolve())
+        (data / "spelling").symlink_to(args.spelling.resolve())
+        curves = {
+            name: losses(Path(folder, name), data, seed=seed, processes=processes, steps=args.steps)
+            for name, seed, processes in (("one", 1, 1), ("other-seed", 2, 1), ("two", 1, 2))
+        }
+    for values in zip(*curves.values(), strict=True):
+        sys.stderr.write("  ".join(f"{value:8.4f}" for value in values) + "\n")
+    one, other, two = curves.values()
+    settled = len(one) // 4  # the first steps fall so fast that their means say little
+    noise = [abs(a - b) for a, b in zip(one, other, strict=True)][settled:]
+    apart = [abs(c - (a + b) / 2) for a, b, c in zip(one, other, two, strict=True)][settled:]
+    result = {
+        "machine": f"{platform.machine()}, {os.cpu_count()} CPUs",
+        "torch": __import__("torch").__version__,
+        "steps": args.steps,
+        "pieces": PIECES,
+        "loss": {name: [round(value, 4) for value in values] for name, values in curves.items()},
+        "seeds_apart": round(fmean(noise), 4),
+        "two_from_mean_of_one": round(fmean(apart), 4),
+        "within_noise": fmean(apart) <= fmean(noise),
+    }
+    sys.stdout.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    main()
