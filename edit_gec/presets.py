@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     M = TypeVar("M", bound=nn.Module)
 
-NAMES = ("edit5-base", "edit5-mini", "t5-base", "t5-slim")
 T5_SLOTS = 128  # rows of T5's embedding without a SentencePiece piece: its slots, and padding
 _UNUSED = 5  # SentencePiece's type of pieces that are never produced
 

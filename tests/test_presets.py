@@ -9,16 +9,12 @@ import torch
 
 from edit_gec.edit5 import PRESETS
 from edit_gec.errors import InputError
-from edit_gec.presets import NAMES, build_edit5, build_target, vocabulary
+from edit_gec.presets import build_edit5, build_target, vocabulary
 from edit_gec.t5 import PRESETS as T5_PRESETS
 from edit_gec.t5 import T5Config
 from edit_gec.tokens import FILE, Tokens
 
 CASE_STUDY = "i was walking through the park when struck by bicycle ... my arm hurts a little now ."
-
-
-def test_all_presets_have_a_name() -> None:
-    assert set(NAMES) == {*PRESETS, *T5_PRESETS}
 
 
 def test_a_larger_vocabulary_reads_text_as_before(shipped: Tokens, tmp_path: Path) -> None:
@@ -57,5 +53,5 @@ def test_a_target_of_a_preset(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_presets_of_another_kind(name: str) -> None:
     with pytest.raises(InputError, match=f"preset {name}: edit5-base, edit5-mini are EdiT5s"):
         build_edit5(name)
-    with pytest.raises(InputError, match="preset edit5-mini: t5-base, t5-slim are T5s"):
+    with pytest.raises(InputError, match="preset edit5-mini: t5-base, t5-slim.* are T5s"):
         build_target("edit5-mini")
