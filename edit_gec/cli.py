@@ -84,8 +84,9 @@ class _Version(argparse.Action):
 
 def _with_extra(name: str, function: str, argument: Any) -> Any:
     """Call edit_gec.NAME.FUNCTION(argument). Raises InputError that names the extra when a module is missing."""
+    module = "profiling" if name == "profile" else name  # "profile" is a module of the standard library
     try:
-        return getattr(importlib.import_module(f"edit_gec.{name}"), function)(argument)
+        return getattr(importlib.import_module(f"edit_gec.{module}"), function)(argument)
     except ModuleNotFoundError as error:
         raise InputError(f"{name} needs {error.name}; install it: pip install 'edit-gec[{name}]'") from None
 
