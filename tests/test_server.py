@@ -110,6 +110,16 @@ def test_what_is_no_sentence_has_no_names_and_takes_no_time() -> None:
     assert time.monotonic() - begun < 20  # the parser may have to be loaded
 
 
+@pytest.mark.parametrize("text", ["x" * 3000, "a,b;(" * 600, "1+" * 1500, "\u4e2d" * 3000])
+def test_what_has_no_space_is_not_read(client: httpx.Client, corrector: Corrector, text: str) -> None:
+    """The model reads it at a piece for each character, and would be busy for long; the words around it are read."""
+    for before, after in (("", ""), (PROSE + " ", " " + PROSE)):
+        answer = client.post("/v1/correct", json={"text": (before + text + after)[:3000], "explain": True}).json()
+        assert answer["corrected"] == corrector.correct((before + text + after)[:3000]).corrected
+        assert answer["timing"]["encoder_ms"] == 0 or before
+        assert bool(answer["edits"]) == bool(before)
+
+
 def test_a_threshold_of_the_request(client: httpx.Client, corrector: Corrector, folder: Path) -> None:
     sure = Corrector.load(folder, threads=1, min_confidence=0.3)
     assert sure.correct(PROSE).corrected != corrector.correct(PROSE).corrected
@@ -134,6 +144,8 @@ def test_a_target_verifies(folder: Path, tokens: Any) -> None:
         assert answer["corrected"] == expected.corrected
         assert answer["edits"] or asked
         assert [e["provenance"] for e in answer["edits"]] == [e.provenance for e in expected.edits]
+        assert changes(answer["refused"]) == [(e.start, e.end, e.replacement) for e in expected.refused]
+        assert answer["refused"] and {e["provenance"] for e in answer["refused"]} == {"target refused"}
         assert {"target only", "target changed", "agree"} >= {e["provenance"] for e in answer["edits"]}
         assert answer["timing"]["verify_ms"] > 0
 

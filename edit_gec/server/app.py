@@ -161,6 +161,7 @@ async def correct(request: Request, asked: schema.Text) -> schema.Corrected:
     return schema.Corrected(
         corrected=correction.corrected,
         edits=schema.edits(asked.text, correction.edits),
+        refused=schema.edits(asked.text, correction.refused),
         timing=schema.Timing.of(stages, perf_counter() - begun),
     )
 
@@ -189,8 +190,10 @@ async def correct_stream(request: Request, asked: schema.Text) -> Response:
 
 
 def _line(text: str, sentence: Checked) -> bytes:
-    edits = [edit.model_dump() for edit in schema.edits(text, sentence.edits)]
-    line = {"start": sentence.start, "end": sentence.end, "edits": edits}
+    edits, refused = (
+        [edit.model_dump() for edit in schema.edits(text, found)] for found in (sentence.edits, sentence.refused)
+    )
+    line = {"start": sentence.start, "end": sentence.end, "edits": edits, "refused": refused}
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 

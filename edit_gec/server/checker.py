@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from edit_gec.corrector import Correction, Corrector
+from edit_gec.corrector import Correction, Corrector, surest
 from edit_gec.edits import Edit
 from edit_gec.sentences import Sentence, split
 from edit_gec.server.batching import Batcher, Found
@@ -37,11 +37,15 @@ Key = tuple[str, "float | None"]  # a sentence, and the confidence that was aske
 
 @dataclass(frozen=True)
 class Checked:
-    """A sentence of a text, text[start:end], and the edits in it (code points of the text)."""
+    """A sentence of a text, text[start:end], and the edits in it (code points of the text).
+
+    `refused` are edits that were drafted and that the target did not make.
+    """
 
     start: int
     end: int
     edits: tuple[Edit, ...]
+    refused: tuple[Edit, ...] = ()
 
 
 @dataclass
@@ -110,7 +114,9 @@ class Checker:
         ]
         if explain:
             sentences = await self.named(text, sentences, stages)
-        return self.corrector.apply(text, [edit for sentence in sentences for edit in sentence.edits]), sentences
+        edits = [edit for sentence in sentences for edit in sentence.edits]
+        refused = [edit for sentence in sentences for edit in sentence.refused]
+        return self.corrector.apply(text, edits, refused), sentences
 
     async def named(self, text: str, sentences: Sequence[Checked], stages: Stages) -> list[Checked]:
         """The sentences with their edits' types and messages."""
@@ -176,17 +182,20 @@ class Checker:
     ) -> Checked:
         """A sentence with the edits of the document that its changes make."""
         found: list[Edit] = []
+        refused: list[Edit] = []
         for window in windows:
             drafted = list(self.corrector.edits(text, sentence, window.drafted))
             if window.verified is None:
                 found += drafted
             else:
                 sure = [change for change in window.verified if change[3] >= (min_confidence or 0.0)]
-                found += compare(drafted, list(self.corrector.edits(text, sentence, sure)))[0]
-        edits = self.corrector.apply(text, found).edits if found else ()
+                own, left_out = compare(drafted, list(self.corrector.edits(text, sentence, sure)))
+                found += own
+                refused += left_out
+        edits = tuple(surest(found))
         if self.metrics:
             self.metrics.edits.inc(len(edits))
-        return Checked(sentence.offsets[0], sentence.offsets[-1], edits)
+        return Checked(sentence.offsets[0], sentence.offsets[-1], edits, tuple(surest(refused)))
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self.thread, work)

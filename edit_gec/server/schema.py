@@ -95,6 +95,9 @@ class Corrected(BaseModel):
 
     corrected: str
     edits: list[Edit]
+    refused: list[Edit] = Field(
+        description="What was drafted and the target, where there is one, did not make; not in `corrected`."
+    )
     timing: Timing
 
 
