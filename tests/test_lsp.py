@@ -321,6 +321,7 @@ def one_word(edits: Sequence[Edit]) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_ignored_corrections_and_words_are_remembered(folder: Path, tmp_path: Path, corrector: Corrector) -> None:
     words = tmp_path / "words.txt"
     (tmp_path / "pyproject.toml").write_text("[tool.edit-gec]\ndictionary = 'words.txt'\nmin-confidence = 0.0\n")
@@ -348,6 +349,7 @@ def test_ignored_corrections_and_words_are_remembered(folder: Path, tmp_path: Pa
     again.close()
 
 
+@pytest.mark.slow
 def test_settings_of_the_editor_and_of_the_project(folder: Path, tmp_path: Path) -> None:
     sure = Corrector.load(folder, threads=1, min_confidence=0.3)
     project = tmp_path / "pyproject.toml"
