@@ -5,14 +5,15 @@
 Decisions, in order: tags are greedy after KEEP gets a bonus; a word is deleted whole unless a real stem of it stays;
 the pointer chain is followed only where it leaves the source order, which gets the same bonus; the decoder runs only if
 a slot is open, all slots of all sentences at once (`sequential` fills one after the other instead, as in the paper: the
-reference). A gap whose edit is less sure than `min_confidence` is left as it was.
+reference). A gap whose edit is less sure than `min_confidence` is left as it was, and so is a sentence without a single
+edit as sure as `sentence_gate`: where somebody surely made one error, less sure ones are errors too more often.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -36,8 +37,8 @@ class Options:
     """Thresholds of the decisions; the model folder carries tuned values."""
 
     keep_bias: float = 0.0  # added to the logit of KEEP, and to the score of the next kept piece
-    sentence_gate: float = 0.0  # a sentence is left alone unless some piece changes or moves with this probability
     min_confidence: float = 0.0  # of a single edit
+    sentence_gate: float = 0.0  # of the surest edit of a sentence, without which the sentence is left alone
     slope: float = 1.0  # calibration of the confidence, in log-odds (edit-gec score fits it)
     offset: float = 0.0
     sequential: bool = False
@@ -46,6 +47,7 @@ class Options:
 def read_options(folder: Path, **given: float) -> Options:
     """The thresholds that a model folder carries in its config.json, with those given in their place.
 
+    A `min_confidence` that is given moves the sentence gate along: 0 lets all edits through, 1 none.
     Raises InputError for entries that are none.
     """
     thresholds = read_config(folder).get("thresholds", {})
@@ -56,7 +58,17 @@ def read_options(folder: Path, **given: float) -> Options:
     if not good:
         wanted = ", ".join(sorted(names))
         raise InputError(f"{folder / 'config.json'}: thresholds {thresholds!r}; numbers for {wanted} are wanted")
-    return Options(**{**thresholds, **given})
+    own = Options(**thresholds)
+    if "min_confidence" in given and "sentence_gate" not in given:
+        given["sentence_gate"] = moved(own.sentence_gate, own.min_confidence, given["min_confidence"])
+    return replace(own, **given)
+
+
+def moved(gate: float, own: float, given: float) -> float:
+    """The gate on the scale from 0 over `own` to 1 that is stretched so that `own` comes to lie on `given`."""
+    if given <= own:
+        return gate * given / own if own else gate
+    return given + max(0.0, gate - own) * (1 - given) / (1 - own)
 
 
 @dataclass
@@ -105,12 +117,11 @@ def predict(
             bias = model.encoder.bias(mask)
     with region("tag"):
         probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
-        tags = [choose_tags(p, s, tokens, options) for p, s in zip(probabilities, sentences, strict=True)]
+        tags = [choose_tags(p, s, tokens) for p, s in zip(probabilities, sentences, strict=True)]
         tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
     with region("point"):
         orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
-    moved = [max(link.values(), default=-1.0) >= options.sentence_gate for link in links]
-    changed = [n for n, t in enumerate(tags) if any(t) or moved[n]]
+    changed = [n for n, t in enumerate(tags) if any(t) or links[n]]
     predictions = [Prediction(unchanged(len(s) + 1)) for s in sentences]
     if not changed:
         return predictions
@@ -138,7 +149,7 @@ def tag_probabilities(logits: Tensor, keep_bias: float) -> list[list[list[float]
     return (logits.float() + bonus).softmax(-1).tolist()
 
 
-def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Tokens, options: Options) -> list[int]:
+def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Tokens) -> list[int]:
     """Greedy tags [length], sentinel first; whole words where the pieces of a word disagree without a real stem."""
     length = len(sentence) + 1
     tags = [max(range(4), key=p.__getitem__) for p in probabilities[:length]]
@@ -146,8 +157,6 @@ def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Toke
         tags[0] = KEEP
     if all(t == KEEP for t in tags):
         return tags
-    if max(1 - p[KEEP] for p in probabilities[:length]) < options.sentence_gate:
-        return [KEEP] * length
     for start, end in words(sentence.ids, tokens):
         if end - start > 1 and not _is_whole(tags[start + 1 : end + 1], sentence, start, tokens):
             _decide_word(tags, probabilities, start + 1, end + 1)
@@ -325,7 +334,7 @@ def assemble(
             value *= math.exp(slot.log_probability) if slot.finished else 0.0
         confidence[piece] = min(calibrated(value, options), confidence.get(piece, 1.0))
     refused = {piece for piece, value in confidence.items() if value < max(options.min_confidence, 1e-9)}
-    if links and refused:
+    if max(confidence.values(), default=0.0) < options.sentence_gate or (links and refused):
         return Prediction(unchanged(len(tags)))
     restored = {i for piece in refused for i in gaps.get(piece, [])}
     final = order if links else sorted({*order, *restored})

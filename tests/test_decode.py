@@ -98,6 +98,24 @@ def test_a_higher_threshold_only_restores(model: EdiT5, tokens: Tokens) -> None:
     assert counts == sorted(counts, reverse=True) and counts[0] > counts[-1]
 
 
+def test_the_gate_takes_a_sentence_whole(model: EdiT5, tokens: Tokens) -> None:
+    """All edits of a sentence whose surest one reaches the gate, none of the others."""
+    pieces = [tokens.encode(text) for text in TEXTS]
+    every = predict(model, tokens, pieces, Options())
+    sure = [max(p.confidence.values(), default=0.0) for p in every]
+    gate = sorted(sure)[len(sure) // 2]
+    assert min(sure) < gate <= max(sure)
+    for free, surest, gated in zip(
+        every, sure, predict(model, tokens, pieces, Options(sentence_gate=gate)), strict=True
+    ):
+        assert gated.plan == (free.plan if surest >= gate else decode.unchanged(free.plan.length))
+
+
+def test_the_gate_moves_with_the_threshold() -> None:
+    assert [round(decode.moved(0.6, 0.4, given), 6) for given in (0.0, 0.2, 0.4, 0.7, 1.0)] == [0, 0.3, 0.6, 0.8, 1]
+    assert decode.moved(0.0, 0.4, 0.7) == 0.7, "a gate below the threshold is none"
+
+
 # --- the insertion loop against one pass with the answer given ------------------------------------------------------
 
 
@@ -278,7 +296,7 @@ def test_words_change_as_a_whole(shipped: Tokens, text: str, chances: dict[int, 
     pieces = shipped.encode(text)
     surfaces = [pieces.text(n, n + 1) for n in range(len(pieces))]
     probabilities = [chances.get(n, STAY) for n in range(len(pieces) + 2)]
-    found = decode.choose_tags(probabilities, pieces, shipped, Options())
+    found = decode.choose_tags(probabilities, pieces, shipped)
     assert "".join("KDIR"[tag] for tag in found) == tags, surfaces
 
 
@@ -289,7 +307,9 @@ def test_thresholds_of_a_folder(model: EdiT5, tmp_path: Path) -> None:
     model.save(tmp_path)
     assert read_options(tmp_path) == Options()
     model.save(tmp_path, thresholds={"keep_bias": 0.5, "min_confidence": 0.25})
-    assert read_options(tmp_path, min_confidence=0.75) == Options(keep_bias=0.5, min_confidence=0.75)
+    stricter = read_options(tmp_path, min_confidence=0.75)
+    assert stricter == Options(keep_bias=0.5, min_confidence=0.75, sentence_gate=0.75)
+    assert read_options(tmp_path, min_confidence=0.0) == Options(keep_bias=0.5)
 
 
 @pytest.mark.parametrize("thresholds", [{"keep_bias": "much"}, {"keep_bias": None}, ["keep_bias"], {"zeal": 1.0}])

@@ -140,8 +140,8 @@ def _edit5_follows(streams: Streams) -> Iterator[None]:
     batch: list[Stream] = []  # of the sentences that change, in the order in which their slots open
     written: dict[int, list[int]] = {}  # into each slot, by its identity
 
-    def replay_tags(probabilities: list[list[float]], sentence: Any, tokens: Any, options: Any) -> list[int]:
-        choose_tags(probabilities, sentence, tokens, options)
+    def replay_tags(probabilities: list[list[float]], sentence: Any, tokens: Any) -> list[int]:
+        choose_tags(probabilities, sentence, tokens)
         stream = streams.of(sentence.source[sentence.starts[0] : sentence.ends[-1]])
         rest = (1 - SURE) / 3
         for n, tag in enumerate(stream.tags):
