@@ -1,0 +1,100 @@
+"""Cost against input: seconds from one sentence to ten thousand, and from five pieces to two hundred.
+
+A slope of 1 in doubly logarithmic scale is linear; below 1, larger inputs are cheaper by the piece.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from edit_gec.benching.peers import Run
+from edit_gec.benching.timing import interleave
+from edit_gec.errors import InputError
+from edit_gec.tokens import Tokens
+
+COUNTS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
+LENGTHS = (5, 10, 20, 40, 60, 80, 100, 125, 150, 175, 200)
+Say = Callable[[str], None]
+
+
+def measure(
+    runs: Mapping[str, Run],
+    sentences: Sequence[str],
+    tokens: Tokens,
+    *,
+    counts: Sequence[int] = COUNTS,
+    lengths: Sequence[int] = LENGTHS,
+    repeats: int = 3,
+    device: str = "cpu",
+    longest_s: float = 600.0,
+    say: Say = lambda line: None,
+) -> dict[str, Any]:
+    """For each system: `sentences` and `pieces`, lists of [size, seconds], and their `slope` in logarithms.
+
+    A system leaves the counts once the next one would take more than `longest_s`; what is repeated once takes a
+    minute or more.
+    """
+    result: dict[str, Any] = {name: {"sentences": [], "pieces": []} for name in runs}
+    for count in counts:
+        able = {name: run for name, run in runs.items() if _next(result[name]["sentences"], count) <= longest_s}
+        say(f"{count} sentences: {', '.join(able) or 'nobody'}")
+        long = any(_next(result[name]["sentences"], count) > 60 for name in able)
+        jobs = [[sentences[n % len(sentences)] for n in range(count)]]
+        _add(result, "sentences", count, able, jobs, 1 if long else repeats, device)
+    for length in lengths:
+        say(f"{length} pieces")
+        _add(result, "pieces", length, runs, [[of_length(sentences, length, tokens)]], repeats, device)
+    for of_system in result.values():
+        of_system["slope"] = {kind: slope(of_system[kind]) for kind in ("sentences", "pieces")}
+    return result
+
+
+def _next(points: Sequence[Sequence[float]], size: int) -> float:
+    return points[-1][1] * size / points[-1][0] if points else 0.0
+
+
+def _add(
+    result: dict[str, Any],
+    kind: str,
+    size: int,
+    runs: Mapping[str, Run],
+    jobs: Sequence[Sequence[str]],
+    repeats: int,
+    device: str,
+) -> None:
+    times = interleave(runs, jobs, repeats=repeats, warm_up=1 if size <= 100 else 0, device=device)
+    for name, of_jobs in times.items():
+        result[name][kind].append([size, median(of_jobs[0])])
+
+
+def of_length(sentences: Sequence[str], length: int, tokens: Tokens) -> str:
+    """Words of the sentences, one after the other, that have about `length` pieces: as near as words allow.
+
+    Raises InputError when there are not so many.
+    """
+    words = " ".join(sentences).split(" ")
+    low, high = 1, len(words)
+    if len(tokens.ids(" ".join(words))) < length:
+        raise InputError(f"a text of {length} pieces is wanted, the sentences have less; give a longer --file")
+    while low < high:
+        middle = (low + high) // 2
+        if len(tokens.ids(" ".join(words[:middle]))) < length:
+            low = middle + 1
+        else:
+            high = middle
+    return " ".join(words[:low])
+
+
+def slope(points: Sequence[Sequence[float]]) -> float:
+    """Least-squares slope of log seconds over log size.
+
+    >>> round(slope([[1, 0.5], [10, 5.0], [100, 50.0]]), 6)
+    1.0
+    """
+    xs, ys = ([math.log(point[n]) for point in points] for n in (0, 1))
+    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    spread = sum((x - mean_x) ** 2 for x in xs)
+    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread if spread else math.nan
