@@ -11,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ def run(
 
     remember: sentences whose changes a worker knows by heart.
     on_result gets the journal's line of each unit that is done; on_rows a number of rows as they are corrected.
-    Raises InputError when workers cannot begin, or cannot write.
+    Raises InputError when workers cannot begin, or cannot write; RuntimeError with the traceback of a fault of ours.
     """
     waiting = deque(Task(unit) for unit in units)
     workers = {}
@@ -78,8 +79,10 @@ def run(
                     _requeue(worker, waiting)
                     workers[n] = _start(job, options[n], remember)
                     continue
-                if kind == "failed":
+                if kind == "refused":
                     raise InputError(value)
+                if kind == "failed":
+                    raise RuntimeError(f"a worker failed:\n{value}")
                 worker.ready = True
                 if kind == "row":
                     worker.row = value
@@ -155,7 +158,12 @@ def _work(pipe: Connection, job: Job, options: dict[str, Any], remember: int) ->
         os._exit(1)  # the driver is gone
     except InputError as error:
         with contextlib.suppress(OSError):
-            pipe.send(("failed", str(error)))
+            pipe.send(("refused", str(error)))
+    except MemoryError:
+        os._exit(1)  # as if it had been killed for it: another one tries
+    except Exception:
+        with contextlib.suppress(OSError):
+            pipe.send(("failed", traceback.format_exc()))
 
 
 def _counted(works: Iterator[Work], pipe: Connection) -> Iterator[Work]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import pickle
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -82,10 +83,12 @@ def run(
     `options` are those of Corrector.load. Raises InputError when the cluster cannot be reached or a stage cannot read
     or write, ModuleNotFoundError without Ray.
     """
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # it talks of itself on standard error
     import ray
     import ray.data
-    from ray.exceptions import RayTaskError
+    from ray.exceptions import RayError
 
+    logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         ray.init(
             address=address,
@@ -102,12 +105,19 @@ def run(
             on_rows(result["counts"].get("rows", 0))
             on_result(result)
         return actors
-    except RayTaskError as error:
-        if isinstance(error.cause, InputError):
-            raise error.cause from None
+    except RayError as error:
+        if (cause := _input_error(error)) is not None:
+            raise cause from None
         raise
     finally:
         ray.shutdown()
+
+
+def _input_error(error: BaseException | None) -> InputError | None:
+    """The error of ours that Ray has wrapped, maybe more than once."""
+    while error is not None and not isinstance(error, InputError):
+        error = getattr(error, "cause", None) or error.__cause__
+    return error
 
 
 def _fitting(options: dict[str, Any]) -> int:

@@ -179,7 +179,7 @@ def _read_saved(unit: Unit) -> Iterator[pyarrow.Table]:
 def _read_hub(unit: Unit) -> Iterator[pyarrow.Table]:
     import datasets
 
-    name, config, split = json.loads(unit.path)
+    name, config, split, _ = json.loads(unit.path)
     data = datasets.load_dataset(name, config, split=split, streaming=True)
     return iter(data.shard(unit.stop, unit.start).with_format("arrow").iter(batch_size=512))
 
