@@ -1,4 +1,4 @@
-"""Training text: clean sentences from prose corpora, and (source, target) pairs of real edits.
+"""Training text: clean sentences from prose corpora.
 
 `prepare` reads the prose files named in `MIX` (one paragraph per line, `.txt` or `.txt.xz`), splits paragraphs into
 sentences, keeps the well-edited ones, drops near-duplicates and everything that an evaluation set contains, and writes
@@ -164,19 +164,3 @@ def prepare(prose: Path, output: Path, *, exclude: Iterable[Path] = (), seed: in
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text("\n".join(kept) + "\n", encoding="utf-8")
     return len(kept)
-
-
-def read_edits(folder: Path) -> list[tuple[str, str]]:
-    """(source, target) sentences of real edits: tab-separated files whose last two columns are source and target.
-
-    Raises InputError when the folder holds none.
-    """
-    pairs = []
-    for path in sorted([*folder.glob("*.tsv"), *folder.glob("*.tsv.xz")]):
-        opener = lzma.open if path.suffix == ".xz" else open
-        with opener(path, "rt", encoding="utf-8") as lines:
-            columns = (line.rstrip("\r\n").split("\t") for line in lines)
-            pairs += [(row[-2], row[-1]) for row in columns if len(row) >= 3]
-    if not pairs:
-        raise InputError(f"{folder}: no .tsv or .tsv.xz files with real edits here; see data/README.md")
-    return pairs

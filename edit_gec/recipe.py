@@ -40,7 +40,8 @@ class Stage:
     steps: int
     layers: int = 12
     rate: float = 1.0  # of errors, against the learner-like rate
-    real: float = 0.0  # share of pairs from real edits
+    real: float = 0.0  # share of pairs from real edits; 1: nothing else, and no prose is needed
+    edits: str = "edits"  # folder of the data with real edits (real_edits.py)
     clean: float = 0.05  # share of pairs that need no correction, beside those that the corruption leaves clean
     lr: float = 2e-3  # of Muon; AdamW's is `adamw` times as large
     warmup: int = 0

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from edit_gec.errors import InputError
-from edit_gec.pairs import fragment, prepare, read_edits
+from edit_gec.pairs import fragment, prepare
+from edit_gec.real_edits import RealEdits
 from edit_gec.recipe import Recipe, Stage, read_recipe
 from edit_gec.tokens import FILE, Tokens, train_vocabulary
 
@@ -106,16 +107,18 @@ class Pairs:
         """Endless (source, target) sentences: fresh errors every time, real edits and clean pairs mixed in."""
         from edit_gec.corrupt import Corruptor
 
+        real = RealEdits(self.data / self.stage.edits) if self.stage.real else None
+        while real and self.stage.real >= 1:  # no prose, no errors of our own
+            yield real.draw(rng)
         sentences = (self.data / "pairs" / "prose.txt").read_text(encoding="utf-8").splitlines()
-        real = read_edits(self.data / "edits") if self.stage.real else []
         corruptor = Corruptor.load(self.data / "spelling")
         order = list(range(len(sentences)))
         while True:
             rng.shuffle(order)
             for n in order:
                 draw = rng.random()
-                if draw < self.stage.real:
-                    yield real[rng.randrange(len(real))]
+                if real and draw < self.stage.real:
+                    yield real.draw(rng)
                 elif draw < self.stage.real + self.stage.clean:
                     same = fragment(sentences[n], rng) if rng.random() < 0.5 else sentences[n]
                     yield same, same
@@ -298,11 +301,12 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:
     """Training text and vocabulary, unless they are there: that of `init` or the encoder, or one learnt from text."""
     text = data / "pairs" / "prose.txt"
-    if not text.exists():
+    given = init or (folder / recipe.encoder if recipe.encoder else None)
+    known = (folder / FILE).exists() or (given is not None and (given / FILE).exists())
+    if not text.exists() and not (known and all(stage.real >= 1 for stage in recipe.stages)):
         prepare(data / "prose", text, seed=recipe.seed)
     if not (folder / FILE).exists():
-        given = init or (folder / recipe.encoder if recipe.encoder else None)
-        if given is not None and (given / FILE).exists():
+        if given is not None and known:
             shutil.copyfile(given / FILE, folder / FILE)
         else:
             train_vocabulary(text, folder, size=recipe.vocabulary)

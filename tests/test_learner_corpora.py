@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from edit_gec.learner_corpora import (
     read_tsv,
     write,
 )
-from edit_gec.pairs import fingerprint, read_edits
+from edit_gec.pairs import fingerprint
+from edit_gec.real_edits import RealEdits
 
 M2 = """S It 's a well - known problem , said she .
 A 8 10|||R:WO|||she said|||REQUIRED|||-NONE-|||0
@@ -163,7 +165,8 @@ def test_what_is_written_is_what_training_reads(tmp_path: Path) -> None:
     pairs = [(" He  go\thome. ", "He goes home."), ("", "x"), ("Held Out, this one", "Held out: this one."), ("a", "b")]
     path = tmp_path / "learner" / "some.tsv"
     assert write(pairs, path, "wi", [fingerprint("held out this ONE.")]) == 2
-    assert read_edits(path.parent) == [("He go home.", "He goes home."), ("a", "b")]
+    assert path.read_text(encoding="utf-8") == "wi\tHe go home.\tHe goes home.\nwi\ta\tb\n"
+    assert RealEdits(path.parent).draw(random.Random(1)) in [("He go home.", "He goes home."), ("a", "b")]
     assert [p.name for p in path.parent.iterdir()] == ["some.tsv"]
 
 
@@ -175,4 +178,4 @@ def test_the_command(c4: dict[str, Path], tmp_path: Path, capsys: pytest.Capture
     assert main(["c4_200m", str(c4["edits"]), "--text", str(c4["targets"]), "-o", str(out)]) == 0
     assert main(["json", str(tmp_path / "missing.json"), "-o", str(out)]) == 1
     assert "missing.json" in capsys.readouterr().err
-    assert len(read_edits(out.parent)) == 2, "what was there is still whole"
+    assert out.read_text(encoding="utf-8").count("\n") == 2, "what was there is still whole"

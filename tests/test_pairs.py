@@ -1,4 +1,4 @@
-"""Training text: which sentences are clean enough, what is left out of it, and where real edits come from."""
+"""Training text: which sentences are clean enough, and what is left out of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from conftest import PROSE
 
 from edit_gec.errors import InputError
-from edit_gec.pairs import MIX, fingerprint, fragment, is_clean, prepare, read_edits, units
+from edit_gec.pairs import MIX, fingerprint, fragment, is_clean, prepare, units
 
 
 @pytest.mark.parametrize(
@@ -119,15 +119,3 @@ def test_fragments_need_no_correction() -> None:
     assert "Don't Like NASA's New Plan" in made, "a title keeps the rest of its words"
     assert not any("Don'T" in line or "Nasa" in line for line in made)
     assert 40 < sum(line.startswith(("Dear", "Hi", "Best", "Kind", "Yours")) for line in made) < 120
-
-
-def test_real_edits(tmp_path: Path) -> None:
-    folder = write(
-        tmp_path,
-        a__tsv="id\tI is here\tI am here\nnot a pair\nid\tmore\tHe go\tHe goes\r\n",
-        b__tsv_xz="x\tA b\tA c\n",
-        c__txt="x\ty\tz\n",
-    )
-    assert read_edits(folder) == [("I is here", "I am here"), ("He go", "He goes"), ("A b", "A c")]
-    with pytest.raises(InputError, match="no .tsv or .tsv.xz files"):
-        read_edits(tmp_path / "nowhere")
