@@ -1,4 +1,4 @@
-"""The hooks for pre-commit: their commands, run as pre-commit runs them, with file names behind."""
+"""The hooks for pre-commit: their commands, run as pre-commit runs them, and pre-commit itself running them."""
 
 from __future__ import annotations
 
@@ -33,3 +33,36 @@ def test_hooks(hook: str, status: int, after: str, says: str, tmp_path: Path, mo
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert (done.returncode, (tmp_path / "notes.md").read_text(), done.stdout) == (status, after, "")
     assert says in done.stderr
+
+
+def test_pre_commit_runs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a repository with files of all kinds; installed beforehand, because an environment needs a network."""
+    pytest.importorskip("pre_commit")
+    monkeypatch.setenv("PYTHONPATH", str(HOOKS.parent))
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
+    hooks = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
+    for hook in hooks:
+        hook["language"] = "system"
+        hook["entry"] = shlex.join([*STAND_IN, *shlex.split(hook["entry"])[1:]])
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    for name in ("notes.md", "read me.txt", "code.py", "page.html"):
+        (repository / name).write_text("She go home.\n" if name != "page.html" else "<p>She go home.</p>\n")
+    config = {"repos": [{"repo": "local", "hooks": hooks}]}
+    (repository / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@y"]
+    for command in ([*git, "init", "-q"], [*git, "add", "."]):
+        subprocess.run(command, cwd=repository, check=True, timeout=60)
+
+    def run(hook: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "pre_commit", "run", hook, "--all-files", "--color", "never"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=repository, timeout=120)
+        return done.returncode, done.stdout + done.stderr
+
+    status, said = run("edit-gec-check")
+    assert status == 1 and said.count("“go” → “goes”") == 3 and "exit code: 2" in said
+    status, said = run("edit-gec")
+    assert status == 1 and "files were modified by this hook" in said and "3 files changed, 3 edits" in said
+    assert (repository / "read me.txt").read_text() == "She goes home.\n"
+    assert (repository / "code.py").read_text() == "She go home.\n"
+    assert run("edit-gec")[0] == run("edit-gec-check")[0] == 0

@@ -3,8 +3,8 @@
     edit-gec serve &
     python profiles/serve/page.py http://127.0.0.1:8081/ SHOTS     # needs playwright, Debian's chromium
 
-Writes SHOTS/light.png, dark.png, phone.png and phone-dark.png, which are to be looked at. Not among the tests, which
-need no browser.
+Writes SHOTS/light.png, dark.png, phone.png and phone-dark.png, which are to be looked at. tests/test_page.py
+runs it with a random model, where chromium is installed.
 """
 
 from __future__ import annotations
