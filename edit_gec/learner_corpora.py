@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.errors import InputError
-from edit_gec.pairs import fingerprint, read_lines
+from edit_gec.pairs import fingerprint
 from edit_gec.scoring import m2
 from edit_gec.scoring.project import detokenise, hyphens_split
 
@@ -221,11 +221,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     readers: dict[str, Any] = {**READERS, "c4_200m": lambda path: read_c4_200m(path, args.text)}
     try:
-        excluded = {fingerprint(line.removeprefix("S ")) for path in args.exclude for line in read_lines(path)}
+        excluded = {fingerprint(line.removeprefix("S ")) for path in args.exclude for line in m2.read_lines(path)}
         pairs = (pair for path in args.files for pair in readers[args.layout](path))
         count = write(pairs, args.output, args.layout, excluded)
     except InputError as error:
         sys.stderr.write(f"edit-gec: {error}\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"edit-gec: {args.output}: {error.strerror}\n")
         return 1
     sys.stderr.write(f"{args.output}: {count} pairs\n")
     return 0

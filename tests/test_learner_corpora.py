@@ -178,4 +178,7 @@ def test_the_command(c4: dict[str, Path], tmp_path: Path, capsys: pytest.Capture
     assert main(["c4_200m", str(c4["edits"]), "--text", str(c4["targets"]), "-o", str(out)]) == 0
     assert main(["json", str(tmp_path / "missing.json"), "-o", str(out)]) == 1
     assert "missing.json" in capsys.readouterr().err
+    assert main(["m2", str(corpus), "-o", str(out), "--exclude", str(tmp_path / "no.m2")]) == 1
+    assert main(["m2", str(corpus), "-o", str(corpus / "x.tsv")]) == 1
+    assert "no.m2: No such file" in (err := capsys.readouterr().err) and "x.tsv: File exists" in err
     assert out.read_text(encoding="utf-8").count("\n") == 2, "what was there is still whole"
