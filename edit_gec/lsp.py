@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec import settings
 from edit_gec.errors import InputError
-from edit_gec.serve import _positive
+from edit_gec.serve import positive
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--target", metavar="NAME|PATH", help="T5 that verifies every sentence (default: none)")
     add("--target-prefix", metavar="TEXT", help='what the T5 wants before each sentence, "grammar: " for instance')
     add("--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    add("--threads", type=_positive, metavar="N", help="CPU threads of the model (default: half of the cores)")
+    add("--threads", type=positive, metavar="N", help="CPU threads of the model (default: half of the cores)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 def _load(args: argparse.Namespace) -> Corrector:
     """The corrector, and all that the first check would wait for."""
     from edit_gec.corrector import Corrector
-    from edit_gec.serve import _warm_up
+    from edit_gec.serve import warm_up
 
     corrector = Corrector.load(
         args.model,
@@ -70,7 +70,7 @@ def _load(args: argparse.Namespace) -> Corrector:
         target=args.target,
         target_prefix=args.target_prefix,
     )
-    _warm_up(corrector)
+    warm_up(corrector)
     return corrector
 
 

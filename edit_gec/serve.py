@@ -39,12 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--timeout", 60, "seconds to answer a request"),
         ("--batch-size", 16, "sentences of all clients at a time"),
     ):
-        add(option, type=_positive, default=default, metavar="N", help=f"{summary} (default: {default})")
+        add(option, type=positive, default=default, metavar="N", help=f"{summary} (default: {default})")
     add("--model", default="edit5-mini", metavar="NAME|PATH", help="model to correct with (default: edit5-mini)")
     add("--target", metavar="NAME|PATH", help="T5 that verifies every sentence (default: none)")
     add("--target-prefix", metavar="TEXT", help='what the T5 wants before each sentence, "grammar: " for instance')
     add("--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    add("--threads", type=_positive, metavar="N", help="CPU threads of the model (default: all cores)")
+    add("--threads", type=positive, metavar="N", help="CPU threads of the model (default: all cores)")
     add("--quiet", action="store_true", help="no line of log for each request")
 
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
             target=args.target,
             target_prefix=args.target_prefix,
         )
-        _warm_up(corrector)
+        warm_up(corrector)
         limits = Limits(characters=args.max_text_length, timeout_s=args.timeout, per_client=args.max_requests)
         app = create_app(corrector, limits, allow_origin=args.allow_origin)
         log = logging.getLogger("edit_gec.server")
@@ -109,7 +109,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _warm_up(corrector: Corrector) -> None:
+def warm_up(corrector: Corrector) -> None:
     """Load all that the first request would wait for; what is not installed is told now."""
     from edit_gec.edits import Edit
     from edit_gec.explain import explain
@@ -124,7 +124,8 @@ def _number(value: str) -> int:
     return int(value)
 
 
-def _positive(value: str) -> int:
+def positive(value: str) -> int:
+    """A whole number from 1, for argparse."""
     if not _number(value):
         raise argparse.ArgumentTypeError("must be at least 1")
     return int(value)

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from edit_gec.language_server.views import View
 from edit_gec.server.annotated import Annotated
-from edit_gec.server.views import View
 
 # Names that editors use and pygments does not.
 NAMES = {

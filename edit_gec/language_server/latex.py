@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
+from edit_gec.language_server.views import View
 from edit_gec.server.annotated import Annotated
-from edit_gec.server.views import View
 
 _BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re.DOTALL)
 _TOKEN = re.compile(

@@ -18,8 +18,8 @@ import re
 from edit_gec.files import SUFFIXES
 from edit_gec.language_server.comments import comments
 from edit_gec.language_server.latex import latex
+from edit_gec.language_server.views import View
 from edit_gec.server.annotated import Annotated, plain
-from edit_gec.server.views import View
 
 # As VS Code, Vim, Helix and Emacs call them.
 WHOLE = frozenset(
