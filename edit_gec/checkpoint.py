@@ -187,9 +187,11 @@ def load_t5(folder: str | Path, dtype: torch.dtype = torch.float32) -> T5:
     """Our T5 from a Hugging Face T5 folder, in evaluation mode."""
     folder = Path(folder)
     tensors = read_tensors(folder)
+    if "encoder" in (config := read_config(folder)):
+        raise InputError(f"{folder}: not a complete T5, its encoder is {config['encoder']}'s; Target.export writes one")
     tied = "lm_head.weight" not in tensors
-    config = t5_config(read_config(folder), tied=tied, source=str(folder / "config.json"))
-    return load_module(lambda: T5(config), fuse(tensors, config), str(folder)).to(dtype).eval()
+    shape = t5_config(config, tied=tied, source=str(folder / "config.json"))
+    return load_module(lambda: T5(shape), fuse(tensors, shape), str(folder)).to(dtype).eval()
 
 
 def save_t5(model: T5, folder: str | Path, **extra: Any) -> None:

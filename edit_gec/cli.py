@@ -1,4 +1,4 @@
-r"""The command line: edit-gec correct | score | train | serve.
+r"""The command line: edit-gec correct | score | train | bench | serve ...
 
     $ echo 'She go to school.' | edit-gec correct --inline
     She [-go-]{+goes+} to school.
@@ -33,6 +33,7 @@ OTHER_COMMANDS = {
     "score": "measure corrections: ERRANT precision, recall and F0.5",
     "train": "train a model from a recipe",
     "profile": "show where the time goes, stage by stage",
+    "bench": "measure speed side by side with other tools, and drafts against theory",
     "serve": "answer LanguageTool's clients and serve a page to write on",
     "lsp": "serve an editor that speaks the language server protocol",
     "corpus": "correct a table, a folder of files or a data set of any size",
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the return value is the exit status. Wrong usage and --help leave by SystemExit."""
     argv = sys.argv[1:] if argv is None else argv
     try:
-        args = _parser(argv).parse_args(argv)
+        args = _parser(argv).parse_args(_explicit(argv))
         return int(args.run(args))
     except InputError as error:
         correct.say(f"edit-gec: {error}")
@@ -55,6 +56,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What other commands printed and is still buffered would fail once more, loudly, when Python leaves.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+
+
+def _explicit(argv: Sequence[str]) -> list[str]:
+    """`--verify FILE` without a mode: a FILE is never taken for one.
+
+    >>> _explicit(["correct", "--verify", "a.txt"]), _explicit(["correct", "--verify", "auto"])
+    (['correct', '--verify=always', 'a.txt'], ['correct', '--verify', 'auto'])
+    """
+    following = [*argv[1:], ""]
+    bare = [word == "--verify" and after not in ("always", "auto") for word, after in zip(argv, following, strict=True)]
+    return ["--verify=always" if alone else word for word, alone in zip(argv, bare, strict=True)]
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
@@ -120,9 +132,17 @@ def _add_correct(commands: Any) -> None:
     add("--min-confidence", type=_confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
     add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one on each line")
     add("--model", metavar="NAME|PATH", help="model to correct with (default: edit5-mini)")
-    add("--verify", action="store_true", help="let a T5 verify every sentence: its own corrections, made faster")
+    add(
+        "--verify", choices=("always", "auto"), nargs="?", const="always",
+        help="let a T5 verify every sentence: its own corrections, made faster; auto, which is lossy, leaves out those "
+        "that the model neither edits nor doubts",
+    )  # fmt: skip
     add("--target", metavar="NAME|PATH", help="the T5 that verifies, a Hugging Face folder (default: t5-mini)")
     add("--target-prefix", metavar="TEXT", help='what the T5 wants before each sentence, "grammar: " for instance')
+    add(
+        "--lenience", type=_share, default=1.0, metavar="L",
+        help="lossy verification: let words pass that have this share of the probability of the T5's own (default: 1)",
+    )  # fmt: skip
     add("--stats", action="store_true", help="say on standard error what verification did, as one line of JSON")
     add("--device", type=_device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
@@ -136,8 +156,9 @@ def _add_correct(commands: Any) -> None:
             command.error("--check changes nothing: leave out --write")
         if args.output == "write" and (not args.files or "-" in args.files):
             command.error("--write needs files: standard input cannot be written back")
-        if not (args.verify or args.target) and (args.stats or args.target_prefix is not None):
-            command.error("--stats and --target-prefix need --verify or --target")
+        needing = args.stats or args.target_prefix is not None or args.lenience < 1
+        if needing and not (args.verify or args.target):
+            command.error("--stats, --target-prefix and --lenience need --verify or --target")
         return correct.Run(args).run()
 
     command.set_defaults(run=run)
@@ -150,6 +171,13 @@ def _confidence(value: str) -> float:
         number = -1
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {value!r}")
+    return number
+
+
+def _share(value: str) -> float:
+    number = _confidence(value)
+    if not number:
+        raise argparse.ArgumentTypeError("must be above 0 and up to 1, not 0")
     return number
 
 

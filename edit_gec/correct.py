@@ -80,6 +80,8 @@ class Run:
                 dictionary=words,
                 target=args.target or (DEFAULT_TARGET if args.verify else None),
                 target_prefix=args.target_prefix,
+                verify=args.verify or "always",
+                lenience=args.lenience,
             )
         if args.verbose:
             say(f"{model} loaded in {time.perf_counter() - begun:.1f} s")

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from edit_gec.edits import Edit, apply, minimal
@@ -25,13 +26,17 @@ from edit_gec.regions import region
 from edit_gec.sentences import Sentence, split
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from edit_gec.decode import Options, Prediction
     from edit_gec.edit5 import EdiT5
+    from edit_gec.target import Encoded
     from edit_gec.tokens import Pieces, Tokens
     from edit_gec.verified import Change, Verifier
 
 DEFAULT_MODEL = "edit5-mini"
 DEFAULT_TARGET = "t5-mini"
+VERIFY = ("always", "auto")
 DTYPES = ("float32", "bfloat16", "float16")
 _HERE = Path(__file__).resolve().parent
 _WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
@@ -91,12 +96,16 @@ class Corrector:
         dictionary: Iterable[str] = (),
         target: str | Path | None = None,
         target_prefix: str | None = None,
+        verify: str = "always",
+        lenience: float = 1.0,
     ) -> Corrector:
         """Load a model by name or folder. `min_confidence` (0 to 1) replaces the model's own threshold.
 
-        `target`, a T5 folder or one of our names, verifies every sentence; `target_prefix` is what it wants before
-        each ("grammar: "), if its config.json does not say so. Raises InputError for an unknown model, a broken
-        folder, or a device that is not there.
+        `target`, a T5 folder or one of our names, verifies every sentence; `target_prefix` is what it wants before each
+        ("grammar: "), if its config.json does not say so. Two ways to save time at the price of exactness: `verify`
+        "auto" verifies only what the model edits or doubts; `lenience` below 1 lets drafted words pass that have this
+        share of the probability of the target's own. Raises InputError for an unknown model, a broken folder, or a
+        device that is not there.
         """
         folder = find_model(model)  # before torch is imported: a typing error is answered at once
         target_folder = None if target is None else find_model(target)
@@ -106,6 +115,8 @@ class Corrector:
         from edit_gec.edit5 import EdiT5
         from edit_gec.tokens import Tokens
 
+        if verify not in VERIFY or not 0 < lenience <= 1:
+            raise InputError(f"verify {verify!r}, lenience {lenience}: {' or '.join(VERIFY)}, and above 0 up to 1")
         if dtype not in DTYPES:
             raise InputError(f"dtype {dtype}: {', '.join(DTYPES)} are known")
         try:
@@ -127,9 +138,12 @@ class Corrector:
             from edit_gec.target import Target
             from edit_gec.verified import Verifier
 
+            options_of_target = {"prefix": target_prefix, "device": device, "dtype": getattr(torch, dtype)}
             verifier = Verifier(
-                Target.load(target_folder, prefix=target_prefix, device=device, dtype=getattr(torch, dtype)),
+                Target.load(target_folder, edit5=network, **options_of_target),
                 min_confidence=min_confidence or 0.0,
+                auto=verify == "auto",
+                lenience=lenience,
             )
         return cls(
             network, tokens, options,
@@ -162,14 +176,19 @@ class Corrector:
         refused: list[list[Edit]] = [[] for _ in texts]
         done = 0
         for batch in self.batches(windows):
-            predictions = self.predict([window.pieces for window in batch])  # 3, 4
+            pieces = [window.pieces for window in batch]
+            begun = perf_counter()
+            encoded = self.verifier.encode(self.model, pieces) if self.verifier else None
+            predictions = self.predict(pieces, encoded.edit5 if encoded else None)  # 3, 4
+            if self.verifier is not None:
+                self.verifier.statistics.count_draft(perf_counter() - begun)
             with region("realize"):
                 found = [
                     list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, plan)))  # 5, 7
                     for window, plan in zip(batch, predictions, strict=True)
                 ]
             if self.verifier is not None:
-                found = self.verify(texts, batch, predictions, found, refused)  # 6
+                found = self.verify(texts, batch, predictions, found, refused, encoded)  # 6
             for window, of_window in zip(batch, found, strict=True):
                 edits[window.text] += of_window
             done += len(batch)
@@ -209,11 +228,11 @@ class Corrector:
         for start in range(0, len(ordered), self.batch_size):
             yield ordered[start : start + self.batch_size]
 
-    def predict(self, sentences: Sequence[Pieces]) -> list[Prediction]:
-        """Plans for one batch."""
+    def predict(self, sentences: Sequence[Pieces], encoded: Tensor | None = None) -> list[Prediction]:
+        """Plans for one batch; `encoded` is what the encoder made of it, if a target has run that already."""
         from edit_gec.decode import predict
 
-        return predict(self.model, self.tokens, sentences, self.options)
+        return predict(self.model, self.tokens, sentences, self.options, encoded)
 
     def changes(self, pieces: Pieces, prediction: Prediction) -> Iterator[Change]:
         """What a plan changes in its sentence: start, end, replacement, confidence."""
@@ -242,6 +261,7 @@ class Corrector:
         predictions: list[Prediction],
         drafted: list[list[Edit]],
         refused: list[list[Edit]],
+        encoded: Encoded | None = None,
     ) -> list[list[Edit]]:
         """The target's edits in each window, with provenance; what it refused is added to its text's `refused`."""
         from edit_gec.plan import realize
@@ -249,9 +269,12 @@ class Corrector:
 
         assert self.verifier is not None
         with region("draft"):
-            drafts = [realize(p.plan, window.pieces, self.tokens) for window, p in zip(batch, predictions, strict=True)]
+            drafts = [
+                realize(prediction.plan, window.pieces, self.tokens) if self.verifier.doubts(prediction) else None
+                for window, prediction in zip(batch, predictions, strict=True)
+            ]
         verified = []
-        changes = self.verifier.changes([window.pieces for window in batch], drafts)
+        changes = self.verifier.changes([window.pieces for window in batch], drafts, encoded)
         with region("align"):
             for window, own, of_draft in zip(batch, changes, drafted, strict=True):
                 edits, left_out = compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))

@@ -78,6 +78,7 @@ class Prediction:
     plan: Plan
     confidence: dict[int, float] = field(default_factory=dict)
     steps: int = 0  # of the insertion decoder, as far as this sentence needed them
+    doubt: float = 0.0  # largest probability that a piece does not simply stay
 
     def between(self, first: int, last: int) -> float:
         """How sure the edit between two kept pieces is: as sure as its least sure part."""
@@ -122,7 +123,8 @@ def predict(
     with region("point"):
         orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
     changed = [n for n, t in enumerate(tags) if any(t) or links[n]]
-    predictions = [Prediction(unchanged(len(s) + 1)) for s in sentences]
+    doubts = [max(1 - piece[KEEP] for piece in p[: len(s) + 1]) for p, s in zip(probabilities, sentences, strict=True)]
+    predictions = [Prediction(unchanged(len(s) + 1), doubt=d) for s, d in zip(sentences, doubts, strict=True)]
     if not changed:
         return predictions
     slots = open_slots([tags[n] for n in changed], [orders[n] for n in changed])
@@ -136,6 +138,7 @@ def predict(
         for row, n in enumerate(changed):
             mine = [slot for slot in slots if slot.sentence == row]
             predictions[n] = assemble(tags[n], probabilities[n], orders[n], links[n], mine, options)
+            predictions[n].doubt = doubts[n]
     return predictions
 
 
@@ -258,8 +261,8 @@ def fill(
     with region("insert setup"):
         rows = list(queues.values())
         sentence = torch.tensor([queue[0].sentence for queue in rows], device=memory.device)  # [R]
+        keys = [(k[sentence], v[sentence]) for k, v in model.decoder.memory(memory)]
         memory, mask = memory[sentence], mask[sentence]
-        keys = model.decoder.memory(memory)
         caches = model.decoder.new_caches()
         at = [0] * len(rows)
         inputs = [tokens.slot(queue[0].k) for queue in rows]
@@ -272,11 +275,10 @@ def fill(
             stream = torch.tensor(inputs, device=memory.device)[:, None]
             embedded = model.embed_slots(stream, memory, anchors)
             hidden = model.decoder(embedded, keys, model.cross_bias(anchors, mask), caches)
-            log_probabilities = model.output(hidden[:, 0]).float().log_softmax(-1)  # [R, V]
-            log_probabilities[:, banned] = -1e9
+            # a slot is open because something belongs there
             opening = torch.tensor([not q[min(a, len(q) - 1)].pieces for q, a in zip(rows, at, strict=True)])
-            log_probabilities[opening.to(memory.device), EOS] = -1e9  # a slot is open because something belongs there
-            values, choices = (t.tolist() for t in log_probabilities.max(-1))
+            found = model.likeliest(hidden[:, 0], banned, opening.to(memory.device))
+            values, choices = (t.tolist() for t in found)
             inputs = [advance(q, at, r, choices[r], values[r], inputs[r], tokens) for r, q in enumerate(rows)]
         steps += 1
     return steps

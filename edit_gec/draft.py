@@ -8,6 +8,7 @@
     Follow(tokens, edit5_writer(...))       EdiT5's correction; its vocabulary may be another one than the target's
     NGrams.learn(lines, tokens, order=2)    the likeliest next token, learnt from text
     SharedEdiT5(model, tokens, options)     the same on one encoder with the target
+    Several(drafter, Follow(tokens))        two hypotheses for each sentence in every pass; the better one counts
     SmallT5(small, tokens, Gamma(4))        a smaller T5 writes gamma tokens; with `sampling` it really samples them
     Speculator(...)                         an MLP on the target's own state (speculator.py)
 
@@ -47,20 +48,28 @@ class Row:
     hidden: Tensor | None = None  # the target's state [d] that chose the last token; None before the first
     proposed: int = 0  # in the last pass
     accepted: int = 0  # of these
-    encoded: Tensor | None = None  # its source, as the target's encoder gave it [S, d]
+    encoded: Tensor | None = None  # its source, as EdiT5 reads it [S, d], where it shares the target's encoder
     memory: Any = None  # the drafter's own
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Drafted tokens, and for sampled ones the distributions [n, V] they were drawn from (float64)."""
+    """Drafted tokens, and for sampled ones the distributions [n, V] they were drawn from (float64).
+
+    `others` are further hypotheses; there are none beside sampled tokens.
+    """
 
     tokens: list[int]
     probabilities: Tensor | None = None
+    others: tuple[list[int], ...] = ()
 
 
 class Drafter(Protocol):
     """Rows keep their order; new ones come last, finished ones are left out."""
+
+    @property
+    def aligns(self) -> bool:
+        """Whether `propose` only finds the place in a draft that `begin` wrote."""
 
     def begin(self, rows: Sequence[Row]) -> None:
         """Prepare new rows."""
@@ -74,6 +83,8 @@ class Drafter(Protocol):
 
 class Follow:
     """Follow a text of each sentence: what `write` makes of the sources, or the sources themselves."""
+
+    aligns = True
 
     def __init__(
         self,
@@ -117,7 +128,7 @@ def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Callable[[li
 
 
 class SharedEdiT5(Follow):
-    """EdiT5 on the target's encoder (`Target.sharing`), which is not run again: only its heads and insertions are."""
+    """EdiT5 on the target's encoder (shared.py), which is not run again: only its heads and insertions are."""
 
     def __init__(self, model: EdiT5, tokens: Tokens, options: Options) -> None:
         super().__init__(tokens)
@@ -136,6 +147,49 @@ class SharedEdiT5(Follow):
         for n, prediction in zip(short, predictions, strict=True):
             drafts[n] = realize(prediction.plan, pieces[n], self.tokens)
         return drafts
+
+
+class Several:
+    """One hypothesis from each of some drafters. More tokens are read in a pass, so fewer passes are needed: that pays
+    where a pass costs the same whatever it reads (a GPU), not where each token costs time."""
+
+    def __init__(self, first: Drafter, *others: Drafter) -> None:
+        self.drafters = (first, *others)
+
+    @property
+    def aligns(self) -> bool:
+        return all(drafter.aligns for drafter in self.drafters)
+
+    def begin(self, rows: Sequence[Row]) -> None:
+        memories = []
+        for drafter in self.drafters:  # each has a memory of its own for every row
+            drafter.begin(rows)
+            memories.append([row.memory for row in rows])
+        for row, *own in zip(rows, *memories, strict=True):
+            row.memory = own
+
+    def propose(self, rows: Sequence[Row]) -> list[Proposal]:
+        kept = [row.memory for row in rows]
+        proposals = []
+        for n, drafter in enumerate(self.drafters):
+            for row, memory in zip(rows, kept, strict=True):
+                row.memory = memory[n]
+            proposals.append(drafter.propose(rows))
+        for row, memory in zip(rows, kept, strict=True):
+            row.memory = memory
+        return [
+            Proposal(first.tokens, first.probabilities, different(first, others))
+            for first, *others in zip(*proposals, strict=True)
+        ]
+
+
+def different(first: Proposal, others: Sequence[Proposal]) -> tuple[list[int], ...]:
+    """The drafts of the others that say something else; none beside a sampled one, whose rule is for one draft."""
+    seen = [first.tokens]
+    for other in others if first.probabilities is None else ():
+        if all(tokens[: len(other.tokens)] != other.tokens for tokens in seen):
+            seen.append(other.tokens)
+    return tuple(seen[1:])
 
 
 # ---------------------------------------------------------------- a few tokens at a time
@@ -159,6 +213,8 @@ class Gamma:
 
 class NGrams:
     """The likeliest next token given the last one (order 2), or whatever comes (order 1)."""
+
+    aligns = False
 
     def __init__(self, following: dict[int | None, int], gamma: Gamma) -> None:
         self.following, self.gamma = following, gamma
@@ -195,6 +251,8 @@ class NGrams:
 
 class SmallT5:
     """A smaller T5 with the target's vocabulary (`tokens`) drafts token by token: greedily, or by sampling."""
+
+    aligns = False
 
     def __init__(self, model: Target, tokens: Tokens, gamma: Gamma, sampling: Sampling | None = None) -> None:
         if model.tokens.processor.serialized_model_proto() != tokens.processor.serialized_model_proto():

@@ -157,9 +157,12 @@ class Objective:
 
     def rate(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""
-        own = f"encoder.layers.{self.recipe.config.num_layers - 1}."
-        given = name.startswith(("embedding.", "encoder.")) and not name.startswith((own, "encoder.norm."))
-        return self.recipe.encoder_rate if self.encoder and given else 1.0
+        if self.encoder is None or not name.startswith(("embedding.", "encoder.")) or name.startswith("encoder.norm."):
+            return 1.0
+        if name.startswith("encoder.layers."):
+            layers = int(checkpoint.read_config(self.encoder)["num_layers"])
+            return self.recipe.encoder_rate if int(name.split(".")[2]) < layers else 1.0
+        return self.recipe.encoder_rate
 
     def start(self, stage: Stage, before: Path | None, init: Path | None) -> T5:
         """What a stage starts from: the model of the stage before, a T5, an EdiT5's encoder and chance, or chance.

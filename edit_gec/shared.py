@@ -3,8 +3,8 @@
     t5-mini/config.json        "encoder": "../edit5-mini", "shared_layers": 12, ...
     t5-mini/model.safetensors  the decoder and the encoder layers of its own; the rest is edit5-mini's
 
-The T5 reads what EdiT5 reads (sentinel, pieces, </s>), takes over its embedding and all of its encoder layers, adds
-layers of its own and ends with a norm of its own: a plain T5, which `Target.export` writes as one.
+The T5 reads what EdiT5 reads (sentinel, pieces, </s>), takes over its embedding and all of its encoder layers, may add
+layers of its own, and ends with a norm of its own: a plain T5, which `Target.export` writes as one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from edit_gec import checkpoint
 from edit_gec.edit5 import EdiT5
@@ -49,6 +50,18 @@ def join(t5: T5, edit5: EdiT5) -> None:
     t5.embedding, t5.encoder.relative = edit5.embedding, edit5.encoder.relative
     for n, layer in enumerate(edit5.encoder.layers):
         t5.encoder.layers[n] = layer
+
+
+def encode(t5: T5, edit5: EdiT5, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Run the shared layers once: what the T5's decoder reads, and what EdiT5's heads read, [B, S, d] each."""
+    x, bias = t5.embedding(ids), t5.encoder.bias(mask)
+    shared_layers = edit5.config.num_layers
+    for layer in t5.encoder.layers[:shared_layers]:
+        x = layer(x, bias)
+    of_edit5 = edit5.encoder.norm(x)
+    for layer in t5.encoder.layers[shared_layers:]:
+        x = layer(x, bias)
+    return t5.encoder.norm(x), of_edit5
 
 
 def save(t5: T5, folder: Path, encoder: Path, **extra: Any) -> None:

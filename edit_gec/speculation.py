@@ -25,6 +25,8 @@ class Trace:
     probabilities: list[float] = field(default_factory=list)  # the target's, of each of them
     reached: int = 0  # drafted tokens that were judged: the accepted ones, and the first that was not
     acceptance: float = 0.0  # sum of their acceptance probabilities; 0 or 1 each in greedy decoding
+    extra: int = 0  # tokens of further hypotheses that the target read
+    won_by_others: int = 0  # passes in which one of these was better
     resync_passes: int = 0  # passes after a disagreement that accepted nothing: the draft was not found again
     draft: list[int] = field(default_factory=list)  # the first proposal, before it was cut to what a pass reads
     draft_is_output: bool = False
@@ -54,15 +56,22 @@ class Statistics:
 
     traces: list[Trace] = field(default_factory=list)
     begin_s: float = 0.0  # whole-sentence drafts, the drafter's encoder
-    propose_s: float = 0.0  # re-synchronisation by alignment, or autoregressive drafting
+    propose_s: float = 0.0  # drafting a few tokens at a time, or finding the place in a draft
+    resync_s: float = 0.0  # of these, what only found the place
+    edits_s: float = 0.0  # finding the edits in the output
     target_s: float = 0.0  # encoder and passes of the target
     total_s: float = 0.0
 
     def add(self, other: Statistics) -> None:
         """Count the sentences and seconds of another call as well."""
         self.traces += other.traces
-        for name in ("begin_s", "propose_s", "target_s", "total_s"):
+        for name in ("begin_s", "propose_s", "resync_s", "edits_s", "target_s", "total_s"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def count_draft(self, seconds: float) -> None:
+        """Count a draft that was written before the verification."""
+        self.begin_s += seconds
+        self.total_s += seconds
 
     @property
     def alpha(self) -> float:
@@ -92,11 +101,12 @@ class Statistics:
             "one_pass_rate": fmean(n == 1 for n in passes),
             "draft_is_output_rate": fmean(t.draft_is_output for t in traces),
             "resync_passes": sum(t.resync_passes for t in traces),
-            "verified_per_token": (proposed + sum(passes)) / tokens,
-            "begin_s": self.begin_s,
-            "propose_s": self.propose_s,
-            "target_s": self.target_s,
-            "other_s": self.total_s - self.begin_s - self.propose_s - self.target_s,
+            "verified_per_token": (proposed + sum(t.extra for t in traces) + sum(passes)) / tokens,
+            "won_by_others": sum(t.won_by_others for t in traces),
+            "draft_s": self.begin_s + self.propose_s - self.resync_s,
+            "verify_s": self.target_s,
+            "align_s": self.resync_s + self.edits_s,
+            "other_s": self.total_s - self.begin_s - self.propose_s - self.edits_s - self.target_s,
         }
 
 

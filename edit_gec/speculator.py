@@ -70,6 +70,8 @@ class Speculator(nn.Module):
 class Speculated:
     """The drafter: nothing before the target's first state, then `gamma` tokens, at most the speculator's steps."""
 
+    aligns = False
+
     def __init__(self, speculator: Speculator, gamma: Gamma) -> None:
         self.speculator, self.gamma = speculator.eval(), gamma
 

@@ -8,9 +8,9 @@ Any T5 folder in Hugging Face layout with its spiece.model works. Sampling draws
 sentence, position), so a token does not depend on the batch, nor on how many tokens were computed in one pass: the
 verifier (verify.py) draws the same numbers at the same places.
 
-One encoder for drafter and target: `Target.sharing(edit5, t5, tokens)` lets the target's decoder read the encoder of an
-EdiT5; its sources then carry EdiT5's sentinel, and the drafter `SharedEdiT5` (draft.py) starts from what the target
-has encoded.
+One encoder for drafter and target: a folder that names an EdiT5 (shared.py), or `Target.sharing(edit5, t5, tokens)`.
+Its sources then carry EdiT5's sentinel, and the drafter starts from what the target has encoded. `Target.export` writes
+such a target as a T5 of its own.
 """
 
 from __future__ import annotations
@@ -18,19 +18,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from edit_gec import checkpoint
+from edit_gec import checkpoint, shared
+from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.regions import region
 from edit_gec.t5 import NEGATIVE, T5
-from edit_gec.tokens import EOS, PAD, Tokens
-
-if TYPE_CHECKING:
-    from edit_gec.edit5 import EdiT5
+from edit_gec.tokens import EOS, FILE, PAD, Tokens
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
 NOT_FINITE = "T5: logits that are not finite; the weights are broken, or the dtype is too narrow (use float32)"
@@ -54,11 +52,31 @@ class Sampling:
             raise InputError(f"top_k {self.top_k}, top_p {self.top_p}: top_k from 0 and top_p in (0, 1] are wanted")
 
 
+class Encoded(NamedTuple):
+    """Sources of B sentences, encoded."""
+
+    states: Tensor  # [B, S, d] what the target's decoder reads
+    mask: Tensor  # [B, S] true where there is a piece
+    edit5: Tensor | None  # [B, S, d] what an EdiT5 on the same encoder reads
+
+    def rows(self, numbers: Sequence[int]) -> Encoded:
+        """The encodings of some of the sentences."""
+        index = torch.tensor(numbers, device=self.states.device)
+        return Encoded(self.states[index], self.mask[index], None if self.edit5 is None else self.edit5[index])
+
+
 class Target:
-    """A T5, its vocabulary and the prefix it was trained with."""
+    """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one."""
 
     def __init__(
-        self, model: T5, tokens: Tokens, *, prefix: str = "", sentinel: bool = False, max_length: int = MAX_LENGTH
+        self,
+        model: T5,
+        tokens: Tokens,
+        *,
+        prefix: str = "",
+        sentinel: bool = False,
+        max_length: int = MAX_LENGTH,
+        edit5: EdiT5 | None = None,
     ) -> None:
         if tokens.pieces > model.config.vocab_size:
             raise InputError(
@@ -67,7 +85,7 @@ class Target:
         if max_length < 1:
             raise InputError(f"max_length {max_length}: at least one token is wanted")
         self.model, self.tokens, self.prefix, self.max_length = model, tokens, prefix, max_length
-        self.sentinel = sentinel
+        self.sentinel, self.edit5 = sentinel or edit5 is not None, edit5
 
     @classmethod
     def load(
@@ -78,28 +96,43 @@ class Target:
         device: str = "cpu",
         dtype: torch.dtype = torch.float32,
         max_length: int = MAX_LENGTH,
+        edit5: EdiT5 | None = None,
     ) -> Target:
         """Load a Hugging Face T5 folder. The prefix, where it is not given, is "prefix" of its config.json, or none.
 
-        Raises InputError for a folder that is no T5, or has no vocabulary, or one that does not fit.
+        A folder that shares the encoder of an EdiT5 takes that of `edit5`, if it is the one, and else loads it. Raises
+        InputError for a folder that is no T5, or has no vocabulary, or one that does not fit.
         """
-        tokens = Tokens.load(folder, 0)
-        if prefix is None:
-            prefix = str(checkpoint.read_config(Path(folder)).get("prefix") or "")
-        return cls(checkpoint.load_t5(folder, dtype).to(device), tokens, prefix=prefix, max_length=max_length)
+        folder = Path(folder)
+        config = checkpoint.read_config(folder)
+        prefix = str(config.get("prefix") or "") if prefix is None else prefix
+        if "encoder" in config:
+            t5, edit5 = shared.load(folder, edit5)
+            tokens = Tokens.load(folder, edit5.config.slots)
+            edit5.to(device, dtype)
+            return cls(t5.to(device, dtype), tokens, prefix=prefix, max_length=max_length, edit5=edit5)
+        tokens, sentinel = Tokens.load(folder, 0), bool(config.get("sentinel"))
+        t5 = checkpoint.load_t5(folder, dtype).to(device)
+        if sentinel:  # exported from a shared encoder
+            tokens = Tokens(tokens.processor, t5.config.vocab_size - tokens.pieces)
+        return cls(t5, tokens, prefix=prefix, sentinel=sentinel, max_length=max_length)
 
     @classmethod
     def sharing(cls, edit5: EdiT5, t5: T5, tokens: Tokens, *, max_length: int = MAX_LENGTH) -> Target:
-        """A target whose decoder reads EdiT5's encoder: `t5` gives up its own encoder and embedding.
+        """A target on EdiT5's encoder: `t5` gives up its embedding and as many encoder layers as EdiT5 has.
 
         `tokens` is EdiT5's vocabulary. Raises InputError when their shapes differ.
         """
-        for name in ("d_model", "vocab_size"):
-            ours, theirs = getattr(edit5.config, name), getattr(t5.config, name)
-            if ours != theirs:
-                raise InputError(f"target: {name} {theirs}, {ours} is wanted to share an encoder with this EdiT5")
-        t5.encoder, t5.embedding = edit5.encoder, edit5.embedding
-        return cls(t5, tokens, sentinel=True, max_length=max_length)
+        shared.join(t5, edit5)
+        return cls(t5, tokens, max_length=max_length, edit5=edit5)
+
+    def export(self, folder: str | Path) -> None:
+        """Write a complete T5 folder for `transformers` and others; "sentinel" and "prefix" say what sources want.
+
+        The sentinel is the last id of the embedding, <extra_id_0>.
+        """
+        checkpoint.save_t5(self.model, folder, sentinel=self.sentinel, prefix=self.prefix)
+        (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
     @property
     def device(self) -> torch.device:
@@ -121,13 +154,21 @@ class Target:
 
     def encode(self, sentences: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Encoded sources [B, S, d] and their mask [B, S]."""
+        encoded = self.encode_shared(sentences)
+        return encoded.states, encoded.mask
+
+    def encode_shared(self, sentences: Sequence[str]) -> Encoded:
+        """Encoded sources, for the decoder and for EdiT5."""
         with region("target tokenize"):
             rows = [self.source_ids(sentence) for sentence in sentences]
             width = max(map(len, rows))
             ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=self.device)
             mask = torch.tensor([[n < len(row) for n in range(width)] for row in rows], device=self.device)
         with region("target encode"):
-            return self.model.encode(ids, mask), mask
+            if self.edit5 is None:
+                return Encoded(self.model.encode(ids, mask), mask, None)
+            states, of_edit5 = shared.encode(self.model, self.edit5, ids, mask)
+            return Encoded(states, mask, of_edit5)
 
     def text(self, ids: Sequence[int]) -> str:
         """Text of an output."""

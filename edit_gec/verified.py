@@ -9,6 +9,9 @@ The target's tokens are exact (verify.py). Its edits are a plan from the source'
 same tokens is kept and copied from the text by offset, so what only the tokenizer's normalisation changed is no edit;
 nor is one that swaps quotes or folds spaces; what the target wrote with <unk> cannot be said and is left as it was.
 A sentence that is too long for the target, or that it does not finish, is left unchanged and counted.
+
+Two lossy gears save time, and are named so: "auto" verifies only sentences that EdiT5 would edit or doubts, lenience
+lets pass what the target finds nearly as likely as its own words.
 """
 
 from __future__ import annotations
@@ -16,14 +19,17 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
-from edit_gec.draft import Follow
+from edit_gec.decode import Prediction
+from edit_gec.draft import Drafter, Follow, Several
+from edit_gec.edit5 import EdiT5
 from edit_gec.edits import Edit
 from edit_gec.plan import Plan, align, spans
 from edit_gec.regions import region
 from edit_gec.speculation import Statistics, Trace
-from edit_gec.target import Target
+from edit_gec.target import Encoded, Target
 from edit_gec.tokens import UNK, Pieces
 from edit_gec.verify import verify
 
@@ -33,38 +39,89 @@ AGREE, CHANGED, ONLY, REFUSED = "agree", "target changed", "target only", "targe
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
 
 
-class Verifier:
-    """A target, what its verifications cost so far, and the confidence that its edits must have.
+DOUBT = 0.1  # auto verifies an unedited sentence when EdiT5 gives some piece this much probability of a change
 
-    An edit is as sure as the least probable of its tokens, the one that follows it included.
+
+class Verifier:
+    """A target, how it verifies, what its verifications cost so far, and the confidence that its edits must have.
+
+    An edit is as sure as the least probable of its tokens, the one that follows it included. `hypotheses`: 2 verifies
+    the source beside every draft (where a pass costs the same whatever it reads; by default on a GPU). `auto` and
+    `lenience` below 1 are lossy.
     """
 
-    def __init__(self, target: Target, *, min_confidence: float = 0.0) -> None:
+    def __init__(
+        self,
+        target: Target,
+        *,
+        min_confidence: float = 0.0,
+        auto: bool = False,
+        doubt: float = DOUBT,
+        lenience: float = 1.0,
+        hypotheses: int | None = None,
+    ) -> None:
         self.target, self.min_confidence = target, min_confidence
+        self.auto, self.doubt, self.lenience = auto, doubt, lenience
+        self.hypotheses = hypotheses or (1 if target.device.type == "cpu" else 2)
         self.statistics = Statistics()
         self.too_long = 0  # sentences that the target could not read
+        self.left_out = 0  # sentences that auto did not verify
 
     def summary(self) -> dict[str, Any]:
-        """What verification did, as plain values for JSON; `too_long` counts sentences that were left alone."""
-        return {**self.statistics.summary(), "too_long": self.too_long}
+        """What verification did, as plain values for JSON; `too_long` counts sentences that were left alone, `left_out`
+        those that auto did not verify."""
+        return {**self.statistics.summary(), "too_long": self.too_long, "left_out": self.left_out}
 
-    def changes(self, windows: Sequence[Pieces], drafts: Sequence[str]) -> list[list[Change]]:
-        """What the target changes in each window of a sentence, given the draft of its correction."""
-        sources = [window.source[window.starts[0] : window.ends[-1]] for window in windows]
+    def encode(self, edit5: EdiT5, windows: Sequence[Pieces]) -> Encoded | None:
+        """Windows encoded for the target and for EdiT5 at once, if they share an encoder and read the same pieces."""
+        if self.target.edit5 is not edit5 or not windows:
+            return None
+        sources = list(map(text_of, windows))
+        if any(len(window) >= self.target.max_length for window in windows):
+            return None
+        if [tuple(self.target.tokens.ids(source)) for source in sources] != [window.ids for window in windows]:
+            return None  # a window that begins inside a sentence
+        return self.target.encode_shared(sources)
+
+    def doubts(self, prediction: Prediction) -> bool:
+        """Whether a sentence is verified: always, but in "auto" only what EdiT5 edits or is unsure of."""
+        return not self.auto or prediction.plan.changes or prediction.doubt >= self.doubt
+
+    def changes(
+        self, windows: Sequence[Pieces], drafts: Sequence[str | None], encoded: Encoded | None = None
+    ) -> list[list[Change]]:
+        """What the target changes in each window of a sentence, given the draft of its correction.
+
+        A window without draft is not verified, and not changed. `encoded` is what `encode` made of the windows.
+        """
+        sources = list(map(text_of, windows))
+        self.left_out += sum(draft is None for draft in drafts)
+        wanted = [n for n, draft in enumerate(drafts) if draft is not None]
         with region("target tokenize"):
-            short = [n for n, source in enumerate(sources) if self.target.fits(source)]
-        self.too_long += len(sources) - len(short)
+            short = [n for n in wanted if self.target.fits(sources[n])]
+        self.too_long += len(wanted) - len(short)
         changes: list[list[Change]] = [[] for _ in windows]
         if not short:
             return changes
-        written = {sources[n]: drafts[n] for n in short}
-        drafter = Follow(self.target.tokens, lambda rows: [written[source] for source in rows])
-        outputs, statistics = verify(self.target, drafter, [sources[n] for n in short], batch_size=len(short))
-        self.statistics.add(statistics)
+        written = {sources[n]: drafts[n] or "" for n in short}
+        tokens = self.target.tokens
+        drafter: Drafter = Follow(tokens, lambda rows: [written[source] for source in rows])
+        outputs, statistics = verify(
+            self.target,
+            Several(drafter, Follow(tokens)) if self.hypotheses > 1 else drafter,
+            [sources[n] for n in short],
+            batch_size=len(short),
+            lenience=self.lenience,
+            encoded=None if encoded is None else encoded.rows(short),
+        )
+        begun = perf_counter()
         with region("align"):
             for n, output, trace in zip(short, outputs, statistics.traces, strict=True):
                 if trace.finished:
                     changes[n] = list(self._changes(windows[n], sources[n], output, trace))
+        statistics.edits_s = perf_counter() - begun
+        statistics.total_s += statistics.edits_s
+        self.statistics.add(statistics)
         return changes
 
     def _changes(self, window: Pieces, source: str, output: list[int], trace: Trace) -> Iterator[Change]:
@@ -81,6 +138,11 @@ class Verifier:
             confidence = min(trace.probabilities[at[first] + 1 : at[last] + 1])
             if not unsayable and folded(text) != folded(original) and confidence >= self.min_confidence:
                 yield start, end, text, confidence
+
+
+def text_of(window: Pieces) -> str:
+    """The part of its sentence that a window covers."""
+    return window.source[window.starts[0] : window.ends[-1]]
 
 
 def shifted(pieces: Pieces, window: Pieces) -> Pieces:

@@ -10,12 +10,17 @@
 
 Acceptance. Greedy: a drafted token is right if it is the target's. Sampling, draft not sampled (a point): the target
 draws its token at each position, from the stream that plain decoding uses; go on while the draft agrees. Same tokens,
-same seed. Sampling, sampled draft: accept with min(1, p / q), else draw from norm(max(0, p - q)), both after
-temperature, top_k and top_p (Leviathan et al. 2022, algorithm 1): same distribution, not the same tokens.
+same seed. Several hypotheses: all are read, the one that is right for longest counts. Sampling, sampled draft: accept
+with min(1, p / q), else draw from norm(max(0, p - q)), both after temperature, top_k and top_p (Leviathan et al. 2022,
+algorithm 1): same distribution, not the same tokens.
+
+Lenience, the lossy gear (their appendix A.5, greedy): a drafted token passes if it is at least `lenience` times as
+probable as the target's own. 1 is exact.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -24,10 +29,11 @@ import torch
 from torch import Tensor
 
 from edit_gec.draft import Drafter, Proposal, Row
+from edit_gec.errors import InputError
 from edit_gec.ragged import Decoding
 from edit_gec.regions import region
 from edit_gec.speculation import Statistics, Trace
-from edit_gec.target import ACCEPT, RESIDUAL, TARGET, Sampling, Target, draw, probabilities, uniform
+from edit_gec.target import ACCEPT, RESIDUAL, TARGET, Encoded, Sampling, Target, draw, probabilities, uniform
 from edit_gec.tokens import EOS, PAD
 
 CPU_DRAFT = 24  # tokens verified in one pass on a CPU, where each costs time; elsewhere all that were drafted
@@ -41,6 +47,8 @@ class Judgement:
     accepted: int
     acceptance: list[float]  # probability of acceptance, for each drafted token that was reached
     probabilities: list[float] = field(default_factory=list)  # the target's, of the tokens
+    proposed: int = 0  # drafted tokens of the hypothesis that counts
+    by_another: bool = False  # which is not the first
 
 
 @torch.inference_mode()
@@ -52,13 +60,20 @@ def verify(
     *,
     batch_size: int = 32,
     longest_draft: int | None = None,
+    lenience: float = 1.0,
+    encoded: Encoded | None = None,
 ) -> tuple[list[list[int]], Statistics]:
     """Output tokens of each sentence as `target.generate` writes them, and statistics in the same order.
 
     Rows advance at their own pace; a finished one makes room for the next sentence. `longest_draft` caps the tokens
-    verified in one pass. Raises InputError as `generate` does.
+    verified in one pass; `encoded` is what `target.encode_shared` made of the sentences, where that is known. Raises
+    InputError as `generate` does, and for a lenience that cannot be.
     """
     begun = perf_counter()
+    if not 0 < lenience <= 1 or (lenience < 1 and sampling is not None):
+        raise InputError(
+            f"lenience {lenience}: above 0 and up to 1 (exact) is wanted, and below 1 only without sampling"
+        )
     if longest_draft is None:
         longest_draft = CPU_DRAFT if target.device.type == "cpu" else target.max_length
     statistics = Statistics([Trace() for _ in sentences])
@@ -69,12 +84,13 @@ def verify(
     while waiting or rows:
         if waiting and len(rows) < batch_size:
             room = batch_size - len(rows)
-            rows += admit([(n, sentences[n]) for n in waiting[:room]], target, drafter, decoding, statistics)
-            waiting = waiting[room:]
+            new, waiting = waiting[:room], waiting[room:]
+            known = None if encoded is None else encoded.rows(new)
+            rows += admit([(n, sentences[n]) for n in new], known, target, drafter, decoding, statistics)
         with region("draft"):
             proposals = propose(drafter, rows, longest_draft, target.model.config.vocab_size, statistics)
         with region("verify"):
-            judgements = read(target, decoding, rows, proposals, sampling, statistics)
+            judgements = read(target, decoding, rows, proposals, sampling, lenience, statistics)
             for row, proposal, judgement in zip(rows, proposals, judgements, strict=True):
                 advance(row, proposal, judgement, statistics.traces[row.number])
             decoding.roll_back([len(row.tokens) for row in rows])  # <pad> and all tokens but the last
@@ -91,16 +107,22 @@ def verify(
 
 
 def admit(
-    sentences: list[tuple[int, str]], target: Target, drafter: Drafter, decoding: Decoding, statistics: Statistics
+    sentences: list[tuple[int, str]],
+    known: Encoded | None,
+    target: Target,
+    drafter: Drafter,
+    decoding: Decoding,
+    statistics: Statistics,
 ) -> list[Row]:
-    """Encode new sentences for the target, let the drafter prepare them."""
+    """Encode new sentences for the target, if they are not `known`; let the drafter prepare them."""
     begun = perf_counter()
     rows = [Row(number, sentence, target.max_length) for number, sentence in sentences]
-    encoded, mask = target.encode([sentence for _, sentence in sentences])
+    encoded = target.encode_shared([sentence for _, sentence in sentences]) if known is None else known
     with region("decoder setup"):
-        decoding.admit(encoded, mask)
-        for row, states, length in zip(rows, encoded, mask.sum(1).tolist(), strict=True):
-            row.encoded = states[:length]
+        decoding.admit(encoded.states, encoded.mask)
+        if encoded.edit5 is not None:
+            for row, states, length in zip(rows, encoded.edit5, encoded.mask.sum(1).tolist(), strict=True):
+                row.encoded = states[:length]
     target_done = perf_counter()
     with region("draft"):
         drafter.begin(rows)
@@ -110,21 +132,28 @@ def admit(
 
 
 def propose(drafter: Drafter, rows: list[Row], longest: int, vocabulary: int, statistics: Statistics) -> list[Proposal]:
-    """The drafter's proposals, cut to what can be used: nothing behind </s> or from an unknown id on, and room for
-    the target's own token."""
+    """The drafter's proposals, cut to what can be used."""
     begun = perf_counter()
     proposals = []
     for row, proposal in zip(rows, drafter.propose(rows), strict=True):
-        tokens = proposal.tokens
-        end = next((n for n, token in enumerate(tokens) if token == EOS or not 0 <= token < vocabulary), len(tokens))
-        tokens = tokens[: end + 1] if tokens[end : end + 1] == [EOS] else tokens[:end]
+        tokens = usable(proposal.tokens, vocabulary)
         if not row.tokens:
             statistics.traces[row.number].draft = tokens
-        tokens = tokens[: min(longest, row.limit - 1)]
+        room = min(longest, row.limit - 1)  # the last token is the target's own
         weights = proposal.probabilities
-        proposals.append(Proposal(tokens, None if weights is None else weights[: len(tokens)]))
-    statistics.propose_s += perf_counter() - begun
+        others = tuple(cut for other in proposal.others if (cut := usable(other, vocabulary)[:room]))
+        tokens = tokens[:room]
+        proposals.append(Proposal(tokens, None if weights is None else weights[: len(tokens)], others))
+    took = perf_counter() - begun
+    statistics.propose_s += took
+    statistics.resync_s += took * drafter.aligns
     return proposals
+
+
+def usable(tokens: list[int], vocabulary: int) -> list[int]:
+    """A draft without what stands behind </s>, and from an unknown id on."""
+    end = next((n for n, token in enumerate(tokens) if token == EOS or not 0 <= token < vocabulary), len(tokens))
+    return tokens[: end + 1] if tokens[end : end + 1] == [EOS] else tokens[:end]
 
 
 def read(
@@ -133,38 +162,43 @@ def read(
     rows: list[Row],
     proposals: list[Proposal],
     sampling: Sampling | None,
+    lenience: float,
     statistics: Statistics,
 ) -> list[Judgement]:
-    """One target pass over all drafts, and what it says about each."""
+    """One target pass over all drafts, and what it says about the best of each row."""
     begun = perf_counter()
-    inputs = [[row.tokens[-1] if row.tokens else PAD, *p.tokens] for row, p in zip(rows, proposals, strict=True)]
+    drafts = [(n, draft) for n, p in enumerate(proposals) for draft in (p.tokens, *p.others)]
+    inputs = [[rows[n].tokens[-1] if rows[n].tokens else PAD, *draft] for n, draft in drafts]
+    decoding.keep([n for n, _ in drafts])  # a row for each hypothesis, on the same past
     hidden = decoding.forward(inputs)  # [N, d]
     logits = target.model.logits(hidden)
     weights = None if sampling is None else probabilities(logits, sampling)
-    places = [(row.number, len(row.tokens) + n) for row, new in zip(rows, inputs, strict=True) for n in range(len(new))]
+    places = [(rows[n].number, len(rows[n].tokens) + at) for n, draft in drafts for at in range(len(draft) + 1)]
     if sampling is None or weights is None:
         said = target.choose(logits, None, places)
     else:
         said = draw(weights, [uniform(sampling.seed, *place, TARGET) for place in places])
-    judgements = []
-    written: list[tuple[int, int]] = []  # (row of logits, token)
+    best: dict[int, tuple[Judgement, int, int]] = {}  # of each row: what is said, which hypothesis, its first position
     start = 0
-    for row, proposal, new in zip(rows, proposals, inputs, strict=True):
-        here = slice(start, start + len(new))
-        start += len(new)
-        if sampling is None or weights is None:
-            judgement = agree(proposal.tokens, said[here], None)
-        elif proposal.probabilities is None:
-            judgement = agree(proposal.tokens, said[here], weights[here])
+    for hypothesis, (n, draft) in enumerate(drafts):
+        here = slice(start, start + len(draft) + 1)
+        if proposals[n].probabilities is not None and weights is not None and sampling is not None:
+            judgement = accept_sampled(proposals[n], weights[here], said[here], sampling, rows[n])
+        elif lenience < 1:
+            judgement = tolerate(draft, said[here], logits[here], lenience)
         else:
-            judgement = accept_sampled(proposal, weights[here], said[here], sampling, row)
-        row.hidden = hidden[here][len(judgement.tokens) - 1]
-        written.extend((here.start + n, token) for n, token in enumerate(judgement.tokens))
-        judgements.append(judgement)
+            judgement = agree(draft, said[here], None if weights is None else weights[here])
+        if n not in best or judgement.accepted > best[n][0].accepted:
+            best[n] = (replace(judgement, proposed=len(draft), by_another=n in best), hypothesis, start)
+        start = here.stop
+    decoding.keep([hypothesis for _, hypothesis, _ in best.values()])
+    written = [(first + at, token) for j, _, first in best.values() for at, token in enumerate(j.tokens)]
+    for row, (judgement, _, first) in zip(rows, best.values(), strict=True):
+        row.hidden = hidden[first + len(judgement.tokens) - 1]
     at, tokens = torch.tensor(written, device=logits.device).unbind(-1)
     chances = logits[at].float().softmax(-1) if weights is None else weights[at]
     sure = iter(chances.gather(1, tokens[:, None])[:, 0].tolist())
-    judgements = [replace(j, probabilities=[next(sure) for _ in j.tokens]) for j in judgements]
+    judgements = [replace(j, probabilities=[next(sure) for _ in j.tokens]) for j, _, _ in best.values()]
     statistics.target_s += perf_counter() - begun
     return judgements
 
@@ -178,6 +212,18 @@ def agree(drafted: list[int], said: list[int], weights: Tensor | None) -> Judgem
     else:
         acceptance = [float(weights[n, token]) for n, token in enumerate(reached)]
     return Judgement(said[: accepted + 1], accepted, acceptance)
+
+
+def tolerate(drafted: list[int], said: list[int], logits: Tensor, lenience: float) -> Judgement:
+    """Accept while the drafted token has at least `lenience` times the probability of the likeliest."""
+    if not drafted:
+        return agree(drafted, said, None)
+    ids = torch.tensor(drafted, device=logits.device)[:, None]
+    behind = logits[:-1].gather(1, ids)[:, 0].float() - logits[:-1].max(-1).values.float()  # log of the ratio
+    good = (behind >= math.log(lenience)).tolist()
+    accepted = next((n for n, ok in enumerate(good) if not ok), len(drafted))
+    acceptance = [1.0] * accepted + [0.0] * (accepted < len(drafted))
+    return Judgement([*drafted[:accepted], said[accepted]], accepted, acceptance)
 
 
 def accept_sampled(proposal: Proposal, weights: Tensor, said: list[int], sampling: Sampling, row: Row) -> Judgement:
@@ -203,6 +249,8 @@ def advance(row: Row, proposal: Proposal, judgement: Judgement, trace: Trace) ->
         tokens = tokens[: tokens.index(EOS) + 1]
     row.tokens = [*row.tokens, *tokens]
     row.limit -= len(tokens)
-    row.proposed, row.accepted = len(proposal.tokens), judgement.accepted
+    row.proposed, row.accepted = judgement.proposed, judgement.accepted
     trace.add(row.proposed, row.accepted, len(tokens), judgement.acceptance)
+    trace.extra += sum(len(draft) + 1 for draft in (proposal.tokens, *proposal.others)) - judgement.proposed - 1
+    trace.won_by_others += judgement.by_another
     trace.probabilities += judgement.probabilities[: len(tokens)]

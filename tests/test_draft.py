@@ -133,7 +133,7 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
     outputs = target.generate(sentences)
     shared = SharedEdiT5(model, tokens, Options())
     runs = []
-    hook = model.encoder.register_forward_hook(lambda *_: runs.append(1))
+    hook = model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
     verified, statistics = verify(target, shared, sentences, batch_size=32)
     hook.remove()
     assert verified == outputs and len(runs) == 1

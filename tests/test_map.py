@@ -28,6 +28,7 @@ PATH = [
         "t5",
         "checkpoint",
         "edit5",
+        "shared",
         "collate",
         "decode",
     ),

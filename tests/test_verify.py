@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from texts import law
 from tiny_t5 import pairs, random_target, trained_target
 
-from edit_gec.draft import Drafter, Follow, Gamma, NGrams, Proposal, Row, SmallT5
+from edit_gec.draft import Drafter, Follow, Gamma, NGrams, Proposal, Row, Several, SmallT5
 from edit_gec.errors import InputError
 from edit_gec.resync import UniqueNGram
 from edit_gec.speculator import Speculated, Speculator
@@ -30,6 +30,8 @@ SENTENCES = [
 
 class Script:
     """A drafter that says what it is told: proposals by sentence and pass."""
+
+    aligns = False
 
     def __init__(self, write: Callable[[Row], list[int]]) -> None:
         self.write = write
@@ -67,6 +69,10 @@ def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
         "small T5, sampling": SmallT5(small, tokens, Gamma(2), Sampling(seed=1)),
         "itself": SmallT5(target, tokens, Gamma(5, adaptive=True)),
         "speculator": Speculated(speculator, Gamma(3)),
+        "two texts": Several(
+            Follow(tokens, lambda texts: [text.replace("the", "a") for text in texts]), Follow(tokens)
+        ),
+        "anything": Several(Script(nearly), Follow(tokens), Script(lambda row: garbage), Script(lambda row: [])),
         "oracle": Script(rest),
         "nearly": Script(nearly),
         "nothing": Script(lambda row: []),
@@ -101,6 +107,55 @@ def test_greedy_output_of_a_target_that_corrects(tokens: Tokens) -> None:
     for name, drafter in drafters(target, outputs).items():
         for longest in (4, None):
             assert verify(target, drafter, sentences, batch_size=4, longest_draft=longest)[0] == outputs, name
+
+
+def test_a_second_hypothesis_saves_passes(tokens: Tokens) -> None:
+    """One that is right half of the time and one that is right otherwise: a pass for each token of the first alone."""
+    target = random_target(tokens, 4)
+    outputs = target.generate(SENTENCES)
+
+    def half(even: bool) -> Script:
+        def write(row: Row) -> list[int]:
+            right = outputs[row.number][len(row.tokens) :]
+            return right if (row.number % 2 == 0) == even else []
+
+        return Script(write)
+
+    alone, of_alone = verify(target, half(True), SENTENCES)
+    both, statistics = verify(target, Several(half(True), half(False)), SENTENCES)
+    assert both == alone == outputs
+    assert statistics.summary()["passes"] < of_alone.summary()["passes"] and statistics.summary()["won_by_others"] > 0
+    assert all(trace.passes <= 2 for trace in statistics.traces)
+
+
+def test_encodings_that_are_known(tokens: Tokens) -> None:
+    target = random_target(tokens, 4)
+    encoded = target.encode_shared(SENTENCES)
+    for batch_size in (3, 32):
+        verified, _ = verify(target, Follow(tokens), SENTENCES, batch_size=batch_size, encoded=encoded)
+        assert verified == target.generate(SENTENCES)
+
+
+def test_lenience(tokens: Tokens) -> None:
+    """The lossy gear: whatever is likely enough passes; at 1 the target's own output, near 0 the draft itself."""
+    target = trained_target(tokens)
+    sentences = [source for source, _ in pairs(12, seed=5)]
+    outputs = target.generate(sentences)
+    copies = [[*tokens.ids(sentence), EOS] for sentence in sentences]
+    assert verify(target, Follow(tokens), sentences, lenience=1.0)[0] == outputs != copies
+    anything, statistics = verify(target, Follow(tokens), sentences, lenience=1e-30, longest_draft=100)
+    assert anything == copies and all(trace.passes == 1 for trace in statistics.traces)
+    some = verify(target, Follow(tokens), sentences, lenience=0.1)[0]
+    with torch.inference_mode():
+        for sentence, output in zip(sentences, some, strict=True):
+            ids = torch.tensor([target.source_ids(sentence)])
+            inputs = torch.tensor([[PAD, *output[:-1]]])
+            chances = target.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0].softmax(-1)
+            written = chances.gather(1, torch.tensor(output)[:, None])[:, 0]
+            assert bool((written >= 0.1 * chances.max(-1).values - 1e-6).all())
+    for wrong, sampling in ((0.0, None), (1.5, None), (0.5, Sampling())):
+        with pytest.raises(InputError, match="lenience"):
+            verify(target, Follow(tokens), sentences, sampling, lenience=wrong)
 
 
 @pytest.mark.parametrize("shape", [{"num_decoder_layers": 3}, {"num_decoder_layers": 1, "num_layers": 3}])
