@@ -12,6 +12,8 @@ import json
 import logging
 import os
 import pickle
+import re
+import socket
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -90,13 +92,14 @@ def run(
 
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
+        _knock(address)
         ray.init(
             address=address,
             log_to_driver=False,
             logging_level=logging.ERROR,
             include_dashboard=None if address else False,
         )
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise InputError(f"--address {address}: no Ray cluster there ({str(error).splitlines()[0]})") from None
     try:
         actors = workers or _fitting(options)
@@ -111,6 +114,12 @@ def run(
         raise
     finally:
         ray.shutdown()
+
+
+def _knock(address: str | None) -> None:
+    """Raise OSError where nobody answers: Ray itself would try for minutes."""
+    if found := re.fullmatch(r"(?:ray://)?(.+):(\d+)", address or ""):
+        socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=10).close()
 
 
 def _input_error(error: BaseException | None) -> InputError | None:
