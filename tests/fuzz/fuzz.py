@@ -42,15 +42,8 @@ def main() -> None:
     for n, seed in enumerate(targets.SEEDS[args.target]):
         (Path(folder) / f"seed-{n}").write_bytes(seed)
     target(targets.SEEDS[args.target][0])  # loads what is loaded late
-    options = [
-        sys.argv[0],
-        f"-max_total_time={args.seconds}",
-        "-max_len=2000",
-        "-timeout=60",
-        "-rss_limit_mb=6000",
-        folder,
-    ]
-    atheris.Setup(options, target)
+    limits = [f"-max_total_time={args.seconds}", "-max_len=2000", "-timeout=60", "-rss_limit_mb=6000"]
+    atheris.Setup([sys.argv[0], *limits, folder], target)
     atheris.Fuzz()
 
 

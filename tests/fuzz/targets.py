@@ -178,12 +178,13 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
 SEEDS: dict[str, list[bytes]] = {
     "sentences": [b'\2She go home. "It\'s late," he say.\r\n\r\n- a list\n- of items', b"\3one\r\ntwo\rthree"],
     "markup": [
-        b"\0\xff\0\0# Head\n\n> We **has** met `code` and [a link](http://x.y/z_a).\n\n```\nx = 1\n```\n<p>It <b>go</b>",
+        b"\0\xff\0\0# Head\n\n> We **has** met `code` and [a link](http://x.y/z_a).\n\n```\nx = 1\n```\n<p>It go",
         b"\x20\x90\1\0---\na: b\n---\n<!-- edit-gec: ignore -->\n| a | b |\n|---|---|\n$x_1$ me@x.org 3.14\n    code",
     ],
     "plans": [b"She go home\xffShe goes home", b"a b c d\xffd c b a\xf0\x9f\x8f\xa0"],
     "m2_files": [
-        b"S He go home .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\nA -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1\n\n"
+        b"S He go home .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\n",
+        b"S He go .\nA -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1\n\n",
     ],
     "path": ["She go **home** 🏠 and its\r\nlate . I'm café ﬁ 日本 <b>x</b>".encode()],
     "http": [
