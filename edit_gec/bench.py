@@ -165,6 +165,10 @@ def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
 
     torch.set_num_threads(args.threads or os.cpu_count() or 1)
     tokens = Tokens.load(target or model, 0)
+    if args.assistant and tokens.processor.serialized_model_proto() != (
+        Tokens.load(args.assistant, 0).processor.serialized_model_proto()
+    ):
+        raise InputError(f"{args.assistant}: its vocabulary is not the target's, whose tokens it should draft")
     found = text.read_sentences(args.file) if args.file else text.OWN
     longest = 120  # pieces: what every model reads at once, base size included
     short = [sentence for sentence in found if 0 < len(tokens.ids(sentence)) <= longest]

@@ -76,7 +76,7 @@ def peak_bytes() -> int:
     try:
         own = os.getpid()
         children = Path(f"/proc/self/task/{own}/children").read_text(encoding="utf-8").split()
-        return sum(_high_water(process) for process in (own, *children))
+        return sum(_high_water(process) for process in [str(own), *children])
     except OSError:
         import resource
 
@@ -84,7 +84,7 @@ def peak_bytes() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _high_water(process: int | str) -> int:
+def _high_water(process: str) -> int:
     status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     return sum(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 

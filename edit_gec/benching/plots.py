@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GAMMAS = (1, 3, 5, 7, 10, 24)  # curves of the picture of expected tokens
-COSTS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # and of the best gamma
+COSTS = (0.01, 0.02, 0.05, 0.1, 0.2)  # and of the best gamma
 ALPHAS = [n / 200 for n in range(199)]
 
 
@@ -95,7 +95,8 @@ def speculation(result: Mapping[str, Any], beside: Path) -> list[Path]:
     for c in COSTS:
         best_of = [best_gamma(a, c, 24) for a in ALPHAS]
         gammas.plot(ALPHAS, best_of, color="0.75", lw=1)
-        gammas.annotate(f"c {c:g}", (ALPHAS[-1], best_of[-1]), fontsize=7, color="0.5")
+        middle = next(n for n, gamma in enumerate(best_of) if gamma >= 9)  # where the curves lie apart
+        gammas.annotate(f"c {c:g}", (ALPHAS[middle], best_of[middle]), fontsize=7, color="0.5")
     for name in dict.fromkeys(row["drafter"] for row in result["rows"]):
         for temperature, mark in ((0, "o"), (1, "^")):
             rows = [r for r in result["rows"] if r["drafter"] == name and r["temperature"] == temperature]

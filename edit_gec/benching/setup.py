@@ -111,7 +111,7 @@ def shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 def base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     """Base-size models in folder `work`, replaying what the trained pair does. Raises InputError without a target."""
     from edit_gec import presets
-    from edit_gec.t5 import T5, T5Config
+    from edit_gec.t5 import PRESETS, T5
     from edit_gec.tokens import FILE
 
     if not setup.target:
@@ -119,10 +119,12 @@ def base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     setup = _recorded(work, setup, sentences)
     model, tokens = presets.build_edit5("edit5-base")
     model.save(work / "model", thresholds={})
-    vocabulary = tokens.processor.serialized_model_proto()
+    vocabulary = presets.vocabulary(tokens.pieces)
+    if not vocabulary.startswith((Path(setup.target) / FILE).read_bytes()):
+        raise InputError("bench --size base replays pieces of the shipped vocabulary: this target has another one")
     (work / "model" / FILE).write_bytes(vocabulary)
     # As t5-small v1.1 is, but for heads that fill the width: CTranslate2 takes no others.
-    small = T5Config(d_model=512, d_ff=1024, num_heads=8, num_layers=8, num_decoder_layers=8)
+    small = replace(PRESETS["t5-base"], d_model=512, d_ff=1024, num_heads=8, num_layers=8, num_decoder_layers=8)
     return replace(
         setup,
         model=str(work / "model"),

@@ -114,7 +114,7 @@ def _mlp(target: Target, learn: Sequence[str]) -> Make:
     config = target.model.config
     speculator = Speculator(config.d_model, config.vocab_size, width=min(256, config.d_model), steps=MLP_STEPS)
     lines = [line for line in learn if target.fits(line)][:LEARN]
-    train_speculator(speculator.to(target.device), target, [(line, line) for line in lines], epochs=2)
+    train_speculator(speculator.to(target.device), target, [(line, line) for line in lines], epochs=5)
     return lambda gamma, sampling: Speculated(speculator, Gamma(gamma))
 
 
@@ -141,7 +141,8 @@ def at_temperature(
     runs: dict[str, Callable[[str], object]] = {str(n): partial(_timed, one) for n, one in enumerate(cases)}
     runs["plain"] = lambda sentence: target.generate([sentence], sampling)
     runs["encoder"] = lambda sentence: _encode(target, sentence)
-    times = {name: sum(medians(t)) for name, t in interleave(runs, sentences, repeats=repeats, device=device).items()}
+    timed = interleave(runs, sentences, repeats=repeats, warm_up=0, device=device)
+    times = {name: sum(medians(t)) for name, t in timed.items()}
     tokens = sum(map(len, plain))
     basis = {
         "tokens": tokens,
@@ -178,7 +179,7 @@ def _encode(target: Target, sentence: str) -> None:
         target.encode([sentence])
 
 
-def pass_seconds(target: Target, sentences: Sequence[str], device: str, repeats: int = 9) -> dict[int, float]:
+def pass_seconds(target: Target, sentences: Sequence[str], device: str, repeats: int = 25) -> dict[int, float]:
     """Median seconds of a target pass over 1, 2, ... tokens, in the middle of a sentence of median length."""
     import torch
 
@@ -258,7 +259,7 @@ def interpolate(widths: Mapping[int, float], width: int) -> float:
 
 
 def tables(result: Mapping[str, Any]) -> str:
-    """Markdown, after Leviathan's tables 2 and 3: each drafter at its best gamma, then alpha of all."""
+    """Markdown, after Leviathan's tables 2 and 3: each drafter at its best gamma, then all at their largest."""
     heads = ("drafter", "T", "γ", "α", "c", "tokens a pass", "theory", "passes a sentence", "p95")
     lines = [[*heads, "gain", "theory", "ideal", "same"], ["---", *["---:"] * 12]]
     names = dict.fromkeys(row["drafter"] for row in result["rows"])
@@ -271,10 +272,11 @@ def tables(result: Mapping[str, Any]) -> str:
             best = max(own, key=lambda row: float(row["gain"]))
             lines.append([name, str(temperature), *_cells(best)])
     text = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    lines = [["α", *names], ["---", *["---:"] * len(names)]]
+    lines = [["at the largest γ", *names], ["---", *["---:"] * len(names)]]
     for temperature in (0, 1):
-        longest = {r["drafter"]: r for r in result["rows"] if r["temperature"] == temperature}  # its largest gamma
-        lines.append([f"T = {temperature}", *(f"{longest[name]['alpha']:.2f}" for name in names)])
+        longest = {r["drafter"]: r for r in result["rows"] if r["temperature"] == temperature}
+        for key, what in (("alpha", "α"), ("passes_mean", "passes a sentence"), ("one_pass_rate", "in one pass")):
+            lines.append([f"{what}, T = {temperature}", *(f"{longest[name][key]:.2f}" for name in names)])
     text += "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
     return text + "".join(f"\nleft out: {name}: {why}" for name, why in result["skipped"].items()).rstrip() + "\n"
 

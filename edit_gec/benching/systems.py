@@ -17,6 +17,7 @@ from edit_gec.benching import peers
 from edit_gec.benching.peers import Run
 from edit_gec.benching.replay import replayed
 from edit_gec.benching.setup import Setup, load_corrector, load_target
+from edit_gec.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,11 @@ SYSTEMS = (
 
 
 def named(name: str) -> System:
-    """The system of that name."""
-    return next(system for system in SYSTEMS if system.name == name)
+    """The system of that name. Raises InputError when there is none."""
+    for system in SYSTEMS:
+        if system.name == name:
+            return system
+    raise InputError(f"bench: no system {name!r}; there are {', '.join(repr(system.name) for system in SYSTEMS)}")
 
 
 def missing(system: System, setup: Setup) -> str | None:
