@@ -3,9 +3,9 @@
     python profiles/training/processes.py --text DATA/pairs/prose.txt --spelling DATA/spelling > processes.json
 
 Four runs of the real command: one process with batches of 2B pieces, and two processes with B pieces each, of which
-gradients are averaged; either with two seeds. After the first quarter, the means of both kinds should be no further
-apart than twice the distance between two seeds of one kind, which is noise. Each process has one thread. The last line
-on standard output is the result.
+gradients are averaged; either with two seeds. Line by line of the logs, after the first quarter, the means of both kinds
+should be no further apart than two seeds of one kind, which is noise. Each process has one thread. The last line on
+standard output is the result; `tail` are the means of all these lines.
 """
 
 from __future__ import annotations
@@ -59,6 +59,20 @@ def losses(place: Path, data: Path, *, seed: int, processes: int, steps: int) ->
     return [line["loss"] for line in map(json.loads, log.splitlines()) if "loss" in line]
 
 
+def compare(curves: list[list[float]]) -> dict[str, float | bool | list[float]]:
+    """Distances between curves: one process with two seeds, then two processes with two seeds."""
+    settled = [curve[len(curve) // 4 :] for curve in curves]  # the first steps fall so fast that their means say little
+    lines = list(zip(*settled, strict=True))
+    seeds = fmean((abs(a - b) + abs(c - d)) / 2 for a, b, c, d in lines)
+    kinds = fmean(abs((a + b) - (c + d)) / 2 for a, b, c, d in lines)
+    return {
+        "tail": [round(fmean(curve), 4) for curve in settled],
+        "seeds_apart": round(seeds, 4),
+        "processes_apart": round(kinds, 4),
+        "within_noise": kinds <= seeds,
+    }
+
+
 def main() -> None:
     """Run all four and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -80,19 +94,13 @@ def main() -> None:
         }
     for values in zip(*curves.values(), strict=True):
         sys.stderr.write("  ".join(f"{value:8.4f}" for value in values) + "\n")
-    settled = args.steps // 50 // 4  # the first steps fall so fast that their means say little
-    one, one_again, two, two_again = (fmean(curve[settled:]) for curve in curves.values())
-    noise = (abs(one - one_again) + abs(two - two_again)) / 2
-    apart = abs((one + one_again) - (two + two_again)) / 2
     result = {
         "machine": f"{platform.machine()}, {os.cpu_count()} CPUs",
         "torch": __import__("torch").__version__,
         "steps": args.steps,
         "pieces": PIECES,
         "loss": {name: [round(value, 4) for value in values] for name, values in curves.items()},
-        "seeds_apart": round(noise, 4),
-        "processes_apart": round(apart, 4),
-        "within_noise": apart <= 2 * noise,
+        **compare(list(curves.values())),
     }
     sys.stdout.write(json.dumps(result) + "\n")
 
