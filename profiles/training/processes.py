@@ -3,9 +3,9 @@
     python profiles/training/processes.py --text DATA/pairs/prose.txt --spelling DATA/spelling > processes.json
 
 Four runs of the real command: one process with batches of 2B pieces, and two processes with B pieces each, of which
-gradients are averaged; either with two seeds. Line by line of the logs, after the first quarter, the means of both kinds
-should be no further apart than two seeds of one kind, which is noise. Each process has one thread. The last line on
-standard output is the result; `tail` are the means of all these lines.
+gradients are averaged; either with two seeds. Line by line of the logs, after the first quarter, the means of both
+kinds should be no further apart than two seeds of one kind, which is noise. Each process has one thread. The last line
+on standard output is the result; `tail` are the means of all these lines.
 """
 
 from __future__ import annotations
