@@ -27,6 +27,7 @@ PATH = [
         "plan",
         "t5",
         "checkpoint",
+        "shortlist",
         "edit5",
         "shared",
         "collate",
