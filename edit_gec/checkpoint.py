@@ -68,7 +68,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise InputError(f"{folder}: not a model folder, it has no config.json")
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise InputError(f"{path}: not readable as JSON ({error})") from None
     if not isinstance(config, dict):
         raise InputError(f"{path}: a JSON object is wanted")
@@ -126,7 +126,7 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
         try:
             files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
             outside = [name for name in files if Path(name).name != name or name in (".", "..")]
-        except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
             raise InputError(f"{index}: not a weight index ({error!r})") from None
         if outside:
             raise InputError(f"{index}: names a file outside the model folder")

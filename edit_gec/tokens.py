@@ -87,7 +87,10 @@ class Tokens:
             raise InputError(f"{path}: the file is empty; copy or download it again")
         if (processor.pad_id(), processor.eos_id(), processor.unk_id()) != (PAD, EOS, UNK):
             raise InputError(f"{path}: <pad> {PAD}, </s> {EOS}, <unk> {UNK} are wanted, as in T5; this is another kind")
-        return cls(processor, slots)
+        try:
+            return cls(processor, slots)
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: a piece is not UTF-8 ({error}); copy or download it again") from None
 
     def encode(self, sentence: str) -> Pieces:
         """Pieces of one sentence; their spans tile it, whatever the vocabulary's normalisation did."""
