@@ -47,7 +47,7 @@ RULES: tuple[tuple[Rule, float, float], ...] = (
     (surface.confused_word, 4.5, 10.0),
     (surface.mistyped_word, 0.4, 5.0),
     (surface.phrase, 8.0, 1.5),
-    (surface.word_order, 2.8, 0.4),
+    (surface.word_order, 3.4, 0.4),
     (surface.double_word, 0.4, 2.5),
     (surface.drop_word, 1.2, 4.0),
     (function_words.drop_determiner, 8.0, 2.5),

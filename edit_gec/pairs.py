@@ -129,13 +129,17 @@ def fragment(sentence: str, rng: random.Random) -> str:
         return rng.choice(GREETINGS) + rng.choice((",", ",", "", "!"))
     if rng.random() < 0.06 and sentence.endswith("."):
         return sentence[:-1] + ":"  # a list follows, or a quotation
+    if rng.random() < 0.04:
+        return sentence.upper()
     words = sentence.split()
     length = min(len(words), rng.randint(1, 6))
     start = rng.randrange(len(words) - length + 1)
     line = " ".join(words[start : start + length]).strip(" .,;:!?\"'“”‘’()-–—")
     style = rng.random()
     title = " ".join(word[:1].upper() + word[1:] for word in line.split())
-    return title if style < 0.2 else line[:1].upper() + line[1:] if style < 0.8 else line
+    if style < 0.3:
+        return title if style < 0.2 else line.upper()
+    return line[:1].upper() + line[1:] if style < 0.8 else line
 
 
 def prepare(prose: Path, output: Path, *, exclude: Iterable[Path] = (), seed: int = 1) -> int:
