@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import re
 import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec import files
+from edit_gec import files, machine
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
@@ -113,8 +111,8 @@ def measure(
     models = systems.load(settings)
     chosen = systems.build(models, settings.systems, texts)
     sources = [text.source for text in texts]
-    where = describe_machine(settings.device)
-    stem = out / where["name"] / (name or slug("-".join((*models.names, settings.dtype, settings.mode))))
+    where = {**machine.describe(settings.device), "threads": torch.get_num_threads()}
+    stem = out / where["name"] / (name or machine.slug("-".join((*models.names, settings.dtype, settings.mode))))
     stem.parent.mkdir(parents=True, exist_ok=True)
     runs = clock.measure(chosen, sources, warm_up=warm_up, repeats=repeats, device=settings.device)
     written, described = [], {}
@@ -153,36 +151,3 @@ def replayed(texts: list[Text]) -> str:
             "random weights write the case study's tokens: 27 of T5, 10 of EdiT5 (<extra_id_1> I was <extra_id_6> ...)"
         )
     return "random weights write the corrections that were given"
-
-
-def describe_machine(device: str) -> dict[str, Any]:
-    """What was measured on; `name` is fit for a folder."""
-    import torch
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    processor = _processor()
-    if device.startswith("cuda"):
-        processor = torch.cuda.get_device_name(device)
-    return {
-        "name": slug(processor if device.startswith("cuda") else f"{processor} {cores} cores"),
-        "processor": processor,
-        "cores": cores,
-        "threads": torch.get_num_threads(),
-        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
-        "torch": torch.__version__,
-    }
-
-
-def _processor() -> str:
-    import platform
-
-    try:
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
-    except OSError:
-        found = None
-    return found[1] if found else platform.processor() or platform.machine()
-
-
-def slug(text: str) -> str:
-    """Lower-case letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

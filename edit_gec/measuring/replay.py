@@ -20,7 +20,7 @@ from edit_gec.corrector import Corrector
 from edit_gec.decode import Prediction, predict
 from edit_gec.errors import InputError
 from edit_gec.plan import KEEP, Plan, align
-from edit_gec.target import Sampling, Target
+from edit_gec.target import Encoded, Sampling, Target
 from edit_gec.tokens import EOS, PAD, Pieces, Tokens
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ class ReplayedTarget(Target):
         self.outputs = outputs
         self.output: Sequence[int] = ()
 
-    def encode(self, sentences: Sequence[str]) -> tuple[Tensor, Tensor]:
+    def encode_shared(self, sentences: Sequence[str]) -> Encoded:
         """As any target does."""
         (sentence,) = sentences
         if sentence not in self.outputs:
             raise InputError(f"replay: nothing to write was given for the sentence {sentence[:40]!r}")
         self.output = self.outputs[sentence]
-        return super().encode(sentences)
+        return super().encode_shared(sentences)
 
     def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
         """The given tokens; chosen like any, first."""
