@@ -32,6 +32,7 @@ STATUSES = """exit status:
 OTHER_COMMANDS = {
     "score": "measure corrections: ERRANT precision, recall and F0.5",
     "train": "train a model from a recipe",
+    "distil": "write what a T5 makes of erroneous sentences, for drafters to learn from",
     "profile": "show where the time goes, stage by stage",
     "bench": "measure speed side by side with other tools, and drafts against theory",
     "serve": "answer LanguageTool's clients and serve a page to write on",
@@ -64,7 +65,7 @@ def _explicit(argv: Sequence[str]) -> list[str]:
     >>> _explicit(["correct", "--verify", "a.txt"]), _explicit(["correct", "--verify", "auto"])
     (['correct', '--verify=always', 'a.txt'], ['correct', '--verify', 'auto'])
     """
-    following = [*argv[1:], ""]
+    following = [*argv[1:], ""][: len(argv)]
     bare = [word == "--verify" and after not in ("always", "auto") for word, after in zip(argv, following, strict=True)]
     return ["--verify=always" if alone else word for word, alone in zip(argv, bare, strict=True)]
 

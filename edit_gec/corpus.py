@@ -81,7 +81,6 @@ def run(args: argparse.Namespace) -> int:
         units = [unit for unit in book.plan.units if unit.number not in book.done]
         if book.done and not args.quiet:
             correct.say(f"edit-gec: {len(book.done):,} of {len(sizes):,} parts are there already")
-        workers = 1
         with Progress(units=len(units), size=sum(u.size for u in units), wanted=not args.quiet) as progress:
 
             def on_result(result: dict[str, Any]) -> None:
@@ -89,11 +88,9 @@ def run(args: argparse.Namespace) -> int:
                 progress.add_unit(sizes[result["unit"]])
 
             if units:
-                workers = _work(args, Job(args.output, columns, types), units, options, on_result, progress)
-        total = summary(
-            book.done.values(), book.plan.broken,
-            workers=workers, wall_seconds=time.monotonic() - begun, hourly_cost=args.hourly_cost,
-        )  # fmt: skip
+                _work(args, Job(args.output, columns, types), units, options, on_result, progress)
+        elapsed = time.monotonic() - begun
+        total = summary(book.done.values(), book.plan.broken, wall_seconds=elapsed, hourly_cost=args.hourly_cost)
         book.close(total)
     if not args.quiet:
         for line in talk(total):
@@ -101,19 +98,19 @@ def run(args: argparse.Namespace) -> int:
     return 1 if total["unreadable_files"] or total["files_cut_short"] else 0
 
 
-def _work(args: Any, job: Any, units: Any, options: dict[str, Any], on_result: Any, progress: Any) -> int:
-    """Run the engine that was asked for; the number of workers."""
+def _work(args: Any, job: Any, units: Any, options: dict[str, Any], on_result: Any, progress: Any) -> None:
+    """Run the engine that was asked for."""
     if args.engine == "ray":
         from edit_gec.corpora import on_ray
 
-        return on_ray.run(job, units, options, args.remember, args.workers, args.address, on_result, progress.add_rows)
+        on_ray.run(job, units, options, args.remember, args.workers, args.address, on_result, progress.add_rows)
+        return
     from edit_gec.corpora import local
 
     devices = _devices(args.device)
     count = args.workers or (len(devices) if args.device != "cpu" else max(1, _cores() // args.threads))
     each = [{**options, "device": devices[n % len(devices)]} for n in range(count)]
     local.run(job, units, each, args.remember, on_result, progress.add_rows, correct.say)
-    return count
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:

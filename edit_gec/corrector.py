@@ -264,15 +264,11 @@ class Corrector:
         encoded: Encoded | None = None,
     ) -> list[list[Edit]]:
         """The target's edits in each window, with provenance; what it refused is added to its text's `refused`."""
-        from edit_gec.plan import realize
         from edit_gec.verified import compare
 
         assert self.verifier is not None
         with region("draft"):
-            drafts = [
-                realize(prediction.plan, window.pieces, self.tokens) if self.verifier.doubts(prediction) else None
-                for window, prediction in zip(batch, predictions, strict=True)
-            ]
+            drafts = self.drafts(batch, predictions, self.verifier)
         verified = []
         changes = self.verifier.changes([window.pieces for window in batch], drafts, encoded)
         with region("align"):
@@ -281,6 +277,15 @@ class Corrector:
                 verified.append(edits)
                 refused[window.text] += left_out
         return verified
+
+    def drafts(self, batch: list[Window], predictions: list[Prediction], verifier: Verifier) -> list[str | None]:
+        """What the target is shown of each window; None where it is not asked."""
+        from edit_gec.plan import realize
+
+        return [
+            realize(prediction.plan, window.pieces, self.tokens) if verifier.doubts(prediction) else None
+            for window, prediction in zip(batch, predictions, strict=True)
+        ]
 
     def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:
         """The corrected text; of two edits that meet after projection the surer one wins."""

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -44,7 +45,7 @@ class Options:
     sequential: bool = False
 
 
-def read_options(folder: Path, **given: float) -> Options:
+def read_options(folder: Path, **given: Any) -> Options:
     """The thresholds that a model folder carries in its config.json, with those given in their place.
 
     A `min_confidence` that is given moves the sentence gate along: 0 lets all edits through, 1 none.

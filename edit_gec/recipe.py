@@ -59,6 +59,7 @@ class Recipe:
     preset: str = ""  # empty: edit5-mini, or t5-mini
     model: dict[str, Any] = field(default_factory=dict)  # what is different from the preset
     vocabulary: int = 8000
+    vocabulary_of: str = ""  # folder, seen from the recipe, whose vocabulary is taken; else it is learnt from the text
     max_pieces: int = 96
     adamw: float = 2.0
     seed: int = 1
@@ -74,6 +75,11 @@ class Recipe:
     def shared(self) -> bool:
         """Whether the encoder stays an EdiT5's own."""
         return bool(self.encoder) and self.encoder_rate == 0
+
+    @property
+    def source_of_vocabulary(self) -> str:
+        """Folder whose vocabulary this model has to have: the encoder's, or the one that is named."""
+        return self.encoder or self.vocabulary_of
 
     @property
     def config(self) -> T5Config:

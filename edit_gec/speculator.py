@@ -6,16 +6,22 @@ s starts as the target's hidden state that chose the last accepted token, so the
 chosen (Medusa's heads do not). Embedding, head and norm are shared by all steps, the projection by all but the first:
 the tied variant, because in a small T5 the vocabulary is most of the weight. Training, target frozen, in two stages:
 teacher-forced on reference corrections, then on what the target itself writes.
+
+    python -m edit_gec.speculator --target t5-mini --pairs DATA/some.tsv --output models/.runs/mlp
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from edit_gec import checkpoint
 from edit_gec.collate import IGNORE, pad
 from edit_gec.draft import Gamma, Proposal, Row
 from edit_gec.errors import InputError
@@ -31,6 +37,7 @@ class Speculator(nn.Module):
         super().__init__()
         if steps < 1:
             raise InputError(f"speculator: {steps} steps, at least 1 is wanted")
+        self.shape = {"d": d, "vocabulary": vocabulary, "width": width, "steps": steps}
         self.steps = steps
         self.embedding = nn.Embedding(vocabulary, width)
         self.first, self.later = nn.Linear(d, width, bias=False), nn.Linear(width, width, bias=False)
@@ -65,6 +72,27 @@ class Speculator(nn.Module):
             drafted.append(token)
         tokens: list[list[int]] = torch.stack(drafted, dim=1).tolist()
         return tokens
+
+    def save(self, folder: str | Path) -> None:
+        """Write config.json and model.safetensors."""
+        tensors = {name: p.detach().cpu().contiguous() for name, p in self.state_dict().items()}
+        checkpoint.write_folder(Path(folder), {"model_type": "mlp-speculator", **self.shape}, tensors)
+
+    @classmethod
+    def load(cls, folder: str | Path, target: Target) -> Speculator:
+        """A speculator that `save` wrote. Raises InputError for anything else, or when it is another target's."""
+        folder = Path(folder)
+        config = checkpoint.read_config(folder)
+        if config.get("model_type") != "mlp-speculator":
+            raise InputError(f"{folder}: model_type {config.get('model_type')!r}, an mlp-speculator is wanted")
+        d, vocabulary, width, steps = (int(config.get(name, 0)) for name in ("d", "vocabulary", "width", "steps"))
+        wanted = target.model.config
+        if (d, vocabulary) != (wanted.d_model, wanted.vocab_size):
+            have = f"this one has {wanted.d_model} and {wanted.vocab_size}"
+            raise InputError(f"{folder}: for a target of width {d} with {vocabulary} entries; {have}")
+        tensors = checkpoint.read_tensors(folder)
+        made = checkpoint.load_module(lambda: cls(d, vocabulary, width=width, steps=steps), tensors, str(folder))
+        return made.to(target.device).eval()
 
 
 class Speculated:
@@ -151,3 +179,56 @@ def states(target: Target, sources: Sequence[str], outputs: Sequence[list[int]],
     windows = [(outputs[n][t : t + steps + 1] + [IGNORE] * steps)[: steps + 1] for n, t in places]
     index = torch.tensor(places, device=target.device).reshape(-1, 2)
     return hidden[index[:, 0], index[:, 1]], torch.tensor(windows, device=target.device).reshape(-1, steps + 1)
+
+
+# ---------------------------------------------------------------- command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`python -m edit_gec.speculator`: the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m edit_gec.speculator", description="Train an MLP speculator.")
+    parser.add_argument("--target", required=True, help="the T5 that it drafts for: a folder, or one of our names")
+    parser.add_argument(
+        "--pairs", type=Path, required=True, help=".tsv; the last two columns are source and correction"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="folder to write")
+    parser.add_argument("--count", type=int, default=5000, help="pairs to learn from (default: 5000)")
+    parser.add_argument("--steps", type=int, default=3, help="tokens that it drafts (default: 3)")
+    parser.add_argument("--width", type=int, default=256)
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--device", default="cpu")
+    args = parser.parse_args(argv)
+    from edit_gec.corrector import find_model
+
+    try:
+        target = Target.load(find_model(args.target), device=args.device)
+        pairs = [pair for pair in read_pairs(args.pairs) if all(map(target.fits, pair))][: args.count]
+        torch.manual_seed(0)
+        config = target.model.config
+        made = Speculator(config.d_model, config.vocab_size, width=args.width, steps=args.steps).to(target.device)
+        for number, losses in enumerate(train_speculator(made, target, pairs, epochs=args.epochs), start=1):
+            last = losses[-10:]
+            sys.stderr.write(
+                f"stage {number}: {len(losses)} batches, {sum(last) / max(1, len(last)):.3f} nats a token\n"
+            )
+        made.save(args.output)
+    except InputError as error:
+        sys.stderr.write(f"edit-gec: {error}\n")
+        return 1
+    return 0
+
+
+def read_pairs(path: Path) -> list[tuple[str, str]]:
+    """(source, correction) of a tab-separated file, its last two columns. Raises InputError when there are none."""
+    try:
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not readable as text ({error})") from None
+    pairs = [(row[-2], row[-1]) for row in rows if len(row) >= 2]
+    if not pairs:
+        raise InputError(f"{path}: no pairs; the last two columns are source and correction")
+    return pairs
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
 SAVE_SECONDS = 600
+CAPITALS = 0.01  # of the pairs: errors are errors in capitals, too
 
 
 class Example(Protocol):
@@ -123,7 +124,8 @@ class Pairs:
                     same = fragment(sentences[n], rng) if rng.random() < 0.5 else sentences[n]
                     yield same, same
                 else:
-                    yield corruptor.corrupt(sentences[n], rng, self.stage.rate), sentences[n]
+                    wrong, right = corruptor.corrupt(sentences[n], rng, self.stage.rate), sentences[n]
+                    yield (wrong.upper(), right.upper()) if rng.random() < CAPITALS else (wrong, right)
 
 
 def buckets(pool: list[Example], batch_pieces: int) -> Iterator[list[Example]]:
@@ -301,7 +303,7 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:
     """Training text and vocabulary, unless they are there: that of `init` or the encoder, or one learnt from text."""
     text = data / "pairs" / "prose.txt"
-    given = init or (folder / recipe.encoder if recipe.encoder else None)
+    given = init or (folder / recipe.source_of_vocabulary if recipe.source_of_vocabulary else None)
     known = (folder / FILE).exists() or (given is not None and (given / FILE).exists())
     if not text.exists() and not (known and all(stage.real >= 1 for stage in recipe.stages)):
         prepare(data / "prose", text, seed=recipe.seed)

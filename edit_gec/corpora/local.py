@@ -60,9 +60,10 @@ def run(
     Raises InputError when workers cannot begin, or cannot write; RuntimeError with the traceback of a fault of ours.
     """
     waiting = deque(Task(unit) for unit in units)
-    workers = {}
+    workers: dict[int, _Worker] = {}
+    count = min(len(options), len(waiting))
     try:
-        for n in range(min(len(options), len(waiting))):
+        for n in range(count):
             workers[n] = _start(job, options[n], remember)
         stillborn = 0
         while workers:
@@ -89,7 +90,7 @@ def run(
                 elif kind == "rows":
                     on_rows(value)
                 elif kind == "done":
-                    on_result(value)
+                    on_result({**value, "workers": count})
                 if kind in ("ready", "done"):
                     worker.task, worker.row = waiting.popleft() if waiting else None, None
                     worker.pipe.send(worker.task)

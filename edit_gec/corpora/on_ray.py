@@ -79,8 +79,8 @@ def run(
     address: str | None,
     on_result: Callable[[dict[str, Any]], None],
     on_rows: Callable[[int], None],
-) -> int:
-    """Do all units on a Ray cluster, or on one of this machine alone; the number of actors.
+) -> None:
+    """Do all units on a Ray cluster, or on one of this machine alone.
 
     `options` are those of Corrector.load. Raises InputError when the cluster cannot be reached or a stage cannot read
     or write, ModuleNotFoundError without Ray.
@@ -104,10 +104,9 @@ def run(
     try:
         actors = workers or _fitting(options)
         for row in _pipeline(job, units, options, remember, actors).iter_rows():
-            result = json.loads(row["result"])
+            result = {**json.loads(row["result"]), "workers": actors}
             on_rows(result["counts"].get("rows", 0))
             on_result(result)
-        return actors
     except RayError as error:
         if (cause := _input_error(error)) is not None:
             raise cause from None

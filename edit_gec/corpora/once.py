@@ -58,7 +58,7 @@ class Once:
             [
                 Window(0, sentence, pieces)
                 for sentence in split(text)
-                for pieces in corrector.windows(corrector.tokens.encode(sentence.text))
+                for pieces in corrector.readable(corrector.tokens.encode(sentence.text))
             ]
             for text in texts
         ]
@@ -84,14 +84,13 @@ class Once:
 
     def _run(self, batch: list[Window]) -> list[Found]:
         corrector, pieces = self.corrector, [window.pieces for window in batch]
-        predictions = corrector.predict(pieces)
+        verifier = corrector.verifier
+        encoded = verifier.encode(corrector.model, pieces) if verifier else None
+        predictions = corrector.predict(pieces, encoded.edit5 if encoded else None)
         drafted = [tuple(corrector.changes(*each)) for each in zip(pieces, predictions, strict=True)]
-        if corrector.verifier is None:
+        if verifier is None:
             return [Found(each) if each else NOTHING for each in drafted]
-        from edit_gec.plan import realize
-
-        drafts = [realize(p.plan, each, corrector.tokens) for each, p in zip(pieces, predictions, strict=True)]
-        verified = map(tuple, corrector.verifier.changes(pieces, drafts))
+        verified = map(tuple, verifier.changes(pieces, corrector.drafts(batch, predictions, verifier), encoded))
         return [Found(*each) for each in zip(drafted, verified, strict=True)]
 
     def _learn(self, found: dict[bytes, Found]) -> None:

@@ -15,20 +15,21 @@ def summary(
     results: Iterable[dict[str, Any]],
     broken: dict[str, str],
     *,
-    workers: int,
     wall_seconds: float,
     hourly_cost: float | None = None,
 ) -> dict[str, Any]:
     """Plain values for JSON, from the lines of the journal. `hourly_cost`: of all workers together, in any currency."""
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    seconds, cut_short = 0.0, 0
+    seconds, elapsed, cut_short, workers = 0.0, 0.0, 0, 0
     for result in results:
         counts.update(result["counts"])
         reasons.update(result["reasons"])
         seconds += result["seconds"]
+        elapsed += result["seconds"] / result["workers"]
+        workers = max(workers, result["workers"])
         cut_short += result["broken"] is not None
-    elapsed, sentences = seconds / workers, counts["sentences"]
+    sentences = counts["sentences"]
     hours = elapsed / 3600 / sentences * 1e6 if sentences else 0.0
     return {
         "rows": counts["rows"],
