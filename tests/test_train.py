@@ -151,10 +151,14 @@ def drawn(corpora: Path, stage: Stage, start: int = 0, count: int = 60) -> list[
 def test_pairs_of_a_stage(corpora: Path) -> None:
     prose = set(PROSE.read_text(encoding="utf-8").splitlines())
     noisy = drawn(corpora, Stage("noisy", 1, clean=0.0))
+    prose |= {line.upper() for line in prose}
     assert all(target in prose for _, target in noisy) and sum(s != t for s, t in noisy) > 40
     assert drawn(corpora, Stage("noisy", 1, clean=0.0)) == noisy != drawn(corpora, Stage("noisy", 1, clean=0.0), 9)
     clean = drawn(corpora, Stage("clean", 1, clean=1.0))
     assert all(source == target for source, target in clean) and {t in prose for _, t in clean} == {True, False}
+    many = drawn(corpora, Stage("many", 1), count=1000)
+    capitals = [pair for pair in many if all(text.isupper() for text in pair)]
+    assert 1 <= len(capitals) <= 40 and any(source != target for source, target in capitals)
     assert set(drawn(corpora, Stage("real", 1, real=1.0))) == {
         ("She walk to the station.", "She walks to the station.")
     }

@@ -201,7 +201,7 @@ def _decoded(raw: bytes) -> str:
 def _of_json(columns: Columns) -> Callable[[bytes, Any], str | None]:
     def parse(raw: bytes, _: Any) -> str | None:
         try:
-            row = json.loads(_decoded(raw))
+            row = json.loads(_text(raw, None))
         except (ValueError, RecursionError) as error:
             raise _BadRow(f"not JSON: {error}") from None
         if not isinstance(row, dict):
