@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve one editor until it leaves. Raises InputError."""
+    """Serve one editor until it leaves: 1, as the protocol wants, where it did not say goodbye. Raises InputError."""
     import pygments  # noqa: F401  # told now, where it is missing
 
     from edit_gec.corrector import find_model
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as protocol:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         server.start_io(sys.stdin.buffer, protocol)
-    return 0
+    return 0 if server.left else 1
 
 
 def _load(args: argparse.Namespace) -> Corrector:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import ExitStack
@@ -406,12 +408,26 @@ def test_a_long_document_is_shown_paragraph_by_paragraph(
 def test_only_prose_is_checked(editors: dict[str, Editor], language: str, name: str, text: str, checked: int) -> None:
     editor = editors["visual_studio_code"]
     found = editor.open(text, language, name)
-    assert bool(found) >= bool(checked) - 1 and (checked or not found)
+    assert bool(found) == bool(checked)
     for each in found:
         start, end = editor.span(each.range)
         assert "'" not in text[start:end] and "cite" not in text[start:end] and "#" not in text[start:end]
     editor.shut()
     assert editor.published.get(editor.uri) is None
+
+
+@pytest.mark.parametrize(("goodbye", "status"), [(True, 0), (False, 1)])
+def test_the_editor_leaves(goodbye: bool, status: int) -> None:
+    said: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        *([{"id": 2, "method": "shutdown"}] if goodbye else []),
+        {"method": "exit"},
+    ]
+    bodies = [json.dumps({"jsonrpc": "2.0", **each}).encode() for each in said]
+    stream = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+    left = subprocess.run([sys.executable, "-m", "edit_gec", "lsp"], input=stream, capture_output=True, timeout=120)
+    assert left.returncode == status
 
 
 def test_what_the_command_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:

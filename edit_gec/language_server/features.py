@@ -108,12 +108,18 @@ def _remember(ls: Server, how: Callable[[], None]) -> None:
         ls.publish(document)
 
 
+def shutdown(server: Server, _: Any = None) -> None:
+    """The editor says goodbye before it leaves."""
+    server.left = True
+
+
 def register(server: Server) -> None:
     """Make the server listen."""
     kinds: list[types.CodeActionKind | str] = [types.CodeActionKind.QuickFix, answers.FIX_ALL]
     handlers: list[tuple[str, Callable[..., Any], Any]] = [
         (types.INITIALIZE, initialize, None),
         (types.INITIALIZED, initialized, None),
+        (types.SHUTDOWN, shutdown, None),
         (types.WORKSPACE_DID_CHANGE_CONFIGURATION, did_change_configuration, None),
         (types.TEXT_DOCUMENT_DID_OPEN, did_open, None),
         (types.TEXT_DOCUMENT_DID_CHANGE, did_change, None),

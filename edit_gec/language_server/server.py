@@ -53,6 +53,7 @@ class Server(LanguageServer):
         self.checker: asyncio.Task[Checker] | None = None
         self.checks: dict[str, asyncio.Task[None]] = {}
         self.told: set[str] = set()
+        self.left = False  # in order, by shutdown
 
     def begin(self) -> None:
         """Load the model; the editor is answered meanwhile."""
