@@ -22,6 +22,7 @@ from torch.nn import functional as F
 
 from edit_gec import checkpoint
 from edit_gec.errors import InputError
+from edit_gec.linear import product
 from edit_gec.plan import INSERT, KEEP
 from edit_gec.shortlist import likeliest
 from edit_gec.t5 import NEGATIVE, T5, Decoder, Encoder, EncoderLayer, RelativeBias, RMSNorm, T5Config, initialise
@@ -160,7 +161,7 @@ class EdiT5(nn.Module):
 
     def output(self, hidden: Tensor) -> Tensor:
         """Decoder output [..., d] -> logits over the vocabulary [..., V], tied to the embedding."""
-        return F.linear(hidden * self.config.d_model**-0.5, self.embedding.weight)
+        return product(hidden * self.config.d_model**-0.5, self.embedding.weight)
 
     def likeliest(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probability and id [R] of the likeliest piece after hidden [R, d]; none of `banned`, and not </s> in rows

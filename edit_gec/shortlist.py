@@ -17,6 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from edit_gec.linear import product
+
 LISTED = 32
 LEAST = 1 << 20  # weights from which on the copy pays
 ROUNDING = 2.0**-8  # of two bfloat16 factors together, relative; also twice that of one bfloat16 result
@@ -46,7 +48,7 @@ def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor
         found = _estimated(weight, copy, hidden, banned, opening, end)
         if found is not None:
             return found
-    log_probabilities = F.linear(hidden, weight).float().log_softmax(-1)  # [R, V]
+    log_probabilities = product(hidden, weight).float().log_softmax(-1)  # [R, V]
     log_probabilities[:, banned] = -1e9
     log_probabilities[opening, end] = -1e9
     values, ids = log_probabilities.max(-1)

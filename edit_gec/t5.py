@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from edit_gec.errors import InputError
+from edit_gec.linear import Linear, product
 
 NEGATIVE = -1e9  # masks; -inf would give NaN in rows without any source
 
@@ -99,8 +100,8 @@ class FeedForward(nn.Module):
     def __init__(self, c: T5Config) -> None:
         super().__init__()
         self.norm = RMSNorm(c.d_model, c.layer_norm_epsilon)
-        self.wi = nn.Linear(c.d_model, c.d_ff * (2 if c.gated else 1), bias=False)
-        self.wo = nn.Linear(c.d_ff, c.d_model, bias=False)
+        self.wi = Linear(c.d_model, c.d_ff * (2 if c.gated else 1), bias=False)
+        self.wo = Linear(c.d_ff, c.d_model, bias=False)
         self.gated = c.gated
 
     def forward(self, x: Tensor) -> Tensor:
@@ -121,11 +122,11 @@ class Attention(nn.Module):
         inner = c.num_heads * c.d_kv
         self.norm = RMSNorm(c.d_model, c.layer_norm_epsilon)
         if fused:
-            self.qkv = nn.Linear(c.d_model, 3 * inner, bias=False)
+            self.qkv = Linear(c.d_model, 3 * inner, bias=False)
         else:
-            self.q = nn.Linear(c.d_model, inner, bias=False)
-            self.kv = nn.Linear(c.d_model, 2 * inner, bias=False)
-        self.o = nn.Linear(inner, c.d_model, bias=False)
+            self.q = Linear(c.d_model, inner, bias=False)
+            self.kv = Linear(c.d_model, 2 * inner, bias=False)
+        self.o = Linear(inner, c.d_model, bias=False)
         self.heads, self.d_kv, self.scale = c.num_heads, c.d_kv, c.attention_scale
 
     def split(self, x: Tensor, parts: int) -> tuple[Tensor, ...]:
@@ -313,7 +314,7 @@ class T5(nn.Module):
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
-        self.output = None if config.tie_word_embeddings else nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.output = None if config.tie_word_embeddings else Linear(config.d_model, config.vocab_size, bias=False)
         initialise(self, config)
 
     def encode(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -324,7 +325,7 @@ class T5(nn.Module):
         """Decoder output [..., d] -> [..., V]."""
         if self.config.scale_decoder_outputs:
             hidden = hidden * self.config.d_model**-0.5
-        return F.linear(hidden, self.embedding.weight if self.output is None else self.output.weight)
+        return product(hidden, self.embedding.weight if self.output is None else self.output.weight)
 
     def forward(self, ids: Tensor, mask: Tensor, target: Tensor) -> Tensor:
         """Teacher-forced logits [B, T, V] for decoder inputs target [B, T] (starting with <pad>)."""

@@ -25,6 +25,7 @@ PATH = [
         "sentences",
         "tokens",
         "plan",
+        "linear",
         "t5",
         "checkpoint",
         "shortlist",

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
+from edit_gec.linear import product
 from edit_gec.measuring.clock import synchronise
 from edit_gec.measuring.systems import System
 from edit_gec.regions import listen
@@ -28,6 +30,7 @@ from edit_gec.regions import listen
 LOOKUPS = ("embedding", "index", "gather", "index_select")  # read of their table what they return
 WRITES = ("copy_", "index_put_", "scatter_", "_index_put_impl_")  # write what they are given
 ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+LINEAR = torch.ops.mkldnn._linear_pointwise
 
 
 @dataclass
@@ -109,9 +112,14 @@ def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
     return int(sdpa_flop_count(query, key, value))  # type: ignore[no-untyped-call]
 
 
+def _linear(x: Any, weight: Any, *_: Any, **__: Any) -> int:
+    """Operations of oneDNN's product, which torch's counter does not know either."""
+    return int(2 * prod(x) * weight[0])
+
+
 def count(system: System, texts: Sequence[str]) -> dict[str, Work]:
     """Bytes and operations of each stage in one run."""
-    counter = FlopCounterMode(display=False, custom_mapping={ATTENTION: _attention})
+    counter = FlopCounterMode(display=False, custom_mapping={ATTENTION: _attention, LINEAR: _linear})
     traffic = _Traffic(counter)
     with traffic, counter, listen(traffic):
         for text in texts:
@@ -130,7 +138,7 @@ def machine(device: str, dtype: str) -> Machine:
     bandwidth = matrix.nbytes / _best(lambda: matrix.mv(vector), device)
     n = 1024 if small else 8192
     square = torch.ones(n, n, device=device, dtype=kind)
-    return Machine(bandwidth, 2 * n**3 / _best(lambda: square @ square, device))
+    return Machine(bandwidth, 2 * n**3 / _best(lambda: product(square, square), device))
 
 
 def _best(work: Callable[[], object], device: str, seconds: float = 0.5) -> float:

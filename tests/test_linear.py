@@ -1,0 +1,62 @@
+"""Products by oneDNN: the same as torch's, used where they may be and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from edit_gec import linear
+from edit_gec.linear import LEAST, Linear, product, usable
+
+SHAPES = [(1, 2048, 768), (3, 768, 2304), (25, 256, 704), (2, 4, 4)]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+
+
+@pytest.mark.parametrize(("rows", "width", "out"), SHAPES)
+@pytest.mark.parametrize("bias", [False, True])
+def test_as_near_to_the_truth_as_torch_is(rows: int, width: int, out: int, bias: bool) -> None:
+    x, layer = torch.randn(2, rows, width), Linear(width, out, bias=bias)
+    with torch.inference_mode():
+        exact = F.linear(x.double(), layer.weight.double(), None if layer.bias is None else layer.bias.double())
+        torchs = float((F.linear(x, layer.weight, layer.bias) - exact).abs().max())
+        ours = layer(x)
+    assert ours.shape == (2, rows, out) and ours.dtype == torch.float32
+    assert float((ours - exact).abs().max()) <= max(4 * torchs, 1e-6)
+
+
+def test_parts_of_a_tensor_and_no_rows_at_all() -> None:
+    layer = Linear(512, 2048, bias=False)
+    with torch.inference_mode():
+        x = torch.randn(6, 8, 512)
+        torch.testing.assert_close(layer(x[::2, 1]), F.linear(x[::2, 1].contiguous(), layer.weight))
+        torch.testing.assert_close(layer(x.transpose(0, 1)), F.linear(x.transpose(0, 1), layer.weight))
+        assert layer(x[:0]).shape == (0, 8, 2048)
+
+
+@pytest.mark.skipif(not linear.gains(), reason="no AVX-512 here")
+def test_where_it_is_used() -> None:
+    x, weight = torch.randn(4, 512), torch.randn(512, 512)
+    assert weight.numel() * 4 == LEAST and not usable(x, weight), "gradients are computed here"
+    with torch.no_grad():
+        assert usable(x, weight)
+        assert not usable(x.bfloat16(), weight.bfloat16()) and not usable(x.double(), weight.double())
+        with torch.autocast("cpu", torch.bfloat16):
+            assert not usable(x, weight) and product(x, weight).dtype == torch.bfloat16
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+            product(x, weight)
+            product(x[:1], weight)  # too small
+    names = [event.name for event in seen.events()]
+    assert names.count("mkldnn::_linear_pointwise") == names.count("aten::linear") == 1
+
+
+def test_gradients_are_torchs() -> None:
+    x, layer = torch.randn(8, 512), Linear(512, 512)
+    layer(x).square().sum().backward()
+    assert layer.weight.grad is not None
+    torch.testing.assert_close(layer.weight.grad, 2 * (layer(x).detach().T @ x), rtol=1e-4, atol=1e-3)
