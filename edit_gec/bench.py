@@ -1,7 +1,7 @@
 """`edit-gec bench`: side by side with what people would use instead, in one run, in turns, on the same sentences.
 
     edit-gec bench --target t5-mini --file sentences.txt              the shipped pair and all peers that are installed
-    edit-gec bench --size base --target t5-mini --file sentences.txt  base size, the steps of the shipped pair replayed
+    edit-gec bench --size base --file sentences.txt                   base size, the steps of the shipped pair replayed
     edit-gec bench --compare profiles/MACHINE/bench-shipped.json ...  the same, and what got slower since then
     edit-gec bench --cost --file sentences.txt                        time against input
     edit-gec bench --speculation --target t5-mini --file ...          what drafts save, and what theory says they would
@@ -158,7 +158,8 @@ def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
         try:
             target = corrector.find_model(corrector.DEFAULT_TARGET)
         except InputError:
-            correct.say(f"no {corrector.DEFAULT_TARGET} here and no --target: what needs a T5 is left out")
+            so = "T5s write what EdiT5 makes of it" if args.size == "base" else "what needs a T5 is left out"
+            correct.say(f"no {corrector.DEFAULT_TARGET} here and no --target: {so}")
     import torch
 
     from edit_gec.tokens import Tokens

@@ -50,13 +50,15 @@ def side_by_side(
         tokens = Tokens.load(ready.target or ready.model, 0)
         rows = {system.name: {"replayed": bool(set(system.follows) & set(ready.replayed))} for system in chosen}
         result: dict[str, Any] = {"systems": rows, "skipped": skipped, "prefix": ready.prefix}
+        if ready.replayed:
+            result["streams"] = f"{Path(given.model).name}, {Path(given.target).name or 'whose text the T5s write'}"
         for name, outputs in written(chosen, runs, sentences).items():
             rows[name].update(outputs)
         if 1 in batches:
             say(f"latency of {len(sentences)} sentences")
             latency(rows, runs, sentences, tokens, repeats, ready.device)
-        say(f"batches of {', '.join(str(size) for size in batches)}")
-        for batch in batches:
+        for batch in (number for number in batches if number > 1):
+            say(f"batches of {batch}")
             throughput(rows, chosen, runs, sentences, tokens, batch, repeats, ready.device)
         stack.close()  # what follows runs alone
         runs.clear()
@@ -100,7 +102,7 @@ def latency(
     repeats: int,
     device: str,
 ) -> None:
-    """Seconds of each sentence alone."""
+    """Seconds of each sentence alone, which is the throughput in batches of 1 as well."""
     times = timing.interleave(runs, [[s] for s in sentences], repeats=repeats, device=device)
     for name, of_jobs in times.items():
         each = timing.medians(of_jobs)
@@ -110,6 +112,7 @@ def latency(
             "mean_s": fmean(each),
             "sentences": [[len(tokens.ids(s)), t] for s, t in zip(sentences, each, strict=True)],
         }
+        rows[name]["throughput"] = {"1": 1 / fmean(each)}
 
 
 def throughput(
@@ -126,7 +129,7 @@ def throughput(
     some = list(sentences) * -(-batch // len(sentences))
     ordered = sorted(some, key=lambda sentence: len(tokens.ids(sentence)))
     jobs = [ordered[start : start + batch] for start in range(0, len(ordered), batch)]
-    able = {system.name: runs[system.name] for system in chosen if system.batches or batch == 1}
+    able = {system.name: runs[system.name] for system in chosen if system.batches}
     times = timing.interleave(able, jobs, repeats=repeats, device=device)
     for name, of_jobs in times.items():
         rows[name].setdefault("throughput", {})[str(batch)] = len(ordered) / sum(timing.medians(of_jobs))

@@ -68,9 +68,13 @@ class Streams:
         Path(path).write_text(json.dumps(entries), encoding="utf-8")
 
 
-def record(corrector: Corrector, target: Target, sentences: Sequence[str]) -> Streams:
-    """What a trained pair decides for each sentence."""
-    outputs = target.generate(sentences)
+def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
+    """What a trained pair decides for each sentence; without a target, a T5 that writes what EdiT5 makes of it."""
+    if target is None:
+        written = (correction.corrected for correction in corrector.correct_batch(sentences, lines=True, markup=False))
+        outputs = [[*corrector.tokens.ids(text), EOS] for text in written]
+    else:
+        outputs = target.generate(sentences)
     streams = {}
     for sentence, output in zip(sentences, outputs, strict=True):
         pieces = corrector.tokens.encode(sentence)

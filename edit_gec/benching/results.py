@@ -60,7 +60,12 @@ def table(result: Mapping[str, Any]) -> str:
         f"edit-gec correct, cold: {s:.2f} s ({name})" for name, s in result.get("command_cold_start_s", {}).items()
     ]
     if any(row.get("replayed") for row in result["systems"].values()):
-        notes.insert(0, "* untrained weights that take the steps of trained ones")
+        notes.insert(0, f"* untrained weights that take the steps of {result.get('streams', 'trained ones')}")
+    for peer in ("transformers", "ctranslate2 int8"):
+        if peer in result["systems"] and "edit5" in result["systems"]:
+            times = [result["systems"][name].get("latency", {}).get("mean_s") for name in (peer, "edit5")]
+            if all(times):
+                notes.append(f"edit5 is {times[0] / times[1]:.1f} times as fast as {peer}, one sentence at a time")
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + "".join(f"\n{note}" for note in notes) + "\n"
 
 

@@ -3,7 +3,7 @@
     shipped   EdiT5 and target as they were trained; outputs are their own
     base      edit5-base, t5-base and t5-slim with random weights, written to a temporary folder. Latency depends on
               how many steps are taken, not on the values of weights: the steps are those that the shipped pair takes on
-              the same sentences (replay.py)
+              the same sentences (replay.py). Without a trained target the T5s write what EdiT5 makes of them
 
 The slim target has the target's shape and one decoder layer. Nobody trained it: it always replays.
 """
@@ -109,18 +109,19 @@ def shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 
 
 def base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
-    """Base-size models in folder `work`, replaying what the trained pair does. Raises InputError without a target."""
+    """Base-size models in folder `work`, replaying what the trained pair does, or EdiT5 alone where there is no target.
+
+    Raises InputError for a target with another vocabulary.
+    """
     from edit_gec import presets
     from edit_gec.t5 import PRESETS, T5
     from edit_gec.tokens import FILE
 
-    if not setup.target:
-        raise InputError("bench --size base replays what a trained pair does: name its T5 with --target")
     setup = _recorded(work, setup, sentences)
     model, tokens = presets.build_edit5("edit5-base")
     model.save(work / "model", thresholds={})
     vocabulary = presets.vocabulary(tokens.pieces)
-    if not vocabulary.startswith((Path(setup.target) / FILE).read_bytes()):
+    if not vocabulary.startswith((Path(setup.target or setup.model) / FILE).read_bytes()):
         raise InputError("bench --size base replays pieces of the shipped vocabulary: this target has another one")
     (work / "model" / FILE).write_bytes(vocabulary)
     # As t5-small v1.1 is, but for heads that fill the width: CTranslate2 takes no others.
@@ -137,13 +138,13 @@ def base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 
 def _recorded(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     """The setup with the streams of its trained pair. Raises InputError when the two have other vocabularies."""
-    corrector, target = load_corrector(setup), load_target(setup)
-    ours, theirs = (t.processor.serialized_model_proto() for t in (corrector.tokens, target.tokens))
+    corrector, target = load_corrector(setup), load_target(setup) if setup.target else None
+    ours, theirs = (t.processor.serialized_model_proto() for t in (corrector.tokens, (target or corrector).tokens))
     if ours != theirs:
         raise InputError("bench replays with one vocabulary: the model's and the target's spiece.model differ")
     work.mkdir(parents=True, exist_ok=True)
     record(corrector, target, sentences).write(work / "streams.json")
-    return replace(setup, streams=str(work / "streams.json"), prefix=target.prefix)
+    return replace(setup, streams=str(work / "streams.json"), prefix=target.prefix if target else "")
 
 
 def _written(model: T5, folder: Path, vocabulary: bytes) -> str:

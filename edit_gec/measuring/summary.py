@@ -18,6 +18,7 @@ from edit_gec.regions import STAGES, STEP
 
 ENCODERS = ("encode", "target encode")
 STEPS = (STEP, "decoder step", "verify")
+PLAN = ("tag", "point", "realize")  # what the case study calls EdiT5's overhead
 SETUPS = ("insert setup", "decoder setup")
 CASE_STUDY_STEPS = 10  # of EdiT5's decoder, which also generates the first slot; here the tags have opened it
 
@@ -54,6 +55,8 @@ def describe(runs: Runs, trace: Trace, work: Mapping[str, Work], limits: Machine
         "decoder_ms": _round(decoder),
         "setup_ms": _round(total(SETUPS)),
         "overhead_ms": _round(max(0.0, 1000 * labelled / texts - encoder - decoder)),
+        "plan_over_encoder": _round(total(PLAN) / encoder) if encoder else 0.0,
+        "total_over_encoder": _round(whole / encoder) if encoder else 0.0,
         "unattributed_ms": _round(1000 * unattributed / texts),
         "unattributed_share": _round(unattributed / labelled),
         "labels_cost": _round(labelled / bare - 1),

@@ -21,6 +21,12 @@ def table(profile: dict[str, Any]) -> str:
             *(f"{factors[key]:.1f}x" if key in factors else "" for key in ("decoder", "total")),
         ])  # fmt: skip
     lines += _aligned(rows)
+    for name, own in profile["systems"].items():
+        if name.startswith("edit5"):
+            lines.append(
+                f"{name}: tag, point and realize take {own['plan_over_encoder']:.0%} of the encoder's time, "
+                f"everything {own['total_over_encoder']:.2f}x"
+            )
     for name, factors in profile["reduction"].items():
         if "decoder_in_10_steps" in factors:
             lines.append(f"{name} at the case study's 10 steps: decoder {factors['decoder_in_10_steps']:.1f}x")
