@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -90,6 +91,16 @@ def explain(text: str, edits: Sequence[Edit]) -> list[Edit]:
             kind, message = _classify(annotator, source, target, *span)
             out[i] = replace(edits[i], type=kind, message=message)
     return [e if e.type else replace(e, type="R:OTHER", message="wording") for e in out]
+
+
+@contextmanager
+def forgetting() -> Iterator[None]:
+    """What spaCy learns inside, it forgets: each new word costs it some 300 bytes for good, much in a large corpus.
+
+    Not for several threads, and not to be nested.
+    """
+    with _annotator().nlp.memory_zone():
+        yield
 
 
 @cache

@@ -16,6 +16,8 @@ from typing import Any
 
 PROSE = [line for line in (Path(__file__).parent.parent / "data/samples/prose.txt").read_text().splitlines() if line]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+FRAGILE = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent / "fragile"), os.environ.get("PYTHONPATH", "")])}
+DEADLY, FAULTY = "basilisk", "gremlin"  # words that a FRAGILE model dies of, and fails at
 
 
 def rows(count: int) -> list[dict[str, Any]]:
@@ -29,22 +31,21 @@ def write_jsonl(path: Path, values: list[dict[str, Any]]) -> Path:
     return path
 
 
-def command(*args: Any, start: tuple[str, ...] = ("-m", "edit_gec")) -> list[str]:
-    return [sys.executable, *start, "corpus", *map(str, args), "--workers", "1"]
+def command(*args: Any) -> list[str]:
+    return [sys.executable, "-m", "edit_gec", "corpus", *map(str, args), "--workers", "1"]
 
 
-def corpus(*args: Any, status: int = 0, start: tuple[str, ...] = ("-m", "edit_gec"), **options: Any) -> str:
+def corpus(*args: Any, status: int = 0, env: dict[str, str] | None = None, **options: Any) -> str:
     """Run the command to its end; what it said on standard error."""
-    done = subprocess.run(
-        command(*args, start=start), env=ENVIRONMENT, capture_output=True, text=True, timeout=300, **options
-    )
+    environment = {**ENVIRONMENT, **(env or {})}
+    done = subprocess.run(command(*args), env=environment, capture_output=True, text=True, timeout=300, **options)
     assert done.returncode == status, done.stderr
     assert done.stdout == ""
     return done.stderr
 
 
-def begin(*args: Any, start: tuple[str, ...] = ("-m", "edit_gec")) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command(*args, start=start), env=ENVIRONMENT, stderr=subprocess.PIPE)
+def begin(*args: Any, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command(*args), env={**ENVIRONMENT, **(env or {})}, stderr=subprocess.PIPE)
 
 
 def wait_for_units(output: Path, count: int, process: subprocess.Popen[bytes]) -> None:

@@ -16,6 +16,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from corpora import (
+    DEADLY,
+    FAULTY,
+    FRAGILE,
     PROSE,
     begin,
     corpus,
@@ -30,13 +33,11 @@ from corpora import (
     workers_of,
 )
 from corpora import write_jsonl as write
-from fragile import DEADLY, FAULTY
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
 ]
-FRAGILE = (str(Path(__file__).parent / "fragile.py"),)
 MANY = rows(2000)
 
 
@@ -133,7 +134,7 @@ def test_rows_that_kill_or_confuse_the_model(tmp_path: Path, model_folder: Path)
     values[7]["text"] = f"The {DEADLY} looked at me."
     values[20]["text"] = f"A {FAULTY} was in the machine."
     source, output = write(tmp_path / "a.jsonl", values), tmp_path / "out"
-    said = corpus(source, output, *options(model_folder), "--unit-size", 100_000, start=FRAGILE)
+    said = corpus(source, output, *options(model_folder), "--unit-size", 100_000, env=FRAGILE)
     assert said.count("a worker died") == 4  # twice with all rows, twice alone
     assert once_each(output, [value for n, value in enumerate(values) if n not in (7, 20)])
     assert [(bad["row"], bad["reason"]) for bad in set_aside(output)] == [
@@ -145,7 +146,7 @@ def test_rows_that_kill_or_confuse_the_model(tmp_path: Path, model_folder: Path)
 def test_a_model_that_fails_at_everything_stops_the_job(tmp_path: Path, model_folder: Path) -> None:
     values = [{"id": n, "text": f"{FAULTY} {n}"} for n in range(5)]
     source = write(tmp_path / "a.jsonl", values)
-    said = corpus(source, tmp_path / "out", *options(model_folder), status=1, start=FRAGILE)
+    said = corpus(source, tmp_path / "out", *options(model_folder), status=1, env=FRAGILE)
     assert "IndexError: a gremlin" in said and "a worker failed" in said and not parts(tmp_path / "out")
 
 

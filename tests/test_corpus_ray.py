@@ -1,4 +1,4 @@
-"""Corpora on a Ray cluster of this machine: the same bytes as without it, also when its driver is killed."""
+"""Corpora on a Ray cluster of this machine: the same bytes as without it, also when it breaks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from corpora import begin, corpus, kill, once_each, parts, read, rows, wait_for_units, write_jsonl
+from corpora import (
+    DEADLY,
+    FAULTY,
+    FRAGILE,
+    begin,
+    corpus,
+    kill,
+    once_each,
+    parts,
+    read,
+    rows,
+    set_aside,
+    wait_for_units,
+    write_jsonl,
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -14,22 +28,45 @@ pytestmark = [
 ]
 
 
-def test_ray_writes_what_processes_write_and_goes_on_after_a_kill(tmp_path: Path, model_folder: Path) -> None:
-    values = rows(300)
-    source, output, reference = write_jsonl(tmp_path / "a.jsonl", values), tmp_path / "out", tmp_path / "reference"
-    options = ("--model", model_folder, "--no-types", "--unit-size", "500")
-    process = begin(source, output, *options, "--engine", "ray")
+def test_ray_does_what_processes_do_also_where_things_break(tmp_path: Path, model_folder: Path) -> None:
+    """Actors die of a row, the model fails at another, files and rows are broken, the driver is killed."""
+    values = rows(60)
+    values[30]["text"] = f"The {DEADLY} looked at me."
+    values[45]["text"] = f"A {FAULTY} was in the machine."
+    source, output, reference = tmp_path / "in", tmp_path / "out", tmp_path / "reference"
+    file = write_jsonl(source / "a.jsonl", [*values, {"id": 60, "text": None}])
+    with file.open("ab") as more:
+        more.write(b'{"id": 61, "text": "caf\xe9"}\n{"id": 62}\n')
+    (source / "b.parquet").write_bytes(b"PAR1 no")
+    options = ("--model", model_folder, "--no-types", "--unit-size", "1500")
+    process = begin(source, output, *options, "--engine", "ray", env=FRAGILE)
     wait_for_units(output, 1, process)
     kill(process)
-    (output / "a-000003.jsonl").unlink(missing_ok=True)
+    (output / "a-000002.jsonl").unlink(missing_ok=True)
     journal = output / "__job__" / "journal.jsonl"
     first, *_ = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(first)  # what was done but not yet told is done again
-    said = corpus(source, output, *options, "--engine", "ray")
-    assert "1 of " in said and "parts are there already" in said
-    assert once_each(output, values) and any(row["edits"] for row in read(output))
-    corpus(source, reference, *options)
+    said = corpus(source, output, *options, "--engine", "ray", env=FRAGILE, status=1)
+    assert "1 of " in said and "parts are there already" in said and "1 files could not be read" in said
+    good = [value for n, value in enumerate(values) if n not in (30, 45)]
+    assert once_each(output, [*good, {"id": 60, "text": None}]) and any(row["edits"] for row in read(output))
+    assert [(bad["row"], bad["reason"].partition(":")[0]) for bad in set_aside(output)] == [
+        (None, "not readable as Parquet"),
+        (31, "killed 2 workers"),
+        (46, "correction failed"),
+        (62, "not UTF-8"),
+        (63, "no column 'text'"),
+    ]
+    corpus(source, reference, *options, env=FRAGILE, status=1)
     assert [part.read_bytes() for part in parts(output)] == [part.read_bytes() for part in parts(reference)]
+    assert set_aside(output) == set_aside(reference)
+
+
+def test_ray_stops_at_a_model_that_fails_at_everything(tmp_path: Path, model_folder: Path) -> None:
+    source = write_jsonl(tmp_path / "a.jsonl", [{"id": n, "text": f"{FAULTY} {n}"} for n in range(5)])
+    options = ("--model", model_folder, "--no-types", "--engine", "ray")
+    said = corpus(source, tmp_path / "out", *options, env=FRAGILE, status=1)
+    assert "IndexError: a gremlin" in said and "a worker failed" in said and not parts(tmp_path / "out")
 
 
 def test_no_cluster(tmp_path: Path, model_folder: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("errant")
 from edit_gec.edits import Edit
-from edit_gec.explain import explain, message
+from edit_gec.explain import _annotator, explain, forgetting, message
 
 
 def edit(text: str, old: str, new: str) -> Edit:
@@ -71,6 +71,18 @@ def test_a_sentence_that_goes_away() -> None:
 
 def test_nothing_to_explain_needs_no_parser() -> None:
     assert explain("Fine.", []) == []
+
+
+def test_words_of_a_corpus_are_forgotten() -> None:
+    """spaCy keeps every word that it has seen, and a corpus has no end of them."""
+    text = "We met in xqzvb and in wkrtpl."
+    explain("We met in london.", [edit("We met in london.", "london", "London")])
+    known = set(_annotator().nlp.vocab.strings)
+    with forgetting():
+        inside = explain(text, [edit(text, "xqzvb", "Xqzvb")])
+        assert "xqzvb" in set(_annotator().nlp.vocab.strings) - known
+    assert set(_annotator().nlp.vocab.strings) == known
+    assert inside == explain(text, [edit(text, "xqzvb", "Xqzvb")])
 
 
 def test_every_type_has_words() -> None:

@@ -52,14 +52,16 @@ def run(
     on_result: Callable[[dict[str, Any]], None],
     on_rows: Callable[[int], None],
     say: Callable[[str], None],
+    careful: bool = False,
 ) -> None:
     """Do all units with one worker for each of `options`, which are those of Corrector.load.
 
     remember: sentences whose changes a worker knows by heart.
+    careful: a row at a time from the first, as where workers have died.
     on_result gets the journal's line of each unit that is done; on_rows a number of rows as they are corrected.
     Raises InputError when workers cannot begin, or cannot write; RuntimeError with the traceback of a fault of ours.
     """
-    waiting = deque(Task(unit) for unit in units)
+    waiting = deque(Task(unit, CAREFUL if careful else 0) for unit in units)
     workers: dict[int, _Worker] = {}
     count = min(len(options), len(waiting))
     try:

@@ -1,13 +1,13 @@
 """Rows a second with 1 and 2 workers, and memory from 1,000 to 1,000,000 rows: what corpora/README.md claims.
 
-    python -m edit_gec.corpora.measure prose.txt out.json --rows 20000 --workers 1 2      rate, on a quiet machine
-    python -m edit_gec.corpora.measure prose.txt out.json --rows 1000 30000 1000000 --distinct 2000   memory
+    python -m edit_gec.corpora.measure prose.txt rate.json --rows 3000 --workers 1 2      on a quiet machine
+    python -m edit_gec.corpora.measure prose.txt memory.json --rows 1000 30000 1000000 --distinct 2000
 
-Rows are lines of the given text; `--distinct` bounds how many differ, so that a million rows end in minutes (what is
-remembered is then not inferred: memory and reading are measured, not the model). Without it every row is different: a
-number is put into it. What else is given goes to edit-gec corpus (--unit-size 200000: enough parts for all workers).
-One JSON object for each run: rows, workers, seconds, peak resident memory in MB of the driver and of its largest
-worker, and the summary of the job, whose rates exclude starting.
+Rows are the different lines of the given text as they stand, so that the model reads every sentence. `--distinct`
+takes so many of them again and again, so that a million rows end in minutes: what is remembered is not inferred, and
+memory, reading and writing are measured, not the model. What else is given goes to edit-gec corpus (--unit-size 100000:
+enough parts for all workers). One JSON object for each run: rows, workers, seconds, peak resident memory in MB of the
+driver and of its largest worker, and the summary of the job, whose rates exclude starting. cost.py makes tables of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -23,14 +23,25 @@ import time
 from pathlib import Path
 from typing import Any
 
+from edit_gec import machine
+from edit_gec.errors import InputError
 
-def write_rows(path: Path, lines: list[str], rows: int, distinct: int | None) -> None:
-    """JSONL of so many rows."""
+PACKAGES = ("torch", "sentencepiece", "numpy", "pyarrow", "errant", "spacy")
+
+
+def write_rows(path: Path, lines: list[str], rows: int) -> None:
+    """JSONL of so many rows, the lines in turn."""
     with path.open("w", encoding="utf-8") as file:
         for n in range(rows):
-            text = lines[n % len(lines)]
-            number = n if distinct is None else n % distinct
-            file.write(json.dumps({"id": n, "text": f"{text} Number {number} is here."}, ensure_ascii=False) + "\n")
+            file.write(json.dumps({"id": n, "text": lines[n % len(lines)]}, ensure_ascii=False) + "\n")
+
+
+def read_lines(path: Path, rows: int, distinct: int | None) -> list[str]:
+    """Different lines of a text, as many as are wanted. Raises InputError where it has fewer."""
+    lines = list(dict.fromkeys(line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()))
+    if len(lines) < (wanted := distinct or rows):
+        raise InputError(f"{path}: {len(lines):,} different lines, {wanted:,} are wanted; see --distinct")
+    return lines[:wanted]
 
 
 def resident_mb(pid: int) -> float:
@@ -67,26 +78,29 @@ def run(source: Path, output: Path, workers: int, more: list[str]) -> dict[str, 
     }
 
 
-def main() -> None:
-    """Measure all that was asked for and write one JSON file."""
+def main(arguments: list[str] | None = None) -> None:
+    """Measure all that was asked for and write one JSON file, again after each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("prose", type=Path, help="text, a row on each line")
     parser.add_argument("result", type=Path)
-    parser.add_argument("--rows", type=int, nargs="+", default=[20_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[3000])
     parser.add_argument("--workers", type=int, nargs="+", default=[1])
     parser.add_argument("--distinct", type=int)
-    args, more = parser.parse_known_args()
-    lines = [line for line in args.prose.read_text(encoding="utf-8").splitlines() if line.strip()]
+    args, more = parser.parse_known_args(arguments)
+    lines = read_lines(args.prose, max(args.rows), args.distinct)
+    given = ["--rows", *args.rows, "--workers", *args.workers]
+    given += ["--distinct", args.distinct] if args.distinct else []
+    words = ["python", "-m", "edit_gec.corpora.measure", args.prose.name, args.result.name, *given, *more]
+    about = {"command": shlex.join(map(str, words)), "machine": machine.describe(packages=PACKAGES)}
     runs = []
     for rows in args.rows:
         for workers in args.workers:
             with tempfile.TemporaryDirectory(dir=args.result.resolve().parent) as folder:
                 source = Path(folder) / "rows.jsonl"
-                write_rows(source, lines, rows, args.distinct)
+                write_rows(source, lines, rows)
                 found = run(source, Path(folder) / "out", workers, more)
-            runs.append({"rows": rows, "workers": workers, "distinct": args.distinct, **found})
-            machine = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(), "options": more}
-            args.result.write_text(json.dumps({**machine, "runs": runs}, indent=2) + "\n", encoding="utf-8")
+            runs.append({"rows": rows, "workers": workers, **found})
+            args.result.write_text(json.dumps({**about, "runs": runs}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

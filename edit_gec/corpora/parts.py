@@ -154,11 +154,12 @@ class Job:
     ) -> list[tuple[Correction, Sequence[Edit]]]:
         texts, windows, found = zip(*rows, strict=True) if rows else ((), (), ())
         corrections = once.finish(texts, windows, found)
-        if not self.types:
+        if not self.types or not any(correction.edits for correction in corrections):
             return [(correction, correction.edits) for correction in corrections]
-        from edit_gec.explain import explain
+        from edit_gec.explain import explain, forgetting
 
-        return [(correction, explain(correction.text, correction.edits)) for correction in corrections]
+        with forgetting():
+            return [(correction, explain(correction.text, correction.edits)) for correction in corrections]
 
     def _set_aside(self, unit: Unit, bad: list[Bad]) -> None:
         with whole(set_aside_path(self.folder, unit.number)) as file:
