@@ -66,6 +66,17 @@ def test_random_weights_write_what_is_given(tiny: Models, text: Text) -> None:
         assert system.correct(text.source) == text.corrected, system.name
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # torch's own, when its compiler is imported
+def test_a_text_is_one_iteration_for_cuda_graphs(tiny: Models) -> None:
+    from torch._inductor.cudagraph_trees import MarkStepBox
+
+    before = MarkStepBox.mark_step_counter
+    tiny.graphs = True
+    for number, system in enumerate(systems(tiny, CASE_STUDY).values(), start=1):
+        assert system.correct(CASE_STUDY.source) == CASE_STUDY.corrected
+        assert MarkStepBox.mark_step_counter == before - number
+
+
 def test_only_what_was_given_is_replayed(tiny: Models) -> None:
     for system in systems(tiny, CASE_STUDY).values():
         with pytest.raises(InputError, match="replay: no"):
@@ -145,6 +156,9 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     own = profile["systems"]["edit5"]
     listed = sum(stage["ms"] for stage in own["stages"])
     assert listed == pytest.approx(own["encoder_ms"] + own["decoder_ms"] + own["overhead_ms"], rel=0.5)
+    plan = sum(stage["ms"] for stage in own["stages"] if stage["name"] in ("tag", "point", "realize"))
+    assert own["plan_over_encoder"] == pytest.approx(plan / own["encoder_ms"], rel=0.01)
+    assert own["total_over_encoder"] == pytest.approx(own["total_ms"] / own["encoder_ms"], rel=0.01)
     assert all(stage["limit_ms"] > 0 for stage in own["stages"] if stage["name"] in ("encode", "tag", "insert step"))
     assert profile["reduction"]["edit5-sequential"]["decoder_in_10_steps"] > 0
     assert len(list(tmp_path.glob("*/*.png"))) == 2 and len(list(tmp_path.glob("traces/*/*.json.gz"))) == 4
