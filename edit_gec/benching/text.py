@@ -23,7 +23,8 @@ def read_sentences(path: str | Path) -> list[str]:
         from edit_gec.scoring.project import detokenise, hyphens_split
 
         tokens = [line[2:].split() for line in lines if line.startswith("S ")]
-        lines = [detokenise(sentence, hyphens_split(tokens)).text for sentence in tokens]
+        split_hyphens = hyphens_split(tokens)
+        lines = [detokenise(sentence, split_hyphens).text for sentence in tokens]
     found = [stripped for line in lines if (stripped := line.strip())]
     if not found:
         raise InputError(f"{path}: no sentences; one on each line is wanted (or an M2 file)")
