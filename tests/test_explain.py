@@ -73,6 +73,13 @@ def test_nothing_to_explain_needs_no_parser() -> None:
     assert explain("Fine.", []) == []
 
 
+def test_what_would_be_parsed_for_hours_is_not() -> None:
+    """A word of 80,000 characters of which spaCy tries every prefix; its neighbours are parsed."""
+    text = "She go home. We was " + "(*`<" * 20_000 + ". He go home."
+    edits = [Edit(4, 6, "go", "goes", 0.9), Edit(16, 19, "was", "were", 0.9), Edit(80_025, 80_027, "go", "goes", 0.9)]
+    assert [edit.type for edit in explain(text, edits)] == ["R:VERB:SVA", "R:OTHER", "R:VERB:SVA"]
+
+
 def test_words_of_a_corpus_are_forgotten() -> None:
     """spaCy keeps every word that it has seen, and a corpus has no end of them."""
     text = "We met in xqzvb and in wkrtpl."

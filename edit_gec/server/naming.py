@@ -10,20 +10,18 @@ What is no sentence, by its length or that of its words, gets no names.
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
 from edit_gec.edits import Edit
+from edit_gec.explain import explain, parseable
 
 Job = tuple[str, tuple[Edit, ...]]  # a sentence, and edits with positions in it
 Name = tuple["str | None", "str | None"]  # type, message
 REMEMBERED = 10_000  # sentences
 _GAP = "\n\n"
-LONGEST = 2_000  # characters of a sentence that is parsed
-_NO_WORD = re.compile(r"\S{100}")  # spaCy's tokenizer takes long on these: 5 s for 4,000 characters of "(*`<"
 
 
 class Names:
@@ -36,7 +34,7 @@ class Names:
         """Type and message of each edit of each sentence. Raises InputError where ERRANT is missing."""
         known = {job: self.known[job] for job in jobs if job in self.known}
         new = [job for job in dict.fromkeys(jobs) if job not in known]
-        known.update((job, [(None, None)] * len(job[1])) for job in new if not _parseable(job[0]))
+        known.update((job, [(None, None)] * len(job[1])) for job in new if not parseable(job[0]))
         new = [job for job in new if job not in known]
         known.update(zip(new, _explained(new), strict=True))
         for job in jobs:
@@ -47,13 +45,7 @@ class Names:
         return [known[job] for job in jobs]
 
 
-def _parseable(source: str) -> bool:
-    return len(source) <= LONGEST and not _NO_WORD.search(source)
-
-
 def _explained(jobs: Sequence[Job]) -> list[list[Name]]:
-    from edit_gec.explain import explain
-
     shifted: list[Edit] = []
     at = 0
     for source, edits in jobs:
