@@ -10,8 +10,10 @@ INPUT -> units (corpora/plan.py) -> workers (local.py, on_ray.py): load, infer, 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
+import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -103,7 +105,8 @@ def _work(args: Any, job: Any, units: Any, options: dict[str, Any], on_result: A
     if args.engine == "ray":
         from edit_gec.corpora import on_ray
 
-        on_ray.run(job, units, options, args.remember, args.workers, args.address, on_result, progress.add_rows)
+        with contextlib.redirect_stdout(sys.stderr):  # Ray tells there of processes that died
+            on_ray.run(job, units, options, args.remember, args.workers, args.address, on_result, progress.add_rows)
         return
     from edit_gec.corpora import local
 

@@ -51,7 +51,9 @@ def test_spark(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.skipif(importlib.util.find_spec("datatrove") is None, reason="needs datatrove")
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("datatrove", "orjson")), reason="needs datatrove[io]"
+)
 def test_datatrove(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "in" / "a.jsonl", VALUES[:12])
     write_jsonl(tmp_path / "in" / "b.jsonl", VALUES[12:])
