@@ -146,6 +146,10 @@ def _add_correct(commands: Any) -> None:
     )  # fmt: skip
     add("--stats", action="store_true", help="say on standard error what verification did, as one line of JSON")
     add("--device", type=_device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
+    add(
+        "--dtype", choices=("float32", "bfloat16", "float16"), default="float32",
+        help="bfloat16 is faster where the processor has it; verification is exact in float32 only (default: float32)",
+    )  # fmt: skip
     add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
     add("--batch-size", type=_positive, default=32, metavar="N", help="sentences at a time (default: 32)")
     talk = command.add_mutually_exclusive_group()

@@ -74,6 +74,7 @@ class Run:
             corrector = Corrector.load(
                 model,
                 device=args.device,
+                dtype=args.dtype,
                 threads=args.threads,
                 min_confidence=self.settings.min_confidence if args.min_confidence is None else args.min_confidence,
                 batch_size=args.batch_size,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+import torch
 
 from edit_gec.cli import main
 from edit_gec.corrector import Corrector, find_model
@@ -443,6 +444,15 @@ def test_lines_are_texts_of_their_own(here: Callable[..., tuple[int, bytes]]) ->
     together = here("--lines", "all.txt")
     assert together == here("--lines", "0.txt", "1.txt", "2.txt", "3.txt")
     assert together[1] != b"".join(LINES)
+
+
+def test_precision(model: Path, here: Callable[..., tuple[int, bytes]]) -> None:
+    text = b"".join(LINES)
+    Path("all.txt").write_bytes(text)
+    half = Corrector.load(model, dtype="bfloat16")
+    assert next(half.model.parameters()).dtype == torch.bfloat16
+    wanted = half.correct(text.decode(), lines=True, markup=False).corrected
+    assert here("--lines", "--dtype", "bfloat16", "all.txt") == (0, wanted.encode())
 
 
 def _truncate(model: Path) -> None:
