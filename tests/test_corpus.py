@@ -16,15 +16,18 @@ from corpora import PROSE, corpus, parts, read, rows, set_aside, summary, write_
 from hypothesis import given
 from hypothesis import strategies as st
 from texts import brief, nasty, thorough
+from tiny_t5 import pairs, trained_target
 
 from edit_gec.corpora import lines
 from edit_gec.corpora.chunk import Columns, Unit
 from edit_gec.corpora.once import Once
 from edit_gec.corpora.parts import revert
 from edit_gec.corpora.plan import plan
-from edit_gec.corrector import Corrector
+from edit_gec.corrector import Correction, Corrector
 from edit_gec.edits import Edit, apply
 from edit_gec.errors import InputError
+from edit_gec.tokens import Tokens
+from edit_gec.verified import Verifier
 
 COLUMNS = Columns()
 NAMES = ("offset", "length", "original", "replacement", "type", "confidence", "provenance")
@@ -273,6 +276,29 @@ def test_once_is_correct_batch(corrector: Corrector, texts: list[str], remember:
         assert once.correct(texts) == wanted
     assert once.correct(texts[::-1] * 2) == wanted[::-1] * 2
     assert len(once.known) <= remember
+
+
+@pytest.mark.parametrize("auto", [False, True])
+def test_once_with_a_target(model_folder: Path, tokens: Tokens, auto: bool) -> None:
+    corrector = Corrector.load(model_folder, threads=1, min_confidence=0.5 if auto else None)
+    corrector.verifier = Verifier(trained_target(tokens), auto=auto, doubt=1.1)
+    texts = [f"{one} {other}" for (one, _), (other, _) in zip(pairs(12, seed=8), pairs(12, seed=9), strict=True)]
+    wanted = corrector.correct_batch(texts)
+    asked = corrector.verifier.summary()
+    once = Once(corrector)
+    once.take_counts()
+    for _ in range(2):
+        assert [shape(correction) for correction in once.correct(texts)] == [shape(each) for each in wanted]
+    assert any(correction.edits for correction in wanted)
+    assert auto or any(correction.refused for correction in wanted)
+    counts = once.take_counts()
+    assert counts["verified"] == asked["sentences"] > 0 and bool(asked["left_out"]) == auto
+
+
+def shape(correction: Correction) -> list[object]:
+    """Edits and refusals without the last digits of their confidence, which may depend on the batch."""
+    both = (correction.edits, correction.refused)
+    return [[(edit.start, edit.end, edit.replacement, edit.provenance) for edit in edits] for edits in both]
 
 
 def test_a_sentence_is_read_once(corrector: Corrector) -> None:
