@@ -73,7 +73,7 @@ def test_nothing_to_explain_needs_no_parser() -> None:
     assert explain("Fine.", []) == []
 
 
-def test_what_would_be_parsed_for_hours_is_not() -> None:
+def test_what_would_be_parsed_for_long_is_not() -> None:
     """A word of 80,000 characters of which spaCy tries every prefix; its neighbours are parsed."""
     text = "She go home. We was " + "(*`<" * 20_000 + ". He go home."
     edits = [Edit(4, 6, "go", "goes", 0.9), Edit(16, 19, "was", "were", 0.9), Edit(80_025, 80_027, "go", "goes", 0.9)]
