@@ -137,6 +137,7 @@ def test_rows_that_kill_or_confuse_the_model(tmp_path: Path, model_folder: Path)
     said = corpus(source, output, *options(model_folder), "--unit-size", 100_000, env=FRAGILE)
     assert said.count("a worker died") == 4  # twice with all rows, twice alone
     assert once_each(output, [value for n, value in enumerate(values) if n not in (7, 20)])
+    assert not list(output.rglob("*.partial"))
     assert [(bad["row"], bad["reason"]) for bad in set_aside(output)] == [
         (8, "killed 2 workers"),
         (21, "correction failed: IndexError('a gremlin')"),

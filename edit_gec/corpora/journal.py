@@ -43,6 +43,8 @@ class Journal:
     def close(self, summary: dict[str, Any]) -> None:
         """All is done: the summary, and the rows set aside of all units in one file. Raises WriteError."""
         try:
+            for path in leftovers(self.folder):  # of workers that died
+                path.unlink()
             with whole(os.path.join(self.folder, JOB, "summary.json")) as file:
                 file.write(json.dumps(summary, indent=2, ensure_ascii=False).encode() + b"\n")
             with whole(os.path.join(self.folder, JOB, "set-aside.jsonl")) as file:
