@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import islice
 
 from edit_gec.edits import Edit
-from edit_gec.explain import explain, parseable
+from edit_gec.explain import explain, forgetting, parseable
 
 Job = tuple[str, tuple[Edit, ...]]  # a sentence, and edits with positions in it
 Name = tuple["str | None", "str | None"]  # type, message
@@ -51,5 +51,8 @@ def _explained(jobs: Sequence[Job]) -> list[list[Name]]:
     for source, edits in jobs:
         shifted += [replace(edit, start=edit.start + at, end=edit.end + at) for edit in edits]
         at += len(source) + len(_GAP)
-    named = iter(explain(_GAP.join(source for source, _ in jobs), shifted))
+    if not jobs:
+        return []
+    with forgetting():
+        named = iter(explain(_GAP.join(source for source, _ in jobs), shifted))
     return [[(edit.type, edit.message) for edit in islice(named, len(edits))] for _, edits in jobs]
