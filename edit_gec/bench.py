@@ -74,9 +74,6 @@ def _positive(value: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, write, print; 0, or 2 where --compare found something slower."""
-    # Threads of one system's OpenMP that wait busily would take the cores from the system that is timed next.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    os.environ.setdefault("KMP_BLOCKTIME", "0")
     if args.new and not args.compare:
         raise InputError("--with NEW is compared with an older result: give --compare OLD")
     if args.pareto:

@@ -44,6 +44,9 @@ OTHER_COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the return value is the exit status. Wrong usage and --help leave by SystemExit."""
     argv = sys.argv[1:] if argv is None else argv
+    # OpenMP's threads would spin while they wait for each other, and starve on a machine that does other work as well.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("KMP_BLOCKTIME", "0")
     try:
         args = _parser(argv).parse_args(_explicit(argv))
         return int(args.run(args))
