@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -56,6 +57,9 @@ class Correction:
     refused: tuple[Edit, ...] = ()
 
 
+Found = tuple[list[Edit], list[Edit]]  # in a window: edits, and those that a target refused
+
+
 @dataclass(frozen=True)
 class Window:
     """A stretch of pieces that the model reads at once: a sentence, or a part of an overlong one."""
@@ -78,9 +82,10 @@ class Corrector:
         batch_size: int = 32,
         dictionary: Iterable[str] = (),
         verifier: Verifier | None = None,
+        workers: int = 1,
     ) -> None:
         self.model, self.tokens, self.options, self.folder = model, tokens, options, folder
-        self.batch_size, self.verifier = batch_size, verifier
+        self.batch_size, self.verifier, self.workers = batch_size, verifier, workers
         self.dictionary = frozenset(word.casefold() for word in dictionary)
 
     @classmethod
@@ -148,6 +153,7 @@ class Corrector:
         return cls(
             network, tokens, options,
             folder=folder, batch_size=batch_size, dictionary=dictionary, verifier=verifier,
+            workers=torch.get_num_threads() if kind == "cpu" else 1,
         )  # fmt: skip
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
@@ -174,23 +180,12 @@ class Corrector:
             ]
         edits: list[list[Edit]] = [[] for _ in texts]
         refused: list[list[Edit]] = [[] for _ in texts]
+        batches = list(self.batches(windows))
         done = 0
-        for batch in self.batches(windows):
-            pieces = [window.pieces for window in batch]
-            begun = perf_counter()
-            encoded = self.verifier.encode(self.model, pieces) if self.verifier else None
-            predictions = self.predict(pieces, encoded.edit5 if encoded else None)  # 3, 4
-            if self.verifier is not None:
-                self.verifier.statistics.count_draft(perf_counter() - begun)
-            with region("realize"):
-                found = [
-                    list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, plan)))  # 5, 7
-                    for window, plan in zip(batch, predictions, strict=True)
-                ]
-            if self.verifier is not None:
-                found = self.verify(texts, batch, predictions, found, refused, encoded)  # 6
-            for window, of_window in zip(batch, found, strict=True):
+        for batch, found in zip(batches, self.run(texts, batches), strict=True):
+            for window, (of_window, left_out) in zip(batch, found, strict=True):
                 edits[window.text] += of_window
+                refused[window.text] += left_out
             done += len(batch)
             if progress:
                 progress(done, len(windows))
@@ -223,10 +218,52 @@ class Corrector:
         return [window for window in windows if any(map(self.tokens.starts_word, window.ids[1:]))]
 
     def batches(self, windows: list[Window]) -> Iterator[list[Window]]:
-        """Windows of similar length together, so that little is spent on padding."""
-        ordered = sorted(windows, key=lambda window: len(window.pieces))
-        for start in range(0, len(ordered), self.batch_size):
-            yield ordered[start : start + self.batch_size]
+        """Windows of similar length together, so that little is spent on padding; something for every worker.
+
+        The longest come first: at the end no worker waits long for the others.
+        """
+        ordered = sorted(windows, key=lambda window: -len(window.pieces))
+        size = min(self.batch_size, -(-len(ordered) // self.workers) or 1)
+        for start in range(0, len(ordered), size):
+            yield ordered[start : start + size]
+
+    def run(self, texts: Sequence[str], batches: list[list[Window]]) -> Iterator[list[Found]]:
+        """What is found in each window of each batch.
+
+        On a CPU each core takes a batch of its own: twice as fast on two cores, where two for each product are hardly
+        faster than one. Verification counts what it does, and goes one batch after the other.
+        """
+        workers = min(self.workers, len(batches))
+        if workers < 2 or self.verifier is not None:
+            yield from (self.find(texts, batch) for batch in batches)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        from torch import get_num_threads, set_num_threads
+
+        threads = get_num_threads()
+        try:
+            with ThreadPoolExecutor(workers, initializer=set_num_threads, initargs=(1,)) as pool:
+                yield from pool.map(partial(self.find, texts), batches)
+        finally:
+            set_num_threads(threads)
+
+    def find(self, texts: Sequence[str], batch: list[Window]) -> list[Found]:
+        """The edits in each window of a batch, and what a target refused there."""
+        pieces = [window.pieces for window in batch]
+        begun = perf_counter()
+        encoded = self.verifier.encode(self.model, pieces) if self.verifier else None
+        predictions = self.predict(pieces, encoded.edit5 if encoded else None)  # 3, 4
+        if self.verifier is not None:
+            self.verifier.statistics.count_draft(perf_counter() - begun)
+        with region("realize"):
+            drafted = [
+                list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, plan)))  # 5, 7
+                for window, plan in zip(batch, predictions, strict=True)
+            ]
+        if self.verifier is None:
+            return [(edits, []) for edits in drafted]
+        return self.verify(texts, batch, predictions, drafted, encoded)  # 6
 
     def predict(self, sentences: Sequence[Pieces], encoded: Tensor | None = None) -> list[Prediction]:
         """Plans for one batch; `encoded` is what the encoder made of it, if a target has run that already."""
@@ -260,23 +297,20 @@ class Corrector:
         batch: list[Window],
         predictions: list[Prediction],
         drafted: list[list[Edit]],
-        refused: list[list[Edit]],
         encoded: Encoded | None = None,
-    ) -> list[list[Edit]]:
-        """The target's edits in each window, with provenance; what it refused is added to its text's `refused`."""
+    ) -> list[Found]:
+        """The target's edits in each window, with provenance, and what of the draft it refused."""
         from edit_gec.verified import compare
 
         assert self.verifier is not None
         with region("draft"):
             drafts = self.drafts(batch, predictions, self.verifier)
-        verified = []
         changes = self.verifier.changes([window.pieces for window in batch], drafts, encoded)
         with region("align"):
-            for window, own, of_draft in zip(batch, changes, drafted, strict=True):
-                edits, left_out = compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))
-                verified.append(edits)
-                refused[window.text] += left_out
-        return verified
+            return [
+                compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))
+                for window, own, of_draft in zip(batch, changes, drafted, strict=True)
+            ]
 
     def drafts(self, batch: list[Window], predictions: list[Prediction], verifier: Verifier) -> list[str | None]:
         """What the target is shown of each window; None where it is not asked."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import random
 import shutil
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from texts import brief, nasty
 
 from edit_gec.corrector import Correction, Corrector, surest, whole_words
-from edit_gec.decode import Options
+from edit_gec.decode import Options, Prediction
 from edit_gec.edit5 import EdiT5
 from edit_gec.edits import Edit
 from edit_gec.errors import InputError
@@ -113,6 +116,34 @@ def test_a_letter(make: Callable[..., Corrector]) -> None:
         assert correction.corrected.count(kept) == LETTER.count(kept), kept
     assert calls == [*((n, calls[-1][1]) for n in range(4, calls[-1][1], 4)), (calls[-1][1], calls[-1][1])]
     assert corrector.correct_batch([]) == [] and corrector.correct("") == Correction("", "", ())
+
+
+def told(calls: list[tuple[int, int]], done: int, of: int) -> None:
+    calls.append((done, of))
+
+
+def test_workers(make: Callable[..., Corrector]) -> None:
+    corrector, threads = make(4), torch.get_num_threads()
+    expected = {}
+    for workers in (1, 2, 5):
+        corrector.workers = workers
+        calls: list[tuple[int, int]] = []
+        expected[workers] = corrector.correct_batch([LETTER, "", "She go home."], progress=partial(told, calls))
+        assert calls == sorted(calls) and calls[-1][0] == calls[-1][1] and torch.get_num_threads() == threads
+    assert all(alike(a, b) for n in (2, 5) for a, b in zip(expected[1], expected[n], strict=True))
+    seen: set[str] = set()
+    before = corrector.predict
+
+    def watched(*args: Any) -> list[Prediction]:
+        seen.add(threading.current_thread().name)
+        if len(seen) == 2:
+            raise InputError("a worker fails")
+        return before(*args)
+
+    corrector.predict = watched  # type: ignore[method-assign]
+    with pytest.raises(InputError, match="a worker fails"):
+        corrector.correct_batch([LETTER] * 20)
+    assert torch.get_num_threads() == threads and threading.main_thread().name not in seen
 
 
 # --- long sentences --------------------------------------------------------------------------------------------------
