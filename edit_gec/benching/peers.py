@@ -41,9 +41,10 @@ def transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) 
     if lookup:
         options["prompt_lookup_num_tokens"] = LOOKUP_TOKENS
     streams = setup.streams_of("target")
+    first = [setup.sentinel] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
-        rows = [[*tokens.ids(setup.prefix + sentence), EOS] for sentence in sentences]
+        rows = [[*first, *tokens.ids(setup.prefix + sentence), EOS] for sentence in sentences]
         width = max(map(len, rows))
         ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=setup.device)
         given = dict(options)
@@ -93,9 +94,11 @@ def ctranslate2(setup: Setup, precision: str) -> Run:
     tokens = Tokens.load(setup.target, 0)
     streams = setup.streams_of("target")
     name, number = tokens.processor.id_to_piece, tokens.processor.piece_to_id
+    # Its converter counts what stands behind the pieces upwards.
+    first = [f"<extra_id_{setup.sentinel - tokens.pieces}>"] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
-        rows = [[*map(name, tokens.ids(setup.prefix + sentence)), name(EOS)] for sentence in sentences]
+        rows = [[*first, *map(name, tokens.ids(setup.prefix + sentence)), name(EOS)] for sentence in sentences]
         options: dict[str, Any] = {"max_decoding_length": setup.max_length}
         if streams is not None:
             steps = max(1, round(fmean(len(streams.of(sentence).output) for sentence in sentences)))

@@ -42,6 +42,8 @@ class Setup:
     replayed: tuple[str, ...] = ()  # which of model, target and slim follow the streams
     streams: str = ""  # file of the streams
     prefix: str = ""
+    sentinel: int = 0  # piece that the target wants before each source; 0: none
+    shared: str = ""  # the target as it is stored, where it stands on the model's encoder
     max_length: int = 256
     device: str = "cpu"
     dtype: str = "float32"
@@ -84,8 +86,16 @@ def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
 
     corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
     if verified:
-        corrector.verifier = Verifier(load_target(setup))
+        corrector.verifier = Verifier(joint(setup, corrector) if setup.shared else load_target(setup))
     return corrector
+
+
+def joint(setup: Setup, corrector: Corrector) -> Target:
+    """The target on the corrector's own encoder."""
+    from edit_gec.target import Target
+
+    options: dict[str, Any] = {"device": setup.device, "dtype": tensor_type(setup.dtype)}
+    return Target.load(setup.shared, edit5=corrector.model, max_length=setup.max_length, **options)
 
 
 # ---------------------------------------------------------------- preparing
@@ -101,7 +111,7 @@ def shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     from edit_gec.t5 import T5
     from edit_gec.tokens import FILE
 
-    setup = _recorded(work, setup, sentences)
+    setup = _complete(work, _recorded(work, setup, sentences))
     torch.manual_seed(0)
     config = replace(load_t5(setup.target).config, num_decoder_layers=1)
     slim = _written(T5(config), work / "slim", (Path(setup.target) / FILE).read_bytes())
@@ -145,6 +155,17 @@ def _recorded(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     work.mkdir(parents=True, exist_ok=True)
     record(corrector, target, sentences).write(work / "streams.json")
     return replace(setup, streams=str(work / "streams.json"), prefix=target.prefix if target else "")
+
+
+def _complete(work: Path, setup: Setup) -> Setup:
+    """A target on the model's encoder is written as a T5 of its own, for those who know no other."""
+    from edit_gec.checkpoint import read_config
+
+    if "encoder" not in read_config(Path(setup.target)):
+        return setup
+    target = load_target(setup)
+    target.export(work / "target")
+    return replace(setup, target=str(work / "target"), shared=setup.target, sentinel=target.tokens.slot(0))
 
 
 def _written(model: T5, folder: Path, vocabulary: bytes) -> str:
