@@ -25,7 +25,18 @@ from edit_gec.errors import InputError
 from edit_gec.linear import product
 from edit_gec.plan import INSERT, KEEP
 from edit_gec.shortlist import likeliest
-from edit_gec.t5 import NEGATIVE, T5, Decoder, Encoder, EncoderLayer, RelativeBias, RMSNorm, T5Config, initialise
+from edit_gec.t5 import (
+    NEGATIVE,
+    T5,
+    Decoder,
+    Encoder,
+    EncoderLayer,
+    RelativeBias,
+    RMSNorm,
+    T5Config,
+    initialise,
+    stacked,
+)
 from edit_gec.tokens import EOS
 
 SINKHORN_ITERATIONS = 8
@@ -251,15 +262,6 @@ def warm_start(t5: T5, slots: int = 128) -> tuple[EdiT5, list[str]]:
 
 def grow(model: EdiT5, layers: int) -> EdiT5:
     """The same model with a deeper encoder: the stack copied on itself until it has `layers` layers."""
-    config = replace(model.config, num_layers=layers)
-    deeper = EdiT5(config)
-    state = model.state_dict()
-    old = model.config.num_layers
-    if layers % old:
-        raise InputError(f"{layers} encoder layers are wanted, not a multiple of the {old} there are")
-    for name in deeper.state_dict():
-        if name.startswith("encoder.layers."):
-            n, rest = name.removeprefix("encoder.layers.").split(".", 1)
-            state[name] = model.state_dict()[f"encoder.layers.{int(n) % old}.{rest}"]
-    deeper.load_state_dict(state)
+    deeper = EdiT5(replace(model.config, num_layers=layers))
+    deeper.load_state_dict(stacked(model.state_dict(), "encoder", model.config.num_layers, layers))
     return deeper

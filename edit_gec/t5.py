@@ -352,14 +352,21 @@ def initialise(model: nn.Module, c: T5Config) -> None:
 
 def deepen(model: T5, layers: int) -> T5:
     """The same T5 with a deeper decoder: its stack copied on itself until it has `layers` layers."""
-    old = model.config.num_decoder_layers
-    if layers % old:
-        raise InputError(f"{layers} decoder layers are wanted, not a multiple of the {old} there are")
     deeper = T5(replace(model.config, num_decoder_layers=layers))
-    state = model.state_dict()
-    for name in deeper.state_dict():
-        if name.startswith("decoder.layers."):
-            n, rest = name.removeprefix("decoder.layers.").split(".", 1)
-            state[name] = model.state_dict()[f"decoder.layers.{int(n) % old}.{rest}"]
-    deeper.load_state_dict(state)
+    deeper.load_state_dict(stacked(model.state_dict(), "decoder", model.config.num_decoder_layers, layers))
+    return deeper
+
+
+def stacked(state: dict[str, Tensor], stack: str, old: int, new: int) -> dict[str, Tensor]:
+    """Weights whose "encoder" or "decoder" of `old` layers is copied on itself until it has `new`.
+
+    Raises InputError when `new` is not a multiple of `old`.
+    """
+    if new % old:
+        raise InputError(f"{new} {stack} layers are wanted, not a multiple of the {old} there are")
+    start = f"{stack}.layers."
+    deeper = {name: value for name, value in state.items() if not name.startswith(start)}
+    for name in state.keys() - deeper.keys():
+        n, rest = name.removeprefix(start).split(".", 1)
+        deeper |= {f"{start}{layer}.{rest}": state[name] for layer in range(int(n), new, old)}
     return deeper
