@@ -30,7 +30,7 @@ class Trace:
     resync_passes: int = 0  # passes after a disagreement that accepted nothing: the draft was not found again
     draft: list[int] = field(default_factory=list)  # the first proposal, before it was cut to what a pass reads
     draft_is_output: bool = False
-    finished: bool = False  # by </s>, not by max_length
+    finished: bool = False  # by </s>, not cut off at its limit
     resyncing: bool = False  # since the last disagreement nothing was accepted
 
     @property

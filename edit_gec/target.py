@@ -31,6 +31,7 @@ from edit_gec.t5 import NEGATIVE, T5
 from edit_gec.tokens import EOS, FILE, PAD, Tokens
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
+GROWTH, ROOM = 2, 16  # no correction is longer than GROWTH * source + ROOM tokens; more is a model that repeats itself
 NOT_FINITE = "T5: logits that are not finite; the weights are broken, or the dtype is too narrow (use float32)"
 _BITS = (1 << 64) - 1
 TARGET, DRAFT, ACCEPT, RESIDUAL = range(4)  # what a random number is for
@@ -142,6 +143,11 @@ class Target:
         """Whether the sentence could at least be copied in max_length tokens."""
         return len(self.tokens.ids(self.prefix + sentence)) < self.max_length
 
+    def limit(self, sentence: str) -> int:
+        """Tokens that the output of this sentence may have, </s> included: a small model now and then repeats itself
+        without end, and is cut off here, in `generate` as in verification."""
+        return output_limit(len(self.tokens.ids(sentence)), self.max_length)
+
     def source_ids(self, sentence: str) -> list[int]:
         """What the encoder reads. Raises InputError for a sentence that could not even be copied in max_length."""
         ids = self.tokens.ids(self.prefix + sentence)
@@ -183,7 +189,7 @@ class Target:
     def generate(
         self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
     ) -> list[list[int]]:
-        """Output tokens of each sentence, </s> included unless max_length cut it off. Greedy without `sampling`.
+        """Output tokens of each sentence, </s> included unless `limit` cut it off. Greedy without `sampling`.
 
         One decoder step for each token: the plain reference. Raises InputError for an overlong sentence, and for a
         model whose logits are not finite.
@@ -195,15 +201,15 @@ class Target:
             with region("decoder setup"):
                 memory, caches = self.model.decoder.memory(encoded), self.model.decoder.new_caches()
                 padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
-            last = [PAD] * len(rows)
-            for position in range(self.max_length):
+            last, limits = [PAD] * len(rows), {row: self.limit(sentences[row]) for row in rows}
+            for position in range(max(limits.values())):
                 with region("decoder step"):
                     x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])
                     logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])
                     last = self.choose(logits, sampling, [(row, position) for row in rows])
                 for row, token in zip(rows, last, strict=True):
                     outputs[row].append(token)
-                alive = [n for n, token in enumerate(last) if token != EOS]
+                alive = [n for n, token in enumerate(last) if token != EOS and position + 1 < limits[rows[n]]]
                 if not alive:
                     break
                 if len(alive) < len(rows):
@@ -214,6 +220,11 @@ class Target:
                     for cache in caches:
                         cache.select(index)
         return outputs
+
+
+def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:
+    """Tokens that the output for a source of so many pieces may have, prefix and </s> of the source not counted."""
+    return min(max_length, GROWTH * pieces + ROOM)
 
 
 # ---------------------------------------------------------------- logits -> tokens

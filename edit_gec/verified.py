@@ -8,7 +8,8 @@
 The target's tokens are exact (verify.py). Its edits are a plan from the source's tokens to its output: what has the
 same tokens is kept and copied from the text by offset, so what only the tokenizer's normalisation changed is no edit;
 nor is one that swaps quotes or folds spaces; what the target wrote with <unk> cannot be said and is left as it was.
-A sentence that is too long for the target, or that it does not finish, is left unchanged and counted.
+A sentence that is too long for the target, or that it does not finish (it repeats itself until Target.limit cuts it
+off), is left unchanged and counted: neither half a text nor a draft that nobody verified is shown.
 
 Two lossy gears save time, and are named so: "auto" verifies only sentences that EdiT5 would edit or doubts, lenience
 lets pass what the target finds nearly as likely as its own words.

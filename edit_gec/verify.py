@@ -116,7 +116,7 @@ def admit(
 ) -> list[Row]:
     """Encode new sentences for the target, if they are not `known`; let the drafter prepare them."""
     begun = perf_counter()
-    rows = [Row(number, sentence, target.max_length) for number, sentence in sentences]
+    rows = [Row(number, sentence, target.limit(sentence)) for number, sentence in sentences]
     encoded = target.encode_shared([sentence for _, sentence in sentences]) if known is None else known
     with region("decoder setup"):
         decoding.admit(encoded.states, encoded.mask)

@@ -44,7 +44,7 @@ def test_greedy_is_that_of_transformers(folder: Path, theirs: Any, prefix: str) 
     outputs = target.generate(SENTENCES)
     for sentence, output in zip(SENTENCES, outputs, strict=True):
         ids = torch.tensor([target.source_ids(sentence)])
-        wanted = theirs.generate(ids, max_new_tokens=24, do_sample=False, num_beams=1)[0, 1:].tolist()
+        wanted = theirs.generate(ids, max_new_tokens=target.limit(sentence), do_sample=False)[0, 1:].tolist()
         assert output == wanted
     assert len({len(output) for output in outputs}) > 1, "outputs of one length would hide what batching breaks"
 
@@ -162,6 +162,19 @@ def test_output_ends_at_max_length(tokens: Tokens) -> None:
     target = random_target(tokens, 1, max_length=16)
     outputs = target.generate(["I go", "She", "Home", "They"])
     assert max(map(len, outputs)) == 16 and any(output[-1] != EOS for output in outputs)
+
+
+def test_output_ends_at_the_limit_of_its_source(tokens: Tokens) -> None:
+    """Whatever stands beside it in a batch: at twice the source and some more, but never above max_length."""
+    target = random_target(tokens, max_length=40)
+    with torch.no_grad():
+        target.model.output.weight[EOS] = 0.0  # type: ignore[union-attr]
+    sentences = [*SENTENCES, "This one has some twenty pieces, or at least it has more than twelve."]
+    wanted = [min(40, 2 * len(tokens.ids(sentence)) + 16) for sentence in sentences]
+    assert [target.limit(sentence) for sentence in sentences] == wanted and 16 in wanted and 40 in wanted
+    outputs = target.generate(sentences)
+    assert [len(output) for output in outputs] == wanted and all(EOS not in output for output in outputs)
+    assert outputs == [target.generate([sentence])[0] for sentence in sentences]
 
 
 @pytest.mark.parametrize("sampling", [None, Sampling()])

@@ -143,6 +143,15 @@ def test_what_the_target_cannot_finish_is_left_alone(model_folder: Path, target_
     assert summary["too_long"] == 1 and summary["sentences"] == 1
 
 
+def test_what_the_target_repeats_without_end_is_left_alone(tokens: Tokens) -> None:
+    """Cut off at its limit, it is counted; the draft, which nobody verified, is not shown either."""
+    source = "They was at home."
+    verifier = Verifier(Says(tokens, "They were" + " at" * 60).target)
+    assert verifier.changes([tokens.encode(source)], ["They were at home."]) == [[]]
+    assert verifier.statistics.traces[0].tokens == verifier.target.limit(source) < 60
+    assert verifier.summary()["unfinished"] == 1
+
+
 def test_min_confidence_holds_for_the_target(model_folder: Path, target_folder: Path) -> None:
     sentences = [source for source, _ in pairs(25, seed=8)]
     free = Corrector.load(model_folder, target=target_folder).correct_batch(sentences, lines=True)
