@@ -4,6 +4,9 @@ Each builder returns a function from sentences to corrected sentences. Peers rea
 a Hugging Face T5 folder, converted for CTranslate2 by `convert`. Pieces come from the same SentencePiece model for
 everybody, so differences between tokenizers are not measured.
 
+A peer writes at most as many tokens as the longest output in its batch may have, and each row is cut off where our
+target is (Target.limit): where one writes without end, they write the same.
+
 Replayed streams (weights that were never trained, setup.py): `transformers` gets each token forced by a logits
 processor after all its work is done; CTranslate2 has no such hook and writes as many tokens as the streams of the
 batch have on average.
@@ -35,7 +38,7 @@ def transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) 
 
     dtype = tensor_type(setup.dtype)
     tokens, model = Tokens.load(setup.target, 0), hugging_face(setup.target, dtype=dtype).to(setup.device)
-    options: dict[str, Any] = {"do_sample": False, "max_new_tokens": setup.max_length}
+    options: dict[str, Any] = {"do_sample": False}
     if assisted:
         options["assistant_model"] = hugging_face(setup.assistant, dtype=dtype).to(setup.device)
     if lookup:
@@ -47,13 +50,27 @@ def transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) 
         rows = [[*first, *tokens.ids(setup.prefix + sentence), EOS] for sentence in sentences]
         width = max(map(len, rows))
         ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=setup.device)
-        given = dict(options)
+        limits = limits_of(tokens, sentences, setup.max_length)
+        given = {**options, "max_new_tokens": max(limits)}
         if streams is not None:
             given["logits_processor"] = [forcing([streams.of(sentence).output for sentence in sentences])]
         written = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), **given)
-        return [tokens.decode(output).removeprefix(" ") for output in written.tolist()]
+        return cut([output[1:] for output in written.tolist()], limits, tokens)  # <pad> comes first
 
     return run
+
+
+def limits_of(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:
+    """Tokens that each output may have."""
+    from edit_gec.target import output_limit
+
+    return [output_limit(len(tokens.ids(sentence)), max_length) for sentence in sentences]
+
+
+def cut(outputs: Sequence[Sequence[int]], limits: Sequence[int], tokens: Tokens) -> list[str]:
+    """Texts of outputs, none longer than its limit."""
+    pairs = zip(outputs, limits, strict=True)
+    return [tokens.decode(output[:limit]).removeprefix(" ") for output, limit in pairs]
 
 
 def hugging_face(folder: str | Path, **options: Any) -> Any:
@@ -99,13 +116,13 @@ def ctranslate2(setup: Setup, precision: str) -> Run:
 
     def run(sentences: Sequence[str]) -> list[str]:
         rows = [[*first, *map(name, tokens.ids(setup.prefix + sentence)), name(EOS)] for sentence in sentences]
-        options: dict[str, Any] = {"max_decoding_length": setup.max_length}
+        limits = limits_of(tokens, sentences, setup.max_length)
+        options: dict[str, Any] = {"max_decoding_length": max(limits)}
         if streams is not None:
             steps = max(1, round(fmean(len(streams.of(sentence).output) for sentence in sentences)))
             options.update(max_decoding_length=steps, min_decoding_length=steps)
         results = translator.translate_batch(rows, beam_size=1, **options)
-        written = [[number(piece) for piece in result.hypotheses[0]] for result in results]
-        return [tokens.decode(output).removeprefix(" ") for output in written]
+        return cut([[number(piece) for piece in result.hypotheses[0]] for result in results], limits, tokens)
 
     return run
 
