@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -259,26 +259,33 @@ def fill(
     queues: dict[int, list[Slot]] = {}
     for number, slot in enumerate(slots):
         queues.setdefault(slot.sentence if sequential else number, []).append(slot)
+    device = memory.device
     with region("insert setup"):
         rows = list(queues.values())
-        sentence = torch.tensor([queue[0].sentence for queue in rows], device=memory.device)  # [R]
+        first = [0, *accumulate(map(len, rows))]  # of each row, among the slots in the order of the rows
+        ordered = [slot for queue in rows for slot in queue]
+        of_slot = torch.tensor([slot.sentence for slot in ordered], device=device)  # [N] slots
+        anchors = torch.tensor([slot.anchor for slot in ordered], device=device)  # [N]
+        anchored = model.anchor(memory[of_slot, anchors])  # [N, d]: as model.embed_slots has it, once for all steps
+        near = model.cross_bias(anchors[:, None], mask[of_slot])  # [N, H, 1, S]
+        sentence = of_slot[first[:-1]]  # [R]
         keys = [(k[sentence], v[sentence]) for k, v in model.decoder.memory(memory)]
-        memory, mask = memory[sentence], mask[sentence]
         caches = model.decoder.new_caches()
         at = [0] * len(rows)
         inputs = [tokens.slot(queue[0].k) for queue in rows]
-        banned = torch.tensor([PAD, UNK, *range(tokens.pieces, tokens.size)], device=memory.device)
+        banned = torch.zeros(tokens.size, dtype=torch.bool, device=device)
+        banned[[PAD, UNK]] = banned[tokens.pieces :] = True
     steps = 0
     while any(inputs):
         with region(STEP):
-            anchors = torch.tensor([[q[min(a, len(q) - 1)].anchor] for q, a in zip(rows, at, strict=True)])
-            anchors = anchors.to(memory.device)
-            stream = torch.tensor(inputs, device=memory.device)[:, None]
-            embedded = model.embed_slots(stream, memory, anchors)
-            hidden = model.decoder(embedded, keys, model.cross_bias(anchors, mask), caches)
+            numbers = [min(n + a, end - 1) for n, a, end in zip(first, at, first[1:], strict=False)]
+            now = torch.tensor(numbers, device=device)  # [R] the slot of each row
+            stream = torch.tensor(inputs, device=device)[:, None]
+            embedded = model.embedding(stream) + anchored[now, None]
+            hidden = model.decoder(embedded, keys, near[now], caches)
             # a slot is open because something belongs there
-            opening = torch.tensor([not q[min(a, len(q) - 1)].pieces for q, a in zip(rows, at, strict=True)])
-            found = model.likeliest(hidden[:, 0], banned, opening.to(memory.device))
+            opening = torch.tensor([not ordered[n].pieces for n in numbers], device=device)
+            found = model.likeliest(hidden[:, 0], banned, opening)
             values, choices = (t.tolist() for t in found)
             inputs = [advance(q, at, r, choices[r], values[r], inputs[r], tokens) for r, q in enumerate(rows)]
         steps += 1

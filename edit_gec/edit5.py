@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from edit_gec import checkpoint
 from edit_gec.errors import InputError
-from edit_gec.linear import product
+from edit_gec.linear import Linear, product
 from edit_gec.plan import INSERT, KEEP
 from edit_gec.shortlist import likeliest
 from edit_gec.t5 import (
@@ -114,7 +114,7 @@ class EdiT5(nn.Module):
         self.rank_embedding = nn.Embedding(config.slots, d)
         self.memory_layer = EncoderLayer(config)
         self.memory_norm = RMSNorm(d, epsilon)
-        self.anchor = nn.Linear(d, d, bias=False)
+        self.anchor = Linear(d, d, bias=False)
         self.anchor_distance = RelativeBias(config, bidirectional=True)
         self.decoder = Decoder(config)
         initialise(self, config)
@@ -175,8 +175,8 @@ class EdiT5(nn.Module):
         return product(hidden * self.config.d_model**-0.5, self.embedding.weight)
 
     def likeliest(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probability and id [R] of the likeliest piece after hidden [R, d]; none of `banned`, and not </s> in rows
-        that are `opening` a slot."""
+        """Log-probability and id [R] of the likeliest piece after hidden [R, d]; none that is `banned` [V], not </s>
+        in rows that are `opening` a slot."""
         return likeliest(self.embedding, hidden * self.config.d_model**-0.5, banned, opening, EOS)
 
     # ---------------------------------------------------------------- training

@@ -31,6 +31,7 @@ LOOKUPS = ("embedding", "index", "gather", "index_select")  # read of their tabl
 WRITES = ("copy_", "index_put_", "scatter_", "_index_put_impl_")  # write what they are given
 ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 LINEAR = torch.ops.mkldnn._linear_pointwise
+LINEAR_INT8 = torch.ops.onednn.qlinear_pointwise
 
 
 @dataclass
@@ -89,22 +90,30 @@ class _Traffic(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self.work[stage].bytes += sum(map(_bytes, made))
                 given = given[1:]
             elif name in WRITES:
-                if given[0].untyped_storage().data_ptr() not in own:
+                if _place(given[0]) not in own:
                     self.work[stage].bytes += _bytes(given[-1])
                 given = given[1:]
             for tensor in given:
-                key = (tensor.data_ptr(), _bytes(tensor))
-                if tensor.untyped_storage().data_ptr() not in own and key not in read:
+                key = (_place(tensor, view=True), _bytes(tensor))
+                if _place(tensor) not in own and key not in read:
                     read.add(key)
                     self.work[stage].bytes += key[1]
             if name not in WRITES:
-                own.update(tensor.untyped_storage().data_ptr() for tensor in made)
+                own.update(map(_place, made))
         return out
+
+
+def _place(tensor: Tensor, *, view: bool = False) -> int:
+    """Where the memory of a tensor, or what the tensor shows of it, begins. What oneDNN has packed does not say."""
+    if tensor.is_mkldnn:
+        return id(tensor)
+    return tensor.data_ptr() if view else tensor.untyped_storage().data_ptr()
 
 
 def _bytes(tensor: Tensor) -> int:
     """Bytes that a view of memory shows; one that is spread out over a batch shows the same ones again."""
-    return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
+    shown = tensor.numel() * tensor.element_size()
+    return shown if tensor.is_mkldnn else min(shown, tensor.untyped_storage().nbytes())
 
 
 def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
@@ -117,9 +126,15 @@ def _linear(x: Any, weight: Any, *_: Any, **__: Any) -> int:
     return int(2 * prod(x) * weight[0])
 
 
+def _linear_int8(x: Any, scale: Any, zero: Any, weight: Any, scales: Any, *_: Any, **__: Any) -> int:
+    """Operations of oneDNN's product of bytes, of which there is one scale for each row of the weight."""
+    return int(2 * prod(x) * prod(scales))
+
+
 def count(system: System, texts: Sequence[str]) -> dict[str, Work]:
     """Bytes and operations of each stage in one run."""
-    counter = FlopCounterMode(display=False, custom_mapping={ATTENTION: _attention, LINEAR: _linear})
+    known = {ATTENTION: _attention, LINEAR: _linear, LINEAR_INT8: _linear_int8}
+    counter = FlopCounterMode(display=False, custom_mapping=known)
     traffic = _Traffic(counter)
     with traffic, counter, listen(traffic):
         for text in texts:
