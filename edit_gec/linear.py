@@ -3,40 +3,68 @@
 torch hands products in float32 to MKL, which holds back on processors that are not Intel's: with oneDNN a whole
 correction takes 70 % of its time there (profiles/LOG.md). Precision is the same, only the order of summation differs.
 A call costs some 10 us more, so small products stay where they are, and so does everything that needs a gradient.
+
+oneDNN reads weights in an order of its own, into which it brings them anew in each call. For one sentence at base size
+that is a quarter of the time: so wide layers keep a copy in that order, made when it is first used. It costs as much
+memory as their weights; models of less than base size have none.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from math import prod
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 LEAST = 1 << 20  # multiplications from which on oneDNN pays
+WIDE = 1 << 19  # weights from which on a copy does
+
+State = tuple[int, int]
+_packed: WeakKeyDictionary[nn.Module, tuple[State, Tensor]] = WeakKeyDictionary()
 
 
 class Linear(nn.Linear):
-    """nn.Linear by `product`."""
+    """nn.Linear by oneDNN where that is faster."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return product(x, self.weight, self.bias)
+        if not usable(x, self.weight):
+            return F.linear(x, self.weight, self.bias)
+        weight = packed(self) if self.weight.numel() >= WIDE and not self.training else self.weight
+        return _onednn(x, weight, self.bias)
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x [..., K] times weight [N, K] transposed, plus bias [N] -> [..., N]; as F.linear."""
-    if prod(x.shape[:-1]) * weight.numel() >= LEAST and usable(x, weight):
-        out: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
-        return out
-    return F.linear(x, weight, bias)
+    return _onednn(x, weight, bias) if usable(x, weight) else F.linear(x, weight, bias)
+
+
+def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    out: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+    return out
+
+
+def packed(module: nn.Linear) -> Tensor:
+    """The weight in oneDNN's order, made anew when it has changed."""
+    now, found = state(module.weight), _packed.get(module)
+    if found is None or found[0] != now:
+        found = _packed[module] = now, torch.ops.mkldnn._reorder_linear_weight(module.weight.detach(), None)
+    return found[1]
+
+
+def state(weight: Tensor) -> State:
+    """Differs when the weight has changed: where it lies, and how often it was written to."""
+    return weight.data_ptr(), 0 if weight.is_inference() else weight._version
 
 
 def usable(x: Tensor, weight: Tensor) -> bool:
-    """Whether oneDNN may do this product: float32 on a CPU that was measured to gain, nothing to differentiate, and
-    nobody who wants to see torch's own operators (autocast, the compiler)."""
+    """Whether oneDNN does this product: a large one in float32 on a CPU that was measured to gain, nothing to
+    differentiate, and nobody who wants to see torch's own operators (autocast, the compiler)."""
     return (
-        x.dtype == weight.dtype == torch.float32
+        prod(x.shape[:-1]) * weight.numel() >= LEAST
+        and x.dtype == weight.dtype == torch.float32
         and x.device.type == weight.device.type == "cpu"
         and not torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")
@@ -48,5 +76,7 @@ def usable(x: Tensor, weight: Tensor) -> bool:
 @cache
 def gains() -> bool:
     """oneDNN is there and generates code for AVX-512; on narrower processors nobody has measured."""
-    there = torch._C._has_mkldnn and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    there = torch._C._has_mkldnn and all(
+        hasattr(torch.ops.mkldnn, name) for name in ("_linear_pointwise", "_reorder_linear_weight")
+    )
     return there and torch.backends.cpu.get_cpu_capability() == "AVX512"

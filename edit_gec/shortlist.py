@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from edit_gec.linear import gains, product
+from edit_gec.linear import State, gains, product, state
 
 LISTED = 16
 LEAST = 1 << 20  # weights from which on the copy pays
@@ -28,7 +28,7 @@ SUMMATION = 2.0**-20  # of float32 sums, relative to the norms of what is multip
 class _Copy:
     """An output layer in int8, with one scale for each row, and which state of the layer this is."""
 
-    state: tuple[int, int]
+    state: State
     weight: Tensor  # as oneDNN wants it
     scales: Tensor  # [V]
     zeros: Tensor  # [V]; which byte means 0
@@ -66,21 +66,20 @@ def usable(weight: Tensor) -> bool:
 
 def _copy(module: nn.Module, weight: Tensor) -> _Copy:
     """The copy of the layer, made anew when it has changed."""
-    state = (weight.data_ptr(), 0 if weight.is_inference() else weight._version)
-    found = _copies.get(module)
-    if found is None or found.state != state:
-        found = _copies[module] = _rounded(weight.detach(), state)
+    now, found = state(weight), _copies.get(module)
+    if found is None or found.state != now:
+        found = _copies[module] = _rounded(weight.detach(), now)
     return found
 
 
-def _rounded(weight: Tensor, state: tuple[int, int]) -> _Copy:
+def _rounded(weight: Tensor, now: State) -> _Copy:
     norm, largest = (torch.linalg.vector_norm(weight, order, dim=1) for order in (2, torch.inf))
     scales = largest.clamp(min=torch.finfo(torch.float32).tiny) / LARGEST
     digits = (weight / scales[:, None]).round_()
     packed = torch.ops.onednn.qlinear_prepack(digits.to(torch.int8), None)
     lost = torch.linalg.vector_norm(weight - digits.mul_(scales[:, None]), dim=1)
     zeros = torch.zeros(len(weight), dtype=torch.long)
-    return _Copy(state, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
+    return _Copy(now, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
 
 
 def _estimated(

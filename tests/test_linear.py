@@ -60,3 +60,21 @@ def test_gradients_are_torchs() -> None:
     layer(x).square().sum().backward()
     assert layer.weight.grad is not None
     torch.testing.assert_close(layer.weight.grad, 2 * (layer(x).detach().T @ x), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.skipif(not linear.gains(), reason="no AVX-512 here")
+def test_wide_layers_keep_a_copy_that_follows_them() -> None:
+    x, layer, narrow = torch.randn(5, 1024), Linear(1024, 512).eval(), Linear(512, 512).eval()
+    with torch.no_grad():
+        for _ in range(2):
+            torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias))
+            copy = linear.packed(layer)
+            assert copy.is_mkldnn and linear.packed(layer) is copy
+            layer.weight.mul_(2)  # as an optimizer does
+        layer.load_state_dict(Linear(1024, 512).state_dict())
+        torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias))
+        narrow(x[:, :512])
+        assert layer in linear._packed and narrow not in linear._packed
+        other = Linear(1024, 512)
+        other(x)
+        assert other not in linear._packed, "it is being trained"
