@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -180,6 +181,48 @@ def test_systems_take_turns() -> None:
     assert ["".join(name for name, _ in seen[n : n + 3]) for n in range(0, 12, 3)] == ["abc", "bca", "bca", "cab"]
     assert all(len(of_job) == 2 for of_jobs in times.values() for of_job in of_jobs)
     assert timing.quantile([3.0, 1.0, 2.0], 0.95) == pytest.approx(2.9)
+
+
+def test_nobody_answers_from_memory() -> None:
+    class Remembering:
+        def __init__(self) -> None:
+            self.known: set[int] = set()
+            self.repeated = 0
+
+        def __call__(self, job: int) -> None:
+            self.repeated += job in self.known
+            self.known.add(job)
+
+        def forget(self) -> None:
+            self.known.clear()
+
+    run = Remembering()
+    timing.interleave({"a": run}, [1, 2, 3], repeats=3, warm_up=2)
+    assert run.known == {1, 2, 3} and not run.repeated
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node here")
+def test_harper_is_given_a_new_linter(tmp_path: Path) -> None:
+    """Our half of the conversation, with a linter that counts and finds nothing."""
+    package = tmp_path / "node_modules" / "harper.js"
+    package.mkdir(parents=True)
+    exports = {".": "./index.js", "./binary": "./index.js"}
+    (package / "package.json").write_text(json.dumps({"name": "harper.js", "type": "module", "exports": exports}))
+    (package / "index.js").write_text(
+        "import { appendFileSync } from 'node:fs';"
+        "const note = (what) => appendFileSync('seen.txt', what + '\\n');"
+        "export const Dialect = {}, SuggestionKind = {}, binary = {};"
+        "export class LocalLinter { constructor() { note('new'); } async dispose() { note('gone'); }"
+        " async lint(text) { note(text); return []; } }"
+    )
+    assert peers.harper_is_missing(str(tmp_path)) is None
+    with ExitStack() as stack:
+        harper = peers.Harper(Setup(model="", harper=str(tmp_path)), stack)
+        assert harper(["A “first”.", "A second."]) == ["A “first”.", "A second."]
+        harper.forget()
+        assert harper(["A first."]) == ["A first."]
+    seen = (tmp_path / "seen.txt").read_text(encoding="utf-8").splitlines()
+    assert seen == ["new", "A “first”.", "A second.", "gone", "new", *text.OWN, "A first."]
 
 
 @pytest.mark.slow

@@ -34,14 +34,14 @@ def measure(
 ) -> dict[str, Any]:
     """For each system: `sentences` and `pieces`, lists of [size, seconds], and their `slope` in logarithms.
 
-    A system leaves the counts once the next one would take more than `longest_s`; what is repeated once takes a
-    minute or more.
+    A system leaves the counts once the next one would take more than `longest_s`; what takes ten seconds or more is
+    measured once.
     """
     result: dict[str, Any] = {name: {"sentences": [], "pieces": []} for name in runs}
     for count in counts:
         able = {name: run for name, run in runs.items() if _next(result[name]["sentences"], count) <= longest_s}
         say(f"{count} sentences: {', '.join(able) or 'nobody'}")
-        long = any(_next(result[name]["sentences"], count) > 60 for name in able)
+        long = any(_next(result[name]["sentences"], count) > 10 for name in able)
         jobs = [[sentences[n % len(sentences)] for n in range(count)]]
         _add(result, "sentences", count, able, jobs, 1 if long else repeats, device)
     for length in lengths:

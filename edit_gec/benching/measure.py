@@ -58,6 +58,9 @@ def side_by_side(
             say(f"latency of {len(sentences)} sentences")
             latency(rows, runs, sentences, tokens, repeats, ready.device)
         for batch in (number for number in batches if number > 1):
+            if batch > len(sentences):
+                say(f"left out: batches of {batch}: there are only {len(sentences)} sentences")
+                continue
             say(f"batches of {batch}")
             throughput(rows, chosen, runs, sentences, tokens, batch, repeats, ready.device)
         stack.close()  # what follows runs alone
@@ -125,9 +128,8 @@ def throughput(
     repeats: int,
     device: str,
 ) -> None:
-    """Sentences a second in batches of similar length; the sentences are repeated to fill one batch at least."""
-    some = list(sentences) * -(-batch // len(sentences))
-    ordered = sorted(some, key=lambda sentence: len(tokens.ids(sentence)))
+    """Sentences a second in batches of similar length."""
+    ordered = sorted(sentences, key=lambda sentence: len(tokens.ids(sentence)))
     jobs = [ordered[start : start + batch] for start in range(0, len(ordered), batch)]
     able = {system.name: runs[system.name] for system in chosen if system.batches}
     times = timing.interleave(able, jobs, repeats=repeats, device=device)

@@ -24,6 +24,7 @@ from statistics import fmean
 from typing import Any
 
 from edit_gec.benching.setup import Setup, tensor_type
+from edit_gec.benching.text import OWN
 from edit_gec.errors import InputError
 from edit_gec.tokens import EOS, PAD, Tokens
 
@@ -157,14 +158,20 @@ def convert(target: str | Path, folder: str | Path, precision: str) -> None:
 
 # ---------------------------------------------------------------- Harper
 
-# JSON strings in and out, one a line. The first suggestion of every lint is applied; of two that meet, the first.
+# JSON strings in and out, one a line; null for a linter that remembers nothing. The first suggestion of every lint is
+# applied; of two that meet, the first.
 HARPER = """
 import { createInterface } from "node:readline";
 import { Dialect, LocalLinter, SuggestionKind } from "harper.js";
 import { binary } from "harper.js/binary";
-const linter = new LocalLinter({ binary, dialect: Dialect.American });
+let linter = new LocalLinter({ binary, dialect: Dialect.American });
 for await (const line of createInterface({ input: process.stdin })) {
   const text = JSON.parse(line);
+  if (text === null) {
+    await linter.dispose();
+    linter = new LocalLinter({ binary, dialect: Dialect.American });
+    continue;
+  }
   const lints = (await linter.lint(text, { language: "plaintext" }))
     .filter((lint) => lint.suggestion_count() > 0)
     .map((lint) => ({ start: lint.span().start, end: lint.span().end, fix: lint.suggestions()[0] }))
@@ -183,27 +190,41 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 
 
-def harper(setup: Setup, stack: ExitStack) -> Run:
-    """Harper in a node process that stays until the stack closes: sentences go in and come back one by one."""
-    process = subprocess.Popen(
-        ["node", "--input-type=module", "-e", HARPER],
-        cwd=setup.harper, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
-    )  # fmt: skip
-    stack.enter_context(process)  # which closes its pipes: it ends
+class Harper:
+    """Harper in a node process that stays until the stack closes: sentences go in and come back one by one.
 
-    def run(sentences: Sequence[str]) -> list[str]:
-        assert process.stdin is not None and process.stdout is not None
+    A linter answers what it has seen before from memory, nine times as fast: `forget` gives the process a new one.
+    """
+
+    def __init__(self, setup: Setup, stack: ExitStack) -> None:
+        self.folder = setup.harper
+        self.process = subprocess.Popen(
+            ["node", "--input-type=module", "-e", HARPER],
+            cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+        )  # fmt: skip
+        stack.enter_context(self.process)  # which closes its pipes: it ends
+
+    def __call__(self, sentences: Sequence[str]) -> list[str]:
+        assert self.process.stdout is not None
         corrected = []
         for sentence in sentences:
-            process.stdin.write(json.dumps(sentence) + "\n")
-            process.stdin.flush()
-            answer = process.stdout.readline()
+            self._say(sentence)
+            answer = self.process.stdout.readline()
             if not answer:
-                raise InputError(f"Harper gave up (node's status {process.wait()}); is harper.js in {setup.harper}?")
+                status = self.process.wait()
+                raise InputError(f"Harper gave up (node's status {status}); is harper.js in {self.folder}?")
             corrected.append(str(json.loads(answer)))
         return corrected
 
-    return run
+    def forget(self) -> None:
+        """A new linter, warmed up with sentences of our own."""
+        self._say(None)
+        self(OWN)
+
+    def _say(self, value: str | None) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(value) + "\n")
+        self.process.stdin.flush()
 
 
 def harper_is_missing(folder: str | None) -> str | None:

@@ -19,6 +19,8 @@ from edit_gec.benching.replay import replayed
 from edit_gec.benching.setup import Setup, load_corrector, load_target
 from edit_gec.errors import InputError
 
+LARGEST = 256  # sentences that are one batch; more of them (bench --cost) are batched as the product does
+
 
 @dataclass(frozen=True)
 class System:
@@ -58,9 +60,10 @@ def copied(setup: Setup, *, unique: bool) -> Run:
 def edit5(setup: Setup, *, verified: bool) -> Run:
     """The product's whole path: text to edits to text, alone or with the target."""
     corrector = load_corrector(setup, verified=verified)
+    usual = corrector.batch_size
 
     def run(given: Sequence[str]) -> list[str]:
-        corrector.batch_size = len(given)
+        corrector.batch_size = len(given) if len(given) <= LARGEST else usual
         return [c.corrected for c in corrector.correct_batch(given, lines=True, markup=False)]
 
     return run
@@ -85,7 +88,7 @@ SYSTEMS = (
     System("t5 + copy", lambda s, _: copied(s, unique=False), _T, follows=_T, exact=True),
     System("edit5", lambda s, _: edit5(s, verified=False), follows=("model",)),
     System("edit5 + t5", lambda s, _: edit5(s, verified=True), _T, follows=("model", "target")),
-    System("harper", peers.harper, ("harper",)),
+    System("harper", peers.Harper, ("harper",)),
 )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
     times = interleave({"a": run_a, "b": run_b}, jobs, repeats=3)      times["a"][job] = [seconds, seconds, seconds]
 
-Quantiles over jobs are of each job's median over the repeats.
+Quantiles over jobs are of each job's median over the repeats. A system that remembers what it was given forgets it
+before each repeat, while no clock runs.
 """
 
 from __future__ import annotations
@@ -10,9 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from time import perf_counter
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 J = TypeVar("J")
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A system that answers faster what it has been given before."""
+
+    def forget(self) -> None:
+        """Be as if nothing had been given."""
 
 
 def interleave(
@@ -27,7 +36,8 @@ def interleave(
     """Wall-clock seconds of every run on every job, `repeats` of each.
 
     The order of the systems turns by one from job to job: none always comes after the same other. `warm_up` jobs are
-    run first and not counted. `progress` is called with (jobs done, jobs in all).
+    run first and not counted. No two jobs should have anything in common, for the sake of those who remember it.
+    `progress` is called with (jobs done, jobs in all).
     """
     names = list(runs)
     times: dict[str, list[list[float]]] = {name: [[] for _ in jobs] for name in names}
@@ -35,6 +45,9 @@ def interleave(
         for name in names:
             runs[name](job)
     for repeat in range(repeats):
+        for run in runs.values():
+            if isinstance(run, Remembers):
+                run.forget()
         for number, job in enumerate(jobs):
             turn = (number + repeat) % len(names) if names else 0
             for name in names[turn:] + names[:turn]:
