@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from edit_gec.decode import Options, Prediction
     from edit_gec.edit5 import EdiT5
+    from edit_gec.spelling import Spelling
     from edit_gec.target import Encoded
     from edit_gec.tokens import Pieces, Tokens
     from edit_gec.verified import Change, Verifier
@@ -83,10 +84,12 @@ class Corrector:
         dictionary: Iterable[str] = (),
         verifier: Verifier | None = None,
         workers: int = 1,
+        spelling: Spelling | None = None,
     ) -> None:
         self.model, self.tokens, self.options, self.folder = model, tokens, options, folder
         self.batch_size, self.verifier, self.workers = batch_size, verifier, workers
         self.dictionary = frozenset(word.casefold() for word in dictionary)
+        self.spelling = spelling
 
     @classmethod
     def load(
@@ -118,6 +121,7 @@ class Corrector:
 
         from edit_gec.decode import read_options
         from edit_gec.edit5 import EdiT5
+        from edit_gec.spelling import Spelling
         from edit_gec.tokens import Tokens
 
         if verify not in VERIFY or not 0 < lenience <= 1:
@@ -153,7 +157,7 @@ class Corrector:
         return cls(
             network, tokens, options,
             folder=folder, batch_size=batch_size, dictionary=dictionary, verifier=verifier,
-            workers=torch.get_num_threads() if kind == "cpu" else 1,
+            workers=torch.get_num_threads() if kind == "cpu" else 1, spelling=Spelling.load(folder),
         )  # fmt: skip
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
@@ -274,7 +278,7 @@ class Corrector:
         """Plans for one batch; `encoded` is what the encoder made of it, if a target has run that already."""
         from edit_gec.decode import predict
 
-        return predict(self.model, self.tokens, sentences, self.options, encoded)
+        return predict(self.model, self.tokens, sentences, self.options, encoded, self.spelling)
 
     def changes(self, pieces: Pieces, prediction: Prediction) -> Iterator[Change]:
         """What a plan changes in its sentence: start, end, replacement, confidence."""

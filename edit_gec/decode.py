@@ -27,9 +27,11 @@ from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, Plan, anchor, unchanged, words
 from edit_gec.regions import STEP, region
+from edit_gec.spelling import Candidate, Spelling, choose
 from edit_gec.tokens import EOS, PAD, UNK, Pieces, Tokens
 
 MAX_INSERTION = 32  # pieces in one slot; a slot that goes on longer is given up
+DOUBT = 0.05  # probability of a change from which on an unknown word is looked up
 CERTAIN = 1e4  # a keep bias beyond this is no different, and infinity would make a softmax NaN
 
 
@@ -42,6 +44,7 @@ class Options:
     sentence_gate: float = 0.0  # of the surest edit of a sentence, without which the sentence is left alone
     slope: float = 1.0  # calibration of the confidence, in log-odds (edit-gec score fits it)
     offset: float = 0.0
+    spelling_offset: float = 0.0  # the same for words from the list, whose slope is 1
     sequential: bool = False
 
 
@@ -97,15 +100,22 @@ class Slot:
     pieces: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     finished: bool = False  # with </s>, and with whole characters
+    spelt: bool = False  # chosen from the word list
 
 
 @torch.inference_mode()
 def predict(
-    model: EdiT5, tokens: Tokens, sentences: Sequence[Pieces], options: Options, encoded: Tensor | None = None
+    model: EdiT5,
+    tokens: Tokens,
+    sentences: Sequence[Pieces],
+    options: Options,
+    encoded: Tensor | None = None,
+    spelling: Spelling | None = None,
 ) -> list[Prediction]:
     """Plans for one batch of sentences, none longer than model.config.max_pieces.
 
-    `encoded` [B, S, d] is what the encoder made of them, where somebody else has run it already.
+    `encoded` [B, S, d] is what the encoder made of them, where somebody else has run it already. With `spelling`,
+    doubtful words that it does not know are replaced by words that it knows.
     """
     device = model.embedding.weight.device
     with region("tokenize"):
@@ -120,6 +130,9 @@ def predict(
     with region("tag"):
         probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
         tags = [choose_tags(p, s, tokens) for p, s in zip(probabilities, sentences, strict=True)]
+        if spelling:
+            for of_sentence in zip(tags, probabilities, sentences, strict=True):
+                doubt(spelling, *of_sentence)
         tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
     with region("point"):
         orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
@@ -134,7 +147,13 @@ def predict(
             rows = torch.tensor(changed, device=device)
             ranks = pad([[*rank_list(o, len(t)), len(o)] for o, t in zip(orders, tags, strict=True)], -1).to(device)
             memory = model.remember(encoded[rows], bias[rows], tag_ids[rows], ranks[rows])
-        fill(model, tokens, memory, mask[rows], slots, sequential=options.sequential)
+        if spelling:
+            with region("spell"):
+                misspelt = respell(spelling, slots, [tags[n] for n in changed], [sentences[n] for n in changed])
+                choose(model, tokens, memory, mask[rows], misspelt)
+        left = [slot for slot in slots if not slot.finished]
+        if left:
+            fill(model, tokens, memory, mask[rows], left, sequential=options.sequential)
     with region("realize"):
         for row, n in enumerate(changed):
             mine = [slot for slot in slots if slot.sentence == row]
@@ -184,6 +203,35 @@ def _decide_word(tags: list[int], probabilities: list[list[float]], start: int, 
         tags[start:end] = [DELETE if mean[DELETE] > mean[REPLACE] else REPLACE] * (end - start)
     else:
         tags[start:end] = [KEEP] * (end - start - 1) + [INSERT if tags[end - 1] == INSERT else KEEP]
+
+
+# ---------------------------------------------------------------- spelling
+
+
+def doubt(spelling: Spelling, tags: list[int], probabilities: list[list[float]], sentence: Pieces) -> None:
+    """Tag the unknown words of a sentence REPLACE that the model doubts and that are near a known one."""
+    unknown = list(spelling.read(sentence, unknown=True))
+    if not unknown or spelling.foreign(sentence):
+        return
+    for word in unknown:
+        pieces = slice(word.first + 1, word.last + 1)  # the sentinel comes first
+        changed = [p[DELETE] + p[REPLACE] for p in probabilities[pieces]]
+        if sum(changed) >= DOUBT * len(changed) and spelling.candidates(word.text):
+            tags[pieces] = [REPLACE] * len(changed)
+
+
+def respell(
+    spelling: Spelling, slots: list[Slot], tag_lists: list[list[int]], sentences: list[Pieces]
+) -> list[tuple[Slot, list[list[Candidate]]]]:
+    """The slots that replace misspelt words and nothing else, and what may belong there."""
+    found = []
+    for slot in slots:
+        tags = [*tag_lists[slot.sentence], KEEP]
+        last = next(n for n in range(slot.kept + 1, len(tags)) if tags[n] in (KEEP, INSERT))
+        gap = spelling.gap(sentences[slot.sentence], slot.kept, last - 1) if tags[slot.kept] == KEEP else []
+        if gap:
+            found.append((slot, gap))
+    return found
 
 
 # ---------------------------------------------------------------- points
@@ -333,16 +381,18 @@ def assemble(
             kept = i
         else:
             gaps.setdefault(kept, []).append(i)
-    confidence = {piece: calibrated(value, options) for piece, value in links.items()}
+    confidence = {piece: calibrated(value, options.slope, options.offset) for piece, value in links.items()}
     for piece in {*gaps, *written}:
         deleted = gaps.get(piece, [])
         sure = [probabilities[i][DELETE] + probabilities[i][REPLACE] for i in deleted]
         sure = sure or [probabilities[piece][INSERT] + probabilities[piece][REPLACE]]
         value = sum(sure) / len(sure)
+        scale = options.slope, options.offset
         if piece in written:
             slot = written[piece]
             value *= math.exp(slot.log_probability) if slot.finished else 0.0
-        confidence[piece] = min(calibrated(value, options), confidence.get(piece, 1.0))
+            scale = (1.0, options.spelling_offset) if slot.spelt else scale
+        confidence[piece] = min(calibrated(value, *scale), confidence.get(piece, 1.0))
     refused = {piece for piece, value in confidence.items() if value < max(options.min_confidence, 1e-9)}
     if max(confidence.values(), default=0.0) < options.sentence_gate or (links and refused):
         return Prediction(unchanged(len(tags)))
@@ -360,10 +410,10 @@ def assemble(
     )
 
 
-def calibrated(probability: float, options: Options) -> float:
+def calibrated(probability: float, slope: float, offset: float) -> float:
     """The model's probability of an edit -> how often such edits are right; 0 stays 0."""
     if probability <= 0.0:
         return 0.0
     probability = min(probability, 1 - 1e-6)
-    odds = options.slope * math.log(probability / (1 - probability)) + options.offset
+    odds = slope * math.log(probability / (1 - probability)) + offset
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

@@ -23,10 +23,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from edit_gec import word_list
 from edit_gec.errors import InputError
 from edit_gec.pairs import fragment, prepare
 from edit_gec.real_edits import RealEdits
 from edit_gec.recipe import Recipe, Stage, read_recipe
+from edit_gec.spelling import FILE as WORDS
 from edit_gec.tokens import FILE, Tokens, train_vocabulary
 
 if TYPE_CHECKING:
@@ -295,13 +297,18 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
         if finished is None:
             raise InputError("a recipe without stages trains nothing")
         objective.finish(finished, output)
-        shutil.copyfile(folder / FILE, output / FILE)
+        for name in (FILE, WORDS):
+            if (folder / name).exists():
+                shutil.copyfile(folder / name, output / name)
     processes.wait_for_everyone()
     return output
 
 
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:
-    """Training text and vocabulary, unless they are there: that of `init` or the encoder, or one learnt from text."""
+    """Training text and vocabulary, unless they are there: that of `init` or the encoder, or one learnt from text.
+
+    The word list of an EdiT5, too, where what it is made of is at hand.
+    """
     text = data / "pairs" / "prose.txt"
     given = init or (folder / recipe.source_of_vocabulary if recipe.source_of_vocabulary else None)
     known = (folder / FILE).exists() or (given is not None and (given / FILE).exists())
@@ -312,6 +319,9 @@ def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -
             shutil.copyfile(given / FILE, folder / FILE)
         else:
             train_vocabulary(text, folder, size=recipe.vocabulary)
+    if recipe.kind == "edit5" and (data / "prose").exists() and (data / "spelling").exists():
+        if not (folder / WORDS).exists():
+            word_list.write(data, folder / WORDS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -67,7 +67,9 @@ class Lexicon:
     def load(cls) -> Lexicon:
         """The lexicon of the installed lemminflect. Raises InputError where it is not installed."""
         lexicon = cls()
-        for word, kind, forms in _read_lemminflect():
+        for word, kind, forms in read_lemminflect():
+            if not (word.islower() and word.isalpha()):
+                continue
             if kind == "noun":
                 lexicon._add_noun(word, forms)
             elif kind == "verb":
@@ -191,7 +193,8 @@ def _family(lexicon: Lexicon, word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _read_lemminflect() -> Iterator[tuple[str, str, list[str]]]:
+def read_lemminflect() -> Iterator[tuple[str, str, list[str]]]:
+    """Word, part of speech and forms ("a/b": either) of each entry. Raises InputError where it is not installed."""
     spec = importlib.util.find_spec("lemminflect")
     if spec is None or spec.origin is None:
         raise InputError(
@@ -200,5 +203,4 @@ def _read_lemminflect() -> Iterator[tuple[str, str, list[str]]]:
     with gzip.open(Path(spec.origin).parent / "resources" / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             word, kind, *forms = line.rstrip("\n").split(",")
-            if word.islower() and word.isalpha():
-                yield word, kind, forms
+            yield word, kind, forms

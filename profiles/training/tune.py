@@ -2,8 +2,9 @@
 
     python profiles/training/tune.py --model models/edit5-mini --data DEV --keep-bias -0.4
 
-The model runs once on each set with every edit that it can think of; then all pairs of thresholds (of an edit, and of
-the surest edit of its sentence) are counted. Prints one line for each rate, ready for [thresholds] of a recipe.
+What the model writes by itself is calibrated first. Then it runs once on each set with every edit that it can think of,
+and all pairs of thresholds (of an edit, and of the surest edit of its sentence) are counted. Prints one line for each
+rate, ready for [thresholds] of a recipe.
 """
 
 from __future__ import annotations
@@ -96,14 +97,14 @@ def main() -> None:
     parser.add_argument("--clean", default="clean")
     args = parser.parse_args()
     corrector = Corrector.load(args.model, min_confidence=0.0)
+    test, clean_test, spelling = find(args.learners, args.data)[0], find(args.clean, args.data)[0], corrector.spelling
     for bias in args.keep_bias:
-        corrector.options = replace(
-            corrector.options, keep_bias=bias, min_confidence=0.0, sentence_gate=0.0, slope=1.0, offset=0.0
-        )
-        edits = learners(corrector, find(args.learners, args.data)[0])
-        clean = sentences(corrector, find(args.clean, args.data)[0])
-        slope, offset = calibrated(edits)
-        lines = [f"keep_bias {bias:g}: slope {slope:.3f}, offset {offset:.3f}; thresholds are before calibration"]
+        raw = replace(corrector.options, keep_bias=bias, min_confidence=0.0, sentence_gate=0.0, slope=1.0, offset=0.0)
+        corrector.options, corrector.spelling = raw, None
+        slope, offset = calibrated(learners(corrector, test))
+        corrector.options, corrector.spelling = replace(raw, slope=slope, offset=offset), spelling
+        edits, clean = learners(corrector, test), sentences(corrector, clean_test)
+        lines = [f"keep_bias {bias:g}: slope {slope:.3f}, offset {offset:.3f}"]
         lines += ["clean %  at most   edit   surest      P      R   F0.5"]
         for rate, alarms, least, gate, *prf in table(edits, clean):
             p, r, f = (100 * value for value in prf)

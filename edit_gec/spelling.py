@@ -1,0 +1,241 @@
+"""Words that nobody writes, and what they may stand for: the insertion decoder chooses among candidates of a word list.
+
+    >>> spelling = Spelling(["because", "become", "house"])
+    >>> [candidate.text for candidate in spelling.candidates("Becuase")]
+    ['Because', 'Become']
+
+A small decoder sees that "becuase" is wrong long before it can spell what belongs there. So where a word is unknown
+and the tags doubt it, the decoder does not write: it reads the words that are near (edit distance, first letter,
+frequency: Damerau's noisy channel) and says which of them fits. The list is a file of the model folder, made from its
+training text; a model without one writes everything itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from edit_gec.collate import pad
+from edit_gec.edit5 import EdiT5
+from edit_gec.errors import InputError
+from edit_gec.tokens import EOS, PAD, UNK, Pieces, Tokens
+
+if TYPE_CHECKING:
+    from edit_gec.decode import Slot
+
+FILE = "words.txt"  # in a model folder; word_list.py makes it
+NAMED = 60_000  # words of the list that another one may stand for
+LISTED = 16  # candidates that the decoder reads
+SHORTEST, LONGEST = 3, 24  # letters of a word that is looked up
+LONGEST_GAP = 6  # words in a row that are chosen together
+FOREIGN = 3  # unknown words, if they are half of all, are another language's
+# What speaks for a candidate, in nats:
+APART = 1.5  # against it: each letter changed; another first letter costs a third of that
+COMMON = 0.15  # against it: of the logarithm of its rank in the list
+HEARD = 0.15  # for it: of what the insertion decoder says, which knows the context, and how to spell only roughly
+NONE = 4.0  # against all: the word is right as it is, or stands for something else
+SPLIT, TORN = 3000, 0.4  # two words without their space ("alot") are among the first so many, and cost that more
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_COUNTS = np.array([bin(n).count("1") for n in range(1 << 13)], dtype=np.uint8)
+
+
+class Word(NamedTuple):
+    """A word of a sentence, in its pieces first..last (half-open)."""
+
+    first: int
+    last: int
+    text: str
+
+
+class Candidate(NamedTuple):
+    """A word that another one may stand for; `cost` in nats is what it takes to have written that."""
+
+    cost: float
+    text: str
+
+
+class Spelling:
+    """A list of words, the most frequent first. All are known; the first NAMED are what others may stand for.
+
+    `slips` are further pairs of a wrong form and a right one, which may be far from it ("goed", "went").
+    """
+
+    def __init__(self, words: Sequence[str], slips: Iterable[tuple[str, str]] = ()) -> None:
+        folded = "\n".join(words).casefold().split("\n")
+        self.known = frozenset(folded)
+        self.words, self.folded = words[:NAMED], folded[:NAMED]
+        self.slips: dict[str, list[str]] = {}
+        for wrong, right in slips:
+            self.slips.setdefault(wrong, []).append(right)
+        self.candidates = lru_cache(maxsize=4096)(self._candidates)
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """Case-folded word -> its place in the list, from 0."""
+        return {word: rank for rank, word in reversed(list(enumerate(self.folded)))}
+
+    @cached_property
+    def letters(self) -> np.ndarray:
+        """Which letters each word has [N], a set in bits."""
+        bits = _letters("\n".join(self.folded))
+        lengths = np.array([len(word.encode()) + 1 for word in self.folded])
+        return np.bitwise_or.reduceat(bits, np.cumsum(lengths) - lengths)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Characters of each word [N]."""
+        return np.array([len(word) for word in self.folded])
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Spelling | None:
+        """The list of a model folder, or None where it has none. Raises InputError for one that cannot be read."""
+        path = Path(folder) / FILE
+        if not path.exists():
+            return None
+        try:
+            words, _, slips = path.read_text(encoding="utf-8").strip("\n").partition("\n\n")
+            return cls(words.split("\n"), [(w, r) for w, r in map(str.split, slips.splitlines())])
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not a pair
+            wanted = (
+                "a word in each line, an empty line, and a wrong and a right form in each line are wanted, in UTF-8"
+            )
+            raise InputError(f"{path}: {error}; {wanted}") from None
+
+    def knows(self, word: str) -> bool:
+        """Whether it is a word of the list, in whatever case, or one with 's."""
+        folded = word.casefold().replace("’", "'")
+        return folded in self.known or folded.removesuffix("'s") in self.known
+
+    def read(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
+        """The words of a sentence that could be looked up, as far as they begin behind a space; only `unknown` ones?
+
+        Left out: what stands in capitals (a name, an abbreviation), and what is part of an address or a formula.
+        """
+        text, n = sentence.source, 0
+        begin, stop = (sentence.starts[0], sentence.ends[-1]) if len(sentence) else (0, 0)
+        for match in WORD.finditer(text, begin, stop):
+            word, start, end = match.group(), match.start(), match.end()
+            if len(word) > LONGEST or not (word[1:].islower() or len(word) == 1) or (unknown and self.knows(word)):
+                continue
+            if (start and not text[start - 1].isspace()) or text[end : end + 1] in {"/", "@", "_", "-"}:
+                continue
+            while sentence.ends[n] <= start:
+                n += 1
+            last = n
+            while sentence.ends[last] < end:
+                last += 1
+            first = n - 1 if n and sentence.text(n - 1, n) == " " else n  # the space can be a piece of its own
+            if sentence.ends[last] == end and sentence.text(first, last + 1) == " " + word:
+                yield Word(first, last + 1, word)
+
+    def foreign(self, sentence: Pieces) -> bool:
+        """Whether so many words are unknown that it is no English."""
+        words = WORD.findall(sentence.source)
+        unknown = sum(not self.knows(word) for word in words)
+        return unknown >= FOREIGN and unknown >= len(words) / 2
+
+    def gap(self, sentence: Pieces, first: int, last: int) -> list[list[Candidate]]:
+        """Candidates for each word, where the pieces first..last (half-open) are words and not all of them known;
+        else none."""
+        words = [word for word in self.read(sentence) if first <= word.first and word.last <= last]
+        pieces = [n for word in words for n in range(word.first, word.last)]
+        if pieces != list(range(first, last)) or len(words) > LONGEST_GAP or all(self.knows(w.text) for w in words):
+            return []
+        candidates = [self.candidates(word.text) for word in words]
+        return candidates if all(candidates) else []
+
+    def _candidates(self, word: str) -> list[Candidate]:
+        """Words of the list that this one may stand for, the likeliest first, in its case."""
+        from rapidfuzz.distance import OSA
+        from rapidfuzz.process import extract
+
+        folded = word.casefold().replace("’", "'")
+        if len(folded) < SHORTEST:
+            return [Candidate(0.0, word)] if self.knows(word) else []
+        most = 1 if len(folded) <= 3 else 2 if len(folded) <= 8 else 3
+        differing = self.letters ^ np.bitwise_or.reduce(_letters(folded))
+        near = _COUNTS[differing & 8191] + _COUNTS[differing >> 13] <= 2 * most  # a letter changed: two differ
+        near &= abs(self.lengths - len(folded)) <= most
+        pool = {n: self.folded[n] for n in np.flatnonzero(near).tolist()}
+        ranked = []
+        for other, distance, n in extract(folded, pool, scorer=OSA.distance, score_cutoff=most, limit=None):
+            cost = APART * (distance + (other[0] != folded[0]) / 3) + COMMON * math.log(n + 1)
+            ranked.append(Candidate(cost, cased(self.words[n], word)))
+        for right in self.slips.get(folded, ()):
+            cost = APART / 2 + COMMON * math.log(self.ranks.get(right, NAMED) + 1)
+            ranked.append(Candidate(cost, cased(right, word)))
+        for cut in range(1, len(folded)):
+            parts = [self.ranks.get(part, SPLIT) for part in (folded[:cut], folded[cut:])]
+            if max(parts) < SPLIT and all(len(self.words[part]) > 1 or self.words[part] in "aI" for part in parts):
+                text = " ".join(self.words[part] for part in parts)
+                ranked.append(Candidate(APART + TORN + COMMON * math.log(max(parts) + 1), cased(text, word)))
+        return sorted(ranked)[:LISTED]
+
+
+def cased(candidate: str, word: str) -> str:
+    """The candidate with the capital that the word begins with; its own capitals stay."""
+    return candidate[0].upper() + candidate[1:] if word[0].isupper() else candidate
+
+
+def _letters(text: str) -> np.ndarray:
+    """A bit for the kind of each byte, of 26; none for a line's end."""
+    data = np.frombuffer(text.encode(), dtype=np.uint8)
+    return np.where(data == 10, 0, np.uint32(1) << (data % 26).astype(np.uint32)).astype(np.uint32)
+
+
+def choose(
+    model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, slots: Sequence[tuple[Slot, list[list[Candidate]]]]
+) -> None:
+    """Write into each slot the likeliest candidates for the words of its gap.
+
+    How sure that is: the share of each among all candidates for its word and NONE of them, in the mean. Where a gap has
+    several words, the decoder reads the candidates for one among the cheapest for the others.
+    """
+    rows: list[tuple[Slot, list[int]]] = []
+    costs: list[float] = []
+    for slot, gap in slots:
+        cheapest = [of_word[0].text for of_word in gap]
+        for n, of_word in enumerate(gap):
+            texts = [" ".join([*cheapest[:n], each.text, *cheapest[n + 1 :]]) for each in of_word]
+            rows += [(slot, tokens.ids(text)) for text in texts]
+            costs += [each.cost for each in of_word]
+    if not rows:
+        return
+    scores = HEARD * hear(model, tokens, memory, mask, rows) - torch.tensor(costs, device=memory.device)  # [R]
+    begin = 0
+    for slot, gap in slots:
+        chosen = []
+        for of_word in gap:
+            score = scores[begin : begin + len(of_word)]
+            begin += len(of_word)
+            chosen.append(of_word[int(score.argmax())].text)
+            everything = torch.cat([score, score.new_tensor([-NONE])]).logsumexp(0)
+            slot.log_probability += float(score.max() - everything) / len(gap)
+        slot.pieces, slot.finished, slot.spelt = tokens.ids(" ".join(chosen)), True, True
+
+
+def hear(model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, rows: Sequence[tuple[Slot, list[int]]]) -> Tensor:
+    """Log-probability [R] of writing these pieces, and nothing else, into these slots; one pass for all.
+
+    memory [B, S, d] and mask [B, S] as for `decode.fill`.
+    """
+    device = memory.device
+    sentence = torch.tensor([slot.sentence for slot, _ in rows], device=device)  # [R]
+    stream = pad([[tokens.slot(slot.k), *ids] for slot, ids in rows], PAD).to(device)  # [R, T]
+    wanted = pad([[*ids, EOS] for _, ids in rows], -100).to(device)  # [R, T]
+    anchors = torch.tensor([slot.anchor for slot, _ in rows], device=device)[:, None].expand_as(stream)
+    read = memory[sentence]
+    embedded = model.embed_slots(stream, read, anchors)
+    hidden = model.decoder(embedded, model.decoder.memory(read), model.cross_bias(anchors, mask[sentence]))
+    logits = model.output(hidden).float().transpose(1, 2)  # [R, V, T]
+    heard = -F.cross_entropy(logits, wanted, reduction="none").sum(1)
+    return heard.masked_fill((wanted == UNK).any(1), -1e4)  # no vocabulary without bytes can say everything
