@@ -10,6 +10,10 @@ common ending and a word that starts behind it count in a boundary's favour. On 
 correction as target, copying the source takes 4.05 passes a sentence so, and 5.38 with the rule of Sun et al. below.
 The source is aligned too: where the target follows it rather than the draft, copy it up to the end of the edit that the
 target refused, and go on with the draft: later edits survive.
+
+Where what the alignment proposed is wrong from its first token on, the target has jumped: it left out half a sentence,
+or says something twice. Then go on as the longest ending of the accepted text went on wherever it occurs, in draft,
+source or the accepted text itself, which a target that repeats itself goes on repeating.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ from edit_gec.tokens import EOS, Tokens
 ENDING = 1.0  # worth of each byte that accepted text and hypothesis share before the boundary, up to ENDINGS
 ENDINGS = 6
 WORD = 1.2  # worth of a word that starts behind the boundary
+RECURRENCE = 12  # tokens of the accepted text's ending that are looked for at most
+REPEATED = 64  # tokens drafted at most of what repeats itself
 
 
 class Hypothesis:
@@ -79,15 +85,25 @@ class Resync:
         self.accepted = b""
         self.seen = 0  # tokens in `accepted`
         self.followed = True  # so far, the accepted tokens are the draft's
+        self.proposed: list[int] = []
         self._continued: list[int] | None = None
 
     def propose(self, accepted: Sequence[int]) -> list[int]:
         """Tokens that likely follow the accepted ones, </s> last; call it with ever longer lists."""
-        seen, self.seen = self.seen, len(accepted)
-        self.accepted += b"".join(self.tokens.surface(i) for i in accepted[seen:])
-        self.followed = self.followed and self.draft.ids[seen : self.seen] == list(accepted[seen:])
+        new = list(accepted[self.seen :])
+        self.accepted += b"".join(map(self.tokens.surface, new))
+        self.followed = self.followed and self.draft.ids[self.seen : len(accepted)] == new
+        lost = bool(self.proposed) and new[:1] != self.proposed[:1]
+        self.seen = len(accepted)
         if self.followed:
-            return self.draft.ids[self.seen :]
+            self.proposed = self.draft.ids[self.seen :]
+        else:
+            again = recurrence(accepted, (self.draft.ids, self.source.ids)) if lost else []
+            self.proposed = again or self.aligned()
+        return self.proposed
+
+    def aligned(self) -> list[int]:
+        """The draft, or the source and then the draft, from where the accepted text ends."""
         cost, at = self.draft.best(self.accepted)
         if self.source is not self.draft:
             source_cost, source_at = self.source.best(self.accepted)
@@ -114,6 +130,24 @@ def meetings(source: Sequence[int], draft: Sequence[int]) -> list[int]:
         copies[block.a : block.a + block.size] = range(block.b, block.b + block.size)
     copies[-1] = len(draft) - 1
     return copies
+
+
+def recurrence(accepted: Sequence[int], texts: Sequence[Sequence[int]]) -> list[int]:
+    """What follows the longest ending of `accepted` that occurs in one of the texts, or earlier in itself; none: [].
+
+    >>> recurrence([5, 6, 7], [[4, 6, 7, 8, 1]]), recurrence([9, 5, 6, 5, 6], [[7, 1]])[:5]
+    ([8, 1], [5, 6, 5, 6, 5])
+    """
+    longest, found = 0, list[int]()
+    for text in (*texts, accepted):
+        for end in range(1, len(text)):
+            most = min(end, len(accepted), RECURRENCE)
+            same = next((n for n in range(most) if text[end - 1 - n] != accepted[-1 - n]), most)
+            if same > longest:
+                longest, found = same, list(text[end:])
+                if text is accepted:
+                    found = (found * REPEATED)[:REPEATED]
+    return found
 
 
 class UniqueNGram:

@@ -135,8 +135,12 @@ class Attention(nn.Module):
 
     def attend(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
         """Residual input x [B, T, d]; q [B, H, T, k]; k, v [B, H, S, k]; bias broadcast to [B, H, T, S]."""
+        return x + self.o(self.mix(q, k, v, bias))  # type: ignore[no-any-return]
+
+    def mix(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
+        """What the queries attend to [B, T, H * k], before the output layer."""
         mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=self.scale)  # [B, H, T, k]
-        return x + self.o(mixed.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+        return mixed.transpose(1, 2).flatten(2)
 
 
 class EncoderLayer(nn.Module):
@@ -157,11 +161,6 @@ class Cache:
     def __init__(self) -> None:
         self.length = 0
         self._kv: Tensor | None = None  # [2, B, H, capacity, k]
-
-    @property
-    def past(self) -> int | Tensor:
-        """Position that comes next: one for all rows, or one for each [B] (ragged.py)."""
-        return self.length
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions; returns all keys and values so far."""
@@ -296,8 +295,8 @@ class Decoder(nn.Module):
         """
         steps = x.shape[1]
         keys = caches[0].length + steps if caches else steps
-        relative = relative_positions(steps, keys, x.device, caches[0].past if caches else 0)  # [1 or B, T, L + T]
-        bias = self.relative(relative) + torch.where(relative > 0, NEGATIVE, 0.0)[:, None]  # [1 or B, H, T, L + T]
+        relative = relative_positions(steps, keys, x.device, caches[0].length if caches else 0)  # [1, T, L + T]
+        bias = self.relative(relative) + torch.where(relative > 0, NEGATIVE, 0.0)[:, None]  # [1, H, T, L + T]
         if blocked is not None:
             bias = bias + torch.where(blocked, NEGATIVE, 0.0)[:, None]
         for n, layer in enumerate(self.layers):

@@ -32,11 +32,15 @@ from edit_gec.draft import Drafter, Proposal, Row
 from edit_gec.errors import InputError
 from edit_gec.ragged import Decoding
 from edit_gec.regions import region
-from edit_gec.speculation import Statistics, Trace
+from edit_gec.speculation import Statistics, Trace, best_length
 from edit_gec.target import ACCEPT, RESIDUAL, TARGET, Encoded, Sampling, Target, draw, probabilities, uniform
 from edit_gec.tokens import EOS, PAD
 
-CPU_DRAFT = 24  # tokens verified in one pass on a CPU, where each costs time; elsewhere all that were drafted
+# On a CPU each token of a pass costs time (a GPU reads all that was drafted): drafts are cut to the length that theory
+# says is best, with what a pass and each of its rows cost beside their tokens, in tokens (t5-mini, one core of Zen 4).
+PASS, ROW = 26.0, 2.5
+LEFT = 0.25  # of a batch may be unfinished when the next one joins it
+HOLDS, BROKEN = 0.97, 0.9  # alpha while the draft holds, and in the pass after a disagreement
 
 
 @dataclass(frozen=True)
@@ -65,26 +69,27 @@ def verify(
 ) -> tuple[list[list[int]], Statistics]:
     """Output tokens of each sentence as `target.generate` writes them, and statistics in the same order.
 
-    Rows advance at their own pace; a finished one makes room for the next sentence. `longest_draft` caps the tokens
-    verified in one pass; `encoded` is what `target.encode_shared` made of the sentences, where that is known. Raises
-    InputError as `generate` does, and for a lenience that cannot be.
+    `batch_size` sentences are encoded together; the few that are not finished when most are go on beside the next ones,
+    for each row advances at its own pace. `longest_draft` caps the tokens
+    verified in one pass; without it, it is as many as pay on this device (`worthwhile`). `encoded` is what
+    `target.encode_shared` made of the sentences, where that is known. Raises InputError as `generate` does, and for a
+    lenience that cannot be.
     """
     begun = perf_counter()
     if not 0 < lenience <= 1 or (lenience < 1 and sampling is not None):
         raise InputError(
             f"lenience {lenience}: above 0 and up to 1 (exact) is wanted, and below 1 only without sampling"
         )
-    if longest_draft is None:
-        longest_draft = CPU_DRAFT if target.device.type == "cpu" else target.max_length
+    if longest_draft is None and (target.device.type != "cpu" or lenience < 1):
+        longest_draft = target.max_length  # where a lenient draft is cut, the target's own token would follow
     statistics = Statistics([Trace() for _ in sentences])
     outputs: list[list[int]] = [[] for _ in sentences]
     waiting = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))  # together with others of its length
     rows: list[Row] = []
     decoding = Decoding(target.model)
     while waiting or rows:
-        if waiting and len(rows) < batch_size:
-            room = batch_size - len(rows)
-            new, waiting = waiting[:room], waiting[room:]
+        if waiting and len(rows) <= batch_size * LEFT:
+            new, waiting = waiting[:batch_size], waiting[batch_size:]
             known = None if encoded is None else encoded.rows(new)
             rows += admit([(n, sentences[n]) for n in new], known, target, drafter, decoding, statistics)
         with region("draft"):
@@ -131,7 +136,15 @@ def admit(
     return rows
 
 
-def propose(drafter: Drafter, rows: list[Row], longest: int, vocabulary: int, statistics: Statistics) -> list[Proposal]:
+def worthwhile(row: Row, rows: int) -> int:
+    """Drafted tokens of this row that a pass over so many rows should read on a CPU."""
+    holds = row.accepted == row.proposed  # before the first pass, both are 0
+    return best_length(HOLDS if holds else BROKEN, PASS / rows + ROW)
+
+
+def propose(
+    drafter: Drafter, rows: list[Row], longest: int | None, vocabulary: int, statistics: Statistics
+) -> list[Proposal]:
     """The drafter's proposals, cut to what can be used."""
     begun = perf_counter()
     proposals = []
@@ -139,7 +152,7 @@ def propose(drafter: Drafter, rows: list[Row], longest: int, vocabulary: int, st
         tokens = usable(proposal.tokens, vocabulary)
         if not row.tokens:
             statistics.traces[row.number].draft = tokens
-        room = min(longest, row.limit - 1)  # the last token is the target's own
+        room = min(longest or worthwhile(row, len(rows)), row.limit - 1)  # the last token is the target's own
         weights = proposal.probabilities
         others = tuple(cut for other in proposal.others if (cut := usable(other, vocabulary)[:room]))
         tokens = tokens[:room]
@@ -196,8 +209,11 @@ def read(
     for row, (judgement, _, first) in zip(rows, best.values(), strict=True):
         row.hidden = hidden[first + len(judgement.tokens) - 1]
     at, tokens = torch.tensor(written, device=logits.device).unbind(-1)
-    chances = logits[at].float().softmax(-1) if weights is None else weights[at]
-    sure = iter(chances.gather(1, tokens[:, None])[:, 0].tolist())
+    if weights is None:
+        chances = logits.softmax(-1, dtype=torch.float32)[at, tokens]
+    else:
+        chances = weights[at, tokens]
+    sure = iter(chances.tolist())
     judgements = [replace(j, probabilities=[next(sure) for _ in j.tokens]) for j, _, _ in best.values()]
     statistics.target_s += perf_counter() - begun
     return judgements

@@ -15,7 +15,7 @@ from edit_gec.decode import Options
 from edit_gec.draft import Follow, Gamma, NGrams, Proposal, Row, SharedEdiT5, SmallT5, edit5_writer
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
-from edit_gec.resync import Hypothesis, Resync, UniqueNGram, meetings
+from edit_gec.resync import Hypothesis, Resync, UniqueNGram, meetings, recurrence
 from edit_gec.speculation import Trace, best_gamma, expected_tokens, gain
 from edit_gec.speculator import Speculated, Speculator, train_speculator
 from edit_gec.target import Sampling, Target, uniform
@@ -59,6 +59,42 @@ def test_later_edits_survive_a_refused_one(shipped: Tokens) -> None:
     assert continued(shipped, draft, accepted, source).endswith(" park when I was struck by a bicycle")
 
 
+def passes(tokens: Tokens, source: str, output: list[int]) -> int:
+    """Target passes for this output when the source is the draft."""
+    resync, written, count = Resync(tokens.ids(source), tokens.ids(source), tokens), list[int](), 0
+    while len(written) < len(output):
+        proposed = resync.propose(written)
+        pairs = zip(proposed, output[len(written) :], strict=False)
+        right = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(proposed), len(output) - len(written)))
+        written, count = output[: len(written) + right + 1], count + 1
+    return count
+
+
+@pytest.mark.parametrize(
+    ("written", "most"),  # by alignment alone 12, 13 and 16 passes
+    [
+        ("I like tea in the morning, and both of us read until it is dark .", 3),
+        ("I like tea in the morning, my brother like tea in the morning, my brother drinks coffee after lunch .", 5),
+        ("I like tea in the morning, and both of us read until it is dark , my brother drinks coffee after lunch .", 7),
+    ],
+)
+def test_a_target_that_jumps_is_found_again(shipped: Tokens, written: str, most: int) -> None:
+    """It goes on elsewhere in the source, where the distance of the texts does not look for it."""
+    source = "I like tea in the morning, my brother drinks coffee after lunch, and both of us read until it is dark ."
+    assert passes(shipped, source, [*shipped.ids(written), EOS]) <= most
+
+
+def test_a_target_that_repeats_itself_is_followed(shipped: Tokens) -> None:
+    endless = shipped.ids("I like tea" + " and more" * 60)
+    assert len(endless) > 100 and passes(shipped, "I like tea in the morning .", endless) <= 7
+
+
+def test_recurrence() -> None:
+    assert recurrence([5, 6, 7], [[4, 6, 7, 8, 1], [7, 9]]) == [8, 1], "the longest ending counts, then the first text"
+    assert recurrence([5], [[6, 7]]) == recurrence([], [[6]]) == []
+    assert recurrence([9, 5, 6, 5, 6], [[7, 1]])[:5] == [5, 6, 5, 6, 5]
+
+
 def test_meetings() -> None:
     assert meetings([5, 6, 7, 1], [5, 8, 9, 7, 1]) == [0, -1, 3, 4]
     assert meetings([1], [5, 1]) == [1]
@@ -90,12 +126,12 @@ def test_incremental_alignment_is_edit_distance(accepted: str, draft: str) -> No
 
 
 @law
-@given(valid, valid, st.lists(st.integers(0, 599), max_size=20))
+@given(valid, valid, st.lists(st.integers(0, 599).filter(lambda token: token != EOS), max_size=20))
 def test_any_accepted_text_gets_a_proposal(tokens: Tokens, source: str, draft: str, accepted: list[int]) -> None:
     resync = Resync(tokens.ids(source), tokens.ids(draft), tokens)
     for n in range(len(accepted) + 1):
         proposed = resync.propose(accepted[:n])
-        assert proposed == [] or (proposed[-1] == EOS and proposed.count(EOS) == 1)
+        assert EOS not in proposed[:-1], "a draft ends there, unless it repeats what has no end"
 
 
 def test_unique_ngram_rule() -> None:

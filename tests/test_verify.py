@@ -89,9 +89,9 @@ def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
 # ---------------------------------------------------------------- law 5
 
 
-@pytest.mark.parametrize(("seed", "batch_size"), [(0, 1), (1, 3), (4, 32)])
+@pytest.mark.parametrize(("seed", "batch_size"), [(0, 1), (1, 4), (4, 32)])
 def test_greedy_output_is_the_targets_own(tokens: Tokens, seed: int, batch_size: int) -> None:
-    """Ragged rows, refilled batches (3 at a time out of 10), outputs that end at once or at max_length."""
+    """Ragged rows, batches that join others (4 at a time out of 10), outputs that end at once or at their limit."""
     target = random_target(tokens, seed)
     outputs = target.generate(SENTENCES)
     for name, drafter in drafters(target, outputs).items():
