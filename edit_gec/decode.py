@@ -310,13 +310,13 @@ def fill(
     device = memory.device
     with region("insert setup"):
         rows = list(queues.values())
-        first = [0, *accumulate(map(len, rows))]  # of each row, among the slots in the order of the rows
+        first = [0, *accumulate(map(len, rows))][:-1]  # of each row, among the slots in the order of the rows
         ordered = [slot for queue in rows for slot in queue]
         of_slot = torch.tensor([slot.sentence for slot in ordered], device=device)  # [N] slots
         anchors = torch.tensor([slot.anchor for slot in ordered], device=device)  # [N]
         anchored = model.anchor(memory[of_slot, anchors])  # [N, d]: as model.embed_slots has it, once for all steps
         near = model.cross_bias(anchors[:, None], mask[of_slot])  # [N, H, 1, S]
-        sentence = of_slot[first[:-1]]  # [R]
+        sentence = of_slot[first]  # [R]
         keys = [(k[sentence], v[sentence]) for k, v in model.decoder.memory(memory)]
         caches = model.decoder.new_caches()
         at = [0] * len(rows)
@@ -324,28 +324,31 @@ def fill(
         banned = torch.zeros(tokens.size, dtype=torch.bool, device=device)
         banned[[PAD, UNK]] = banned[tokens.pieces :] = True
     steps = 0
-    while any(inputs):
+    while rows:
         with region(STEP):
-            numbers = [min(n + a, end - 1) for n, a, end in zip(first, at, first[1:], strict=False)]
-            now = torch.tensor(numbers, device=device)  # [R] the slot of each row
-            stream = torch.tensor(inputs, device=device)[:, None]
+            numbers = [n + a for n, a in zip(first, at, strict=True)]  # [R] the slot of each row
+            now, stream = torch.tensor(numbers, device=device), torch.tensor(inputs, device=device)[:, None]
             embedded = model.embedding(stream) + anchored[now, None]
             hidden = model.decoder(embedded, keys, near[now], caches)
             # a slot is open because something belongs there
             opening = torch.tensor([not ordered[n].pieces for n in numbers], device=device)
             found = model.likeliest(hidden[:, 0], banned, opening)
             values, choices = (t.tolist() for t in found)
-            inputs = [advance(q, at, r, choices[r], values[r], inputs[r], tokens) for r, q in enumerate(rows)]
+            inputs = [advance(q, at, r, choices[r], values[r], tokens) for r, q in enumerate(rows)]
+            alive = [r for r, given in enumerate(inputs) if given != PAD]
+            if len(alive) < len(rows):
+                rows = [rows[r] for r in alive]
+                first, at, inputs = ([of_row[r] for r in alive] for of_row in (first, at, inputs))
+                left = torch.tensor(alive, dtype=torch.long, device=device)
+                keys = [(k[left], v[left]) for k, v in keys]
+                for cache in caches:
+                    cache.select(left)
         steps += 1
     return steps
 
 
-def advance(
-    queue: list[Slot], at: list[int], row: int, choice: int, log_probability: float, given: int, tokens: Tokens
-) -> int:
+def advance(queue: list[Slot], at: list[int], row: int, choice: int, log_probability: float, tokens: Tokens) -> int:
     """Record what a row wrote; returns its next input, PAD when it is done."""
-    if given == PAD:
-        return PAD
     slot = queue[at[row]]
     slot.log_probability += log_probability
     if choice != EOS:

@@ -172,7 +172,7 @@ def test_slots_that_end_and_slots_that_do_not(tokens: Tokens, given: list[int], 
     five = tokens.ids("I")[0]
     queue, at, current = [Slot(0, 1, 0, 0), Slot(0, 2, 1, 1)], [0], tokens.slot(1)
     for choice in given:
-        current = decode.advance(queue, at, 0, five if choice == 5 else choice, -0.5, current, tokens)
+        current = decode.advance(queue, at, 0, five if choice == 5 else choice, -0.5, tokens)
     assert queue[0].finished == finished and at == [1]
     assert current == tokens.slot(2), "the next slot of the row is next"
     assert queue[0].log_probability == -0.5 * len(given)
@@ -181,7 +181,7 @@ def test_slots_that_end_and_slots_that_do_not(tokens: Tokens, given: list[int], 
 def test_half_a_character_is_never_inserted(tokens: Tokens) -> None:
     queue, at = [Slot(0, 1, 0, 0)], [0]
     for choice in (*tokens.ids("🏠")[1:3], EOS):
-        decode.advance(queue, at, 0, choice, -0.1, 1, tokens)
+        decode.advance(queue, at, 0, choice, -0.1, tokens)
     assert not queue[0].finished
 
 

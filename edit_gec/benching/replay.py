@@ -162,11 +162,11 @@ def _edit5_follows(streams: Streams) -> Iterator[None]:
         batch.clear()
         return slots
 
-    def replay_advance(queue: Any, at: list[int], row: int, choice: int, sure: float, given: int, tokens: Any) -> int:
-        slot = queue[min(at[row], len(queue) - 1)]
+    def replay_advance(queue: Any, at: list[int], row: int, choice: int, sure: float, tokens: Any) -> int:
+        slot = queue[at[row]]
         stream = written[id(slot)]
         choice = stream[min(len(slot.pieces), len(stream) - 1)]
-        return int(advance(queue, at, row, choice, 0.0, given, tokens))
+        return int(advance(queue, at, row, choice, 0.0, tokens))
 
     with swapped(decode, choose_tags=replay_tags, open_slots=replay_slots, advance=replay_advance):
         yield

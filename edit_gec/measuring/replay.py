@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from edit_gec.corrector import Corrector
 from edit_gec.decode import Prediction, predict
 from edit_gec.errors import InputError
 from edit_gec.plan import KEEP, Plan, align
 from edit_gec.target import Encoded, Sampling, Target
-from edit_gec.tokens import EOS, PAD, Pieces, Tokens
+from edit_gec.tokens import EOS, Pieces, Tokens
 
 if TYPE_CHECKING:
     from edit_gec.edit5 import EdiT5
@@ -120,19 +120,18 @@ class Script:
 
     @classmethod
     def of(cls, plan: Plan, device: torch.device, *, sequential: bool = False) -> Script:
-        """The script of a plan; `sequential`: all slots in one row of the insertion decoder, as decode.fill has them.
-
-        Where a slot is finished before others, its row goes on with <pad>.
-        """
+        """The script of a plan; `sequential`: all slots in one row of the insertion decoder. Rows that have ended are
+        left out, as in decode.fill."""
         tags = torch.zeros(plan.length + 1, 4, device=device)
         tags[torch.arange(plan.length + 1), torch.tensor([*plan.tags(), KEEP])] = BONUS
         points = torch.zeros(plan.length + 1, plan.length + 1, device=device)
         points[torch.arange(plan.length + 1), torch.tensor(plan.pointers())] = BONUS
-        streams = [torch.tensor([*pieces, EOS]) for _, pieces in plan.insertions]
-        if sequential and streams:
-            streams = [torch.cat(streams)]
-        steps = pad_sequence(streams, padding_value=PAD).to(device) if streams else torch.zeros(0, 0)
-        return cls(tags, points, list(steps))
+        streams = [[*pieces, EOS] for _, pieces in plan.insertions]
+        if sequential:
+            streams = [list(chain.from_iterable(streams))]
+        longest = max(map(len, streams), default=0)
+        steps = [[stream[n] for stream in streams if n < len(stream)] for n in range(longest)]
+        return cls(tags, points, [torch.tensor(step, device=device) for step in steps])
 
 
 class _Scripted:
