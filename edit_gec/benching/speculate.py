@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from edit_gec.draft import Drafter
     from edit_gec.target import Sampling, Target
 
-DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "unigram", "bigram", "small t5", "mlp")
+DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "edit5, shared", "unigram", "bigram", "small t5", "mlp")
 WHOLE = (1, 3, 7, 24)  # tokens of a whole draft that one pass may read
 STEPWISE = (1, 3, 5, 7)
 MLP_STEPS = 3
@@ -76,7 +76,7 @@ def measure(
 def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
     from edit_gec.benching.setup import load_corrector
-    from edit_gec.draft import Follow, Gamma, NGrams, SmallT5, edit5_writer
+    from edit_gec.draft import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
     from edit_gec.resync import UniqueNGram
 
     tokens = target.tokens
@@ -88,13 +88,17 @@ def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers
         "edit5 draft": (lambda gamma, sampling: Follow(tokens, write), WHOLE),
     }
     skipped = {}
+    if (shared := target.edit5) is not None:  # what the product does with such a target; above, EdiT5 encodes again
+        makers["edit5, shared"] = (lambda gamma, sampling: SharedEdiT5(shared, tokens, corrector.options), WHOLE)
+    else:
+        skipped["edit5, shared"] = "the target has an encoder of its own"
     if learn:
         for order, name in ((1, "unigram"), (2, "bigram")):
             following = NGrams.learn(learn, tokens, order=order, gamma=Gamma(1)).following
             makers[name] = (lambda gamma, sampling, f=following: NGrams(f, Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
         makers["mlp"] = (_mlp(target, learn), (1, 2, MLP_STEPS))
     else:
-        skipped = dict.fromkeys(("unigram", "bigram", "mlp"), "no text to learn from (--learn FILE)")
+        skipped |= dict.fromkeys(("unigram", "bigram", "mlp"), "no text to learn from (--learn FILE)")
     if setup.assistant:
         small = load_target(setup, "assistant")
         makers["small t5"] = (lambda gamma, sampling: SmallT5(small, tokens, Gamma(gamma), sampling), STEPWISE)
