@@ -3,10 +3,12 @@
     python profiles/verification/identity.py wi-3k.m2 profiles/verification/identity.json --assistant models/t5-tiny \
         --learn TEXT --batch 32 1 --count 3000 300
     python profiles/verification/identity.py wi-3k.m2 profiles/verification/identity-bf16.json --dtype bfloat16
+    python profiles/verification/identity.py wi-3k.m2 profiles/verification/passes.json --batch 8 --whole
 
 Each drafter at each batch size, against plain greedy decoding of the same sentences: sentences whose tokens are the
 same (with the margins of those that are not, see edit_gec/exactness.py), target passes, acceptance, and seconds as a
-ratio to plain decoding in the same run. `--count` gives the number of sentences for each batch size.
+ratio to plain decoding in the same run. `--count` gives the number of sentences for each batch size. `--whole`: a pass
+reads all that was drafted, as on a GPU, not only what pays on a CPU; `edit5 + copy` are two hypotheses in each pass.
 """
 
 from __future__ import annotations
@@ -25,16 +27,20 @@ from edit_gec.benching.setup import Setup, load_target
 from edit_gec.benching.speculate import drafters
 from edit_gec.benching.text import read_sentences
 from edit_gec.corrector import find_model
+from edit_gec.draft import Follow, Gamma, Several
 from edit_gec.exactness import flips, summary
+from edit_gec.speculator import Speculated, Speculator
 from edit_gec.target import Target
 from edit_gec.verify import verify
 
 GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as many as one pass reads
 
 
-def row(target: Target, drafter: Any, sentences: list[str], own: list[list[int]], batch: int) -> dict[str, Any]:
+def row(
+    target: Target, drafter: Any, sentences: list[str], own: list[list[int]], batch: int, longest: int | None
+) -> dict[str, Any]:
     begun = perf_counter()
-    outputs, statistics = verify(target, drafter, sentences, batch_size=batch)
+    outputs, statistics = verify(target, drafter, sentences, batch_size=batch, longest_draft=longest)
     seconds = perf_counter() - begun
     return {**summary(len(sentences), flips(target, sentences, own, outputs)), "seconds": seconds} | {
         "statistics": statistics.summary()
@@ -66,6 +72,9 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[32])
     parser.add_argument("--count", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--speculator", type=Path, help="folder of python -m edit_gec.speculator")
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--only", nargs="+", help="these drafters")
     args = parser.parse_args()
     folders = [str(find_model(name)) if name else "" for name in (args.model, args.target, args.assistant)]
     model, target_folder, assistant = folders
@@ -74,6 +83,13 @@ def main() -> None:
     target = load_target(setup)
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = drafters(setup, target, learn)
+    first = makers.get("edit5, shared", makers["edit5 draft"])[0]
+    makers["edit5 + copy"] = (lambda *given: Several(first(*given), Follow(target.tokens)), ())
+    if args.speculator:
+        speculator = Speculator.load(args.speculator, target)
+        makers["mlp"] = (lambda gamma, sampling: Speculated(speculator, Gamma(gamma)), ())
+        skipped.pop("mlp", None)
+    makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [text for text in read_sentences(args.file) if target.fits(text)]
     for batch, count in zip(args.batch, args.count, strict=True):
@@ -83,7 +99,9 @@ def main() -> None:
         own = target.generate(sentences, batch_size=batch)
         plain = perf_counter() - begun
         for name, (make, _) in makers.items():
-            found = row(target, make(GAMMA.get(name, 0), None), sentences, own, batch)
+            found = row(
+                target, make(GAMMA.get(name, 0), None), sentences, own, batch, target.max_length if args.whole else None
+            )
             found |= {"drafter": name, "batch": batch, "gain": plain / found["seconds"], "plain_s": plain}
             result["rows"].append(found)
             sys.stderr.write(f"{name}, batch {batch}: {found['identical']} of {len(sentences)}\n")
