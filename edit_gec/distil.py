@@ -41,7 +41,7 @@ def distil(corrector: Corrector, sources: Iterator[str], count: int) -> Iterator
     if corrector.verifier is None:
         raise InputError("distil: a corrector with a target is wanted")
     target = corrector.verifier.target
-    options = corrector.options
+    options, spelling = corrector.options, corrector.spelling
     while count > 0:
         chunk = [source for source in islice(sources, CHUNK) if target.fits(source)]
         if not chunk:
@@ -49,9 +49,9 @@ def distil(corrector: Corrector, sources: Iterator[str], count: int) -> Iterator
         shares = target.edit5 is corrector.model
         drafter: Drafter
         if shares:
-            drafter = SharedEdiT5(corrector.model, corrector.tokens, options)
+            drafter = SharedEdiT5(corrector.model, corrector.tokens, options, spelling)
         else:
-            drafter = Follow(target.tokens, edit5_writer(corrector.model, corrector.tokens, options))
+            drafter = Follow(target.tokens, edit5_writer(corrector.model, corrector.tokens, options, spelling))
         outputs, statistics = verify(target, drafter, chunk)
         for source, output, trace in zip(chunk, outputs, statistics.traces, strict=True):
             text = target.text(output)

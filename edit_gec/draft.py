@@ -33,6 +33,7 @@ from edit_gec.errors import InputError
 from edit_gec.plan import realize
 from edit_gec.ragged import Decoding
 from edit_gec.resync import Resync, UniqueNGram
+from edit_gec.spelling import Spelling
 from edit_gec.target import DRAFT, Sampling, Target, choose, draw, probabilities, uniform
 from edit_gec.tokens import EOS, PAD, Tokens
 
@@ -112,7 +113,9 @@ class Follow:
         return [Proposal(row.memory.propose(row.tokens)) for row in rows]
 
 
-def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Callable[[list[str]], list[str]]:
+def edit5_writer(
+    model: EdiT5, tokens: Tokens, options: Options, spelling: Spelling | None = None
+) -> Callable[[list[str]], list[str]]:
     """EdiT5's corrections of sentences, for Follow. What is longer than it reads at once is drafted as it stands."""
 
     def write(sources: list[str]) -> list[str]:
@@ -120,7 +123,8 @@ def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Callable[[li
         short = [n for n, p in enumerate(pieces) if 0 < len(p) <= model.config.max_pieces]
         drafts = list(sources)
         if short:
-            for n, prediction in zip(short, predict(model, tokens, [pieces[n] for n in short], options), strict=True):
+            predictions = predict(model, tokens, [pieces[n] for n in short], options, spelling=spelling)
+            for n, prediction in zip(short, predictions, strict=True):
                 drafts[n] = realize(prediction.plan, pieces[n], tokens)
         return drafts
 
@@ -130,9 +134,9 @@ def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Callable[[li
 class SharedEdiT5(Follow):
     """EdiT5 on the target's encoder (shared.py), which is not run again: only its heads and insertions are."""
 
-    def __init__(self, model: EdiT5, tokens: Tokens, options: Options) -> None:
+    def __init__(self, model: EdiT5, tokens: Tokens, options: Options, spelling: Spelling | None = None) -> None:
         super().__init__(tokens)
-        self.model, self.options = model, options
+        self.model, self.options, self.spelling = model, options, spelling
 
     def drafts(self, rows: Sequence[Row]) -> list[str]:
         drafts = [row.source for row in rows]
@@ -143,7 +147,7 @@ class SharedEdiT5(Follow):
             return drafts
         encoded = torch.nn.utils.rnn.pad_sequence(states, batch_first=True)  # [N, S, d]
         chosen = [pieces[n] for n in short]
-        predictions = predict(self.model, self.tokens, chosen, self.options, encoded)
+        predictions = predict(self.model, self.tokens, chosen, self.options, encoded, self.spelling)
         for n, prediction in zip(short, predictions, strict=True):
             drafts[n] = realize(prediction.plan, pieces[n], self.tokens)
         return drafts
