@@ -81,7 +81,8 @@ def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers
 
     tokens = target.tokens
     corrector = load_corrector(setup)
-    write = edit5_writer(corrector.model, corrector.tokens, corrector.options)
+    options, spelling = corrector.options, corrector.spelling
+    write = edit5_writer(corrector.model, corrector.tokens, options, spelling)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: Follow(tokens, rule=UniqueNGram), WHOLE),
         "copy": (lambda gamma, sampling: Follow(tokens), WHOLE),
@@ -89,7 +90,7 @@ def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers
     }
     skipped = {}
     if (shared := target.edit5) is not None:  # what the product does with such a target; above, EdiT5 encodes again
-        makers["edit5, shared"] = (lambda gamma, sampling: SharedEdiT5(shared, tokens, corrector.options), WHOLE)
+        makers["edit5, shared"] = (lambda gamma, sampling: SharedEdiT5(shared, tokens, options, spelling), WHOLE)
     else:
         skipped["edit5, shared"] = "the target has an encoder of its own"
     if learn:
