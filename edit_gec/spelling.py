@@ -80,8 +80,8 @@ class Spelling:
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """Case-folded word -> its place in the list, from 0."""
-        return {word: rank for rank, word in reversed(list(enumerate(self.folded)))}
+        """Case-folded word -> its place in the list, from 0; of the first SPLIT."""
+        return {self.folded[rank]: rank for rank in reversed(range(min(SPLIT, len(self.folded))))}
 
     @cached_property
     def letters(self) -> np.ndarray:
