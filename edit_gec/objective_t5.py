@@ -167,10 +167,14 @@ class Objective:
     def start(self, stage: Stage, before: Path | None, init: Path | None) -> T5:
         """What a stage starts from: the model of the stage before, a T5, an EdiT5's encoder and chance, or chance.
 
+        A shared encoder is always that of the EdiT5 as it is now: its T5 adapts to it in a fraction of its training.
+
         Raises InputError when model and vocabulary, or model and encoder, do not fit.
         """
         if before is not None:
             model = load_stage(before)
+            if self.recipe.shared and self.encoder:  # which may have been trained further since
+                shared.renew_encoder(model, EdiT5.load(self.encoder))
         elif init is not None:
             model = checkpoint.load_t5(init)
         else:

@@ -44,6 +44,13 @@ def take_encoder(t5: T5, edit5: EdiT5) -> None:
     t5.encoder.load_state_dict(edit5.encoder.state_dict(), strict=False)  # layers of its own stay
 
 
+def renew_encoder(t5: T5, edit5: EdiT5) -> None:
+    """The same for a T5 that stood on an earlier version of this EdiT5: its norm, which is its own, stays too."""
+    norm = {name: p.clone() for name, p in t5.encoder.norm.state_dict().items()}
+    take_encoder(t5, edit5)
+    t5.encoder.norm.load_state_dict(norm)
+
+
 def join(t5: T5, edit5: EdiT5) -> None:
     """Let a T5 use an EdiT5's embedding and encoder layers themselves. Raises InputError when they do not fit."""
     check(t5.config, edit5, "target")

@@ -115,6 +115,23 @@ def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> 
     assert isinstance(start, T5) and start.config.num_decoder_layers == 1
 
 
+def test_a_stage_goes_on_with_the_encoder_as_it_is_now(places: tuple[Path, Path], tmp_path: Path) -> None:
+    recipe, data = places
+    read = read_recipe(recipe)
+    train(recipe, data, tmp_path / "runs")
+    before = tmp_path / "runs" / "tiny" / "correct"
+    later = EdiT5.load(tmp_path / "edit5")
+    with torch.no_grad():
+        for p in later.parameters():
+            p.add_(0.5)
+    later.save(tmp_path / "edit5")
+    old, new = load_stage(before).state_dict(), Objective(read, recipe.parent).start(read.stages[1], before, None)
+    theirs = later.state_dict()
+    for name, p in new.state_dict().items():
+        shared_layer = name.startswith(("embedding.", "encoder.layers.0.", "encoder.layers.1.", "encoder.relative."))
+        torch.testing.assert_close(p, (theirs if shared_layer else old)[name], atol=0, rtol=0, msg=name)
+
+
 def test_a_t5_with_an_encoder_of_its_own(places: tuple[Path, Path], tmp_path: Path) -> None:
     from transformers import T5ForConditionalGeneration
 
