@@ -1,13 +1,12 @@
-"""Words that nobody writes, and what they may stand for: the insertion decoder chooses among candidates of a word list.
+"""Words that nobody writes, and what they may stand for.
 
     >>> spelling = Spelling(["because", "become", "house"])
     >>> [candidate.text for candidate in spelling.candidates("Becuase")]
     ['Because', 'Become']
 
-A small decoder sees that "becuase" is wrong long before it can spell what belongs there. So where a word is unknown
-and the tags doubt it, the decoder does not write: it reads the words that are near (edit distance, first letter,
-frequency: Damerau's noisy channel) and says which of them fits. The list is a file of the model folder, made from its
-training text; a model without one writes everything itself.
+A small decoder sees that "becuase" is wrong long before it can spell what belongs there. Where a word is unknown, what
+is near it (edit distance, first letter, frequency: a noisy channel) is for the decoder to choose from (respell.py). The
+list is a file of the model folder, made from its training text; a model without one writes everything itself.
 """
 
 from __future__ import annotations
@@ -17,20 +16,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional as F
 
-from edit_gec.collate import pad
-from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
-from edit_gec.tokens import EOS, PAD, UNK, Pieces, Tokens
-
-if TYPE_CHECKING:
-    from edit_gec.decode import Slot
+from edit_gec.tokens import Pieces
 
 FILE = "words.txt"  # in a model folder; word_list.py makes it
 NAMED = 60_000  # words of the list that another one may stand for
@@ -41,8 +32,6 @@ FOREIGN = 3  # unknown words, if they are half of all, are another language's
 # What speaks for a candidate, in nats:
 APART = 1.5  # against it: each letter changed; another first letter costs a third of that
 COMMON = 0.15  # against it: of the logarithm of its rank in the list
-HEARD = 0.15  # for it: of what the insertion decoder says, which knows the context, and how to spell only roughly
-NONE = 4.0  # against all: the word is right as it is, or stands for something else
 SPLIT, TORN = 3000, 0.4  # two words without their space ("alot") are among the first so many, and cost that more
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _COUNTS = np.array([bin(n).count("1") for n in range(1 << 13)], dtype=np.uint8)
@@ -190,52 +179,3 @@ def _letters(text: str) -> np.ndarray:
     """A bit for the kind of each byte, of 26; none for a line's end."""
     data = np.frombuffer(text.encode(), dtype=np.uint8)
     return np.where(data == 10, 0, np.uint32(1) << (data % 26).astype(np.uint32)).astype(np.uint32)
-
-
-def choose(
-    model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, slots: Sequence[tuple[Slot, list[list[Candidate]]]]
-) -> None:
-    """Write into each slot the likeliest candidates for the words of its gap.
-
-    How sure that is: the share of each among all candidates for its word and NONE of them, in the mean. Where a gap has
-    several words, the decoder reads the candidates for one among the cheapest for the others.
-    """
-    rows: list[tuple[Slot, list[int]]] = []
-    costs: list[float] = []
-    for slot, gap in slots:
-        cheapest = [of_word[0].text for of_word in gap]
-        for n, of_word in enumerate(gap):
-            texts = [" ".join([*cheapest[:n], each.text, *cheapest[n + 1 :]]) for each in of_word]
-            rows += [(slot, tokens.ids(text)) for text in texts]
-            costs += [each.cost for each in of_word]
-    if not rows:
-        return
-    scores = HEARD * hear(model, tokens, memory, mask, rows) - torch.tensor(costs, device=memory.device)  # [R]
-    begin = 0
-    for slot, gap in slots:
-        chosen = []
-        for of_word in gap:
-            score = scores[begin : begin + len(of_word)]
-            begin += len(of_word)
-            chosen.append(of_word[int(score.argmax())].text)
-            everything = torch.cat([score, score.new_tensor([-NONE])]).logsumexp(0)
-            slot.log_probability += float(score.max() - everything) / len(gap)
-        slot.pieces, slot.finished, slot.spelt = tokens.ids(" ".join(chosen)), True, True
-
-
-def hear(model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, rows: Sequence[tuple[Slot, list[int]]]) -> Tensor:
-    """Log-probability [R] of writing these pieces, and nothing else, into these slots; one pass for all.
-
-    memory [B, S, d] and mask [B, S] as for `decode.fill`.
-    """
-    device = memory.device
-    sentence = torch.tensor([slot.sentence for slot, _ in rows], device=device)  # [R]
-    stream = pad([[tokens.slot(slot.k), *ids] for slot, ids in rows], PAD).to(device)  # [R, T]
-    wanted = pad([[*ids, EOS] for _, ids in rows], -100).to(device)  # [R, T]
-    anchors = torch.tensor([slot.anchor for slot, _ in rows], device=device)[:, None].expand_as(stream)
-    read = memory[sentence]
-    embedded = model.embed_slots(stream, read, anchors)
-    hidden = model.decoder(embedded, model.decoder.memory(read), model.cross_bias(anchors, mask[sentence]))
-    logits = model.output(hidden).float().transpose(1, 2)  # [R, V, T]
-    heard = -F.cross_entropy(logits, wanted, reduction="none").sum(1)
-    return heard.masked_fill((wanted == UNK).any(1), -1e4)  # no vocabulary without bytes can say everything

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import brief, law, nasty
 
-from edit_gec import decode
-from edit_gec.decode import Options, Prediction, Slot, assemble, follow_points, predict, read_options, walk
+from edit_gec import decode, insertion
+from edit_gec.decode import Options, Prediction, assemble, follow_points, predict, read_options, walk
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
+from edit_gec.insertion import Slot
 from edit_gec.plan import INSERT, KEEP, REPLACE, Plan, realize, spans, unchanged
 from edit_gec.tokens import EOS, PAD, UNK, Tokens
 
@@ -61,7 +62,7 @@ def test_what_a_prediction_is(model: EdiT5, tokens: Tokens, texts: list[str], se
         numbers = [k for k, _ in plan.insertions]
         assert numbers == sorted(set(numbers)) and set(numbers) <= set(range(1, len(plan.order) + 1))
         for _, ids in plan.insertions:
-            assert 1 <= len(ids) < decode.MAX_INSERTION and UNK < min(ids) and max(ids) < tokens.pieces
+            assert 1 <= len(ids) < insertion.MAX_INSERTION and UNK < min(ids) and max(ids) < tokens.pieces
             assert "\ufffd" not in tokens.decode(ids), "bytes make whole characters"
         assert plan.changes == bool(prediction.confidence) and set(prediction.confidence) <= set(plan.order)
         assert all(max(floor, 1e-9) <= c <= 1 for c in prediction.confidence.values())
@@ -123,8 +124,8 @@ def teacher_forced(
     model: EdiT5, tokens: Tokens, memory: torch.Tensor, mask: torch.Tensor, slots: list[Slot]
 ) -> torch.Tensor:
     """log-probabilities [T, V] of a row of slots, all at once and without a cache; T counts </s> of each slot."""
-    stream = [i for slot in slots for i in (tokens.slot(slot.k), *slot.pieces[: decode.MAX_INSERTION - 1])]
-    anchors = [slot.anchor for slot in slots for _ in range(len(slot.pieces[: decode.MAX_INSERTION - 1]) + 1)]
+    stream = [i for slot in slots for i in (tokens.slot(slot.k), *slot.pieces[: insertion.MAX_INSERTION - 1])]
+    anchors = [slot.anchor for slot in slots for _ in range(len(slot.pieces[: insertion.MAX_INSERTION - 1]) + 1)]
     embedded = model.embed_slots(torch.tensor([stream]), memory, torch.tensor([anchors]))
     cross = model.cross_bias(torch.tensor([anchors]), mask)
     return model.output(model.decoder(embedded, model.decoder.memory(memory), cross))[0].log_softmax(-1)
@@ -141,11 +142,11 @@ def test_insertions_are_the_argmax_step_by_step(model: EdiT5, tokens: Tokens, se
     order = [i for i, tag in enumerate(tags) if tag in (KEEP, INSERT)]
     ranks = [*decode.rank_list(order, len(tags)), len(order)]
     memory = model.remember(encoded, bias, torch.tensor([[*tags, KEEP]]), torch.tensor([ranks]))
-    slots = decode.open_slots([tags], [order])
+    slots = insertion.open_slots([tags], [order])
     assert [(slot.k, slot.kept, slot.anchor) for slot in slots] == [
         (1, 0, 1), (2, 3, 3), (len(order), len(tags) - 1, len(tags) - 1)
     ]  # fmt: skip
-    steps = decode.fill(model, tokens, memory, mask, slots, sequential=sequential)
+    steps = insertion.fill(model, tokens, memory, mask, slots, sequential=sequential)
     written = [len(slot.pieces) + slot.finished for slot in slots]
     assert steps == (sum(written) if sequential else max(written))
     rows = [slots] if sequential else [[slot] for slot in slots]
@@ -156,7 +157,7 @@ def test_insertions_are_the_argmax_step_by_step(model: EdiT5, tokens: Tokens, se
         at = 0
         for slot in row:
             total = 0.0
-            for n, wanted in enumerate([*slot.pieces, EOS][: decode.MAX_INSERTION]):
+            for n, wanted in enumerate([*slot.pieces, EOS][: insertion.MAX_INSERTION]):
                 if n == 0:
                     expected[at, EOS] = -1e9
                 assert int(expected[at].argmax()) == wanted
@@ -172,7 +173,7 @@ def test_slots_that_end_and_slots_that_do_not(tokens: Tokens, given: list[int], 
     five = tokens.ids("I")[0]
     queue, at, current = [Slot(0, 1, 0, 0), Slot(0, 2, 1, 1)], [0], tokens.slot(1)
     for choice in given:
-        current = decode.advance(queue, at, 0, five if choice == 5 else choice, -0.5, tokens)
+        current = insertion.advance(queue, at, 0, five if choice == 5 else choice, -0.5, tokens)
     assert queue[0].finished == finished and at == [1]
     assert current == tokens.slot(2), "the next slot of the row is next"
     assert queue[0].log_probability == -0.5 * len(given)
@@ -181,7 +182,7 @@ def test_slots_that_end_and_slots_that_do_not(tokens: Tokens, given: list[int], 
 def test_half_a_character_is_never_inserted(tokens: Tokens) -> None:
     queue, at = [Slot(0, 1, 0, 0)], [0]
     for choice in (*tokens.ids("🏠")[1:3], EOS):
-        decode.advance(queue, at, 0, choice, -0.1, tokens)
+        insertion.advance(queue, at, 0, choice, -0.1, tokens)
     assert not queue[0].finished
 
 

@@ -14,12 +14,14 @@ from texts import brief, nasty
 
 from edit_gec import Corrector, spelling
 from edit_gec.corruption.inflections import Lexicon
-from edit_gec.decode import DOUBT, MAX_INSERTION, Options, Slot, fill, open_slots, predict, rank_list
+from edit_gec.decode import Options, predict, rank_list
 from edit_gec.edit5 import EdiT5
 from edit_gec.edits import apply
 from edit_gec.errors import InputError
+from edit_gec.insertion import MAX_INSERTION, Slot, fill, open_slots
 from edit_gec.plan import KEEP, REPLACE, realize
-from edit_gec.spelling import FILE, Spelling, cased, choose, hear
+from edit_gec.respell import DOUBT, choose, hear
+from edit_gec.spelling import FILE, Spelling, cased
 from edit_gec.tokens import EOS, PAD, Tokens
 from edit_gec.word_list import learn, regular_forms
 
@@ -165,7 +167,7 @@ def test_the_best_of_cost_and_hearing_is_written(
     choose(model, tokens, memory, mask, [(slot, gap), (other, gap[1:])])
     assert tokens.decode(slot.pieces).strip() == "house garden" and slot.spelt and slot.finished
     assert tokens.decode(other.pieces).strip() == "garden" and -20 < other.log_probability < 0
-    monkeypatch.setattr(spelling, "HEARD", 1e6)  # now only the decoder counts
+    monkeypatch.setattr("edit_gec.respell.HEARD", 1e6)  # now only the decoder counts
     again = Slot(slot.sentence, slot.k, slot.kept, slot.anchor)
     choose(model, tokens, memory, mask, [(again, gap[:1])])
     heard = hear(model, tokens, memory, mask, [(again, tokens.ids(each.text)) for each in gap[0]])
@@ -202,13 +204,13 @@ def test_respelt_plans_are_plans(model: EdiT5, tokens: Tokens, texts: list[str])
 
 
 def test_words_that_are_doubted_are_respelt(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("edit_gec.decode.DOUBT", -1.0)
+    monkeypatch.setattr("edit_gec.respell.DOUBT", -1.0)
     monkeypatch.setattr(spelling, "FOREIGN", 9)
     corrector = Corrector(model, tokens, Options(keep_bias=8), folder=Path("none"), spelling=Words(WORDS))
     found = corrector.correct("xx, yy.")
     assert found.corrected in ("house, house.", "small garden, house.", "house, small garden.")
     assert found.corrected == apply(found.text, found.edits)
-    monkeypatch.setattr("edit_gec.decode.DOUBT", 2.0)
+    monkeypatch.setattr("edit_gec.respell.DOUBT", 2.0)
     assert corrector.correct("xx, yy.").edits == ()
     assert 0 < DOUBT < 1
 

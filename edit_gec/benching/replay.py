@@ -138,9 +138,9 @@ def _target_follows(streams: Streams) -> Iterator[None]:
 
 @contextmanager
 def _edit5_follows(streams: Streams) -> Iterator[None]:
-    from edit_gec import decode
+    from edit_gec import decode, insertion
 
-    choose_tags, open_slots, advance = decode.choose_tags, decode.open_slots, decode.advance
+    choose_tags, open_slots, advance = decode.choose_tags, insertion.open_slots, insertion.advance
     batch: list[Stream] = []  # of the sentences that change, in the order in which their slots open
     written: dict[int, list[int]] = {}  # into each slot, by its identity
 
@@ -168,5 +168,8 @@ def _edit5_follows(streams: Streams) -> Iterator[None]:
         choice = stream[min(len(slot.pieces), len(stream) - 1)]
         return int(advance(queue, at, row, choice, 0.0, tokens))
 
-    with swapped(decode, choose_tags=replay_tags, open_slots=replay_slots, advance=replay_advance):
+    with (
+        swapped(decode, choose_tags=replay_tags, open_slots=replay_slots),
+        swapped(insertion, advance=replay_advance),
+    ):
         yield

@@ -121,7 +121,7 @@ class Script:
     @classmethod
     def of(cls, plan: Plan, device: torch.device, *, sequential: bool = False) -> Script:
         """The script of a plan; `sequential`: all slots in one row of the insertion decoder. Rows that have ended are
-        left out, as in decode.fill."""
+        left out, as in insertion.fill."""
         tags = torch.zeros(plan.length + 1, 4, device=device)
         tags[torch.arange(plan.length + 1), torch.tensor([*plan.tags(), KEEP])] = BONUS
         points = torch.zeros(plan.length + 1, plan.length + 1, device=device)

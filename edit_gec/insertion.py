@@ -1,0 +1,112 @@
+"""Slots, and the loop in which the insertion decoder writes into them.
+
+All slots of all sentences are written at once, a row of the batch for each; `sequential` fills one after the other
+instead, as in the paper: the reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+
+from edit_gec.edit5 import EdiT5
+from edit_gec.plan import INSERT, KEEP, REPLACE, anchor
+from edit_gec.regions import STEP, region
+from edit_gec.tokens import EOS, PAD, UNK, Tokens
+
+MAX_INSERTION = 32  # pieces in one slot; a slot that goes on longer is given up
+
+
+@dataclass
+class Slot:
+    """One insertion to be written: behind the kept piece `kept` of sentence `sentence`."""
+
+    sentence: int
+    k: int
+    kept: int
+    anchor: int
+    pieces: list[int] = field(default_factory=list)
+    log_probability: float = 0.0
+    finished: bool = False  # with </s>, and with whole characters
+    spelt: bool = False  # chosen from the word list
+
+
+def open_slots(tag_lists: list[list[int]], orders: list[list[int]]) -> list[Slot]:
+    """The slots that the tags open: behind INSERT, and behind the kept piece before a REPLACE."""
+    slots = []
+    for n, (tags, order) in enumerate(zip(tag_lists, orders, strict=True)):
+        opened, kept = set(), 0
+        for i, tag in enumerate(tags):
+            if tag in (KEEP, INSERT):
+                kept = i
+            if tag in (INSERT, REPLACE):
+                opened.add(kept)
+        slots += [Slot(n, k, i, anchor(i, tags)) for k, i in enumerate(order, start=1) if i in opened]
+    return slots
+
+
+def fill(
+    model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, slots: list[Slot], *, sequential: bool = False
+) -> int:
+    """Write into every slot, greedily; returns the number of decoder steps.
+
+    A row of the batch is a queue of slots: one slot each (parallel), or all slots of a sentence (sequential, where a
+    slot sees what was written into those before it).
+    """
+    queues: dict[int, list[Slot]] = {}
+    for number, slot in enumerate(slots):
+        queues.setdefault(slot.sentence if sequential else number, []).append(slot)
+    device = memory.device
+    with region("insert setup"):
+        rows = list(queues.values())
+        first = [0, *accumulate(map(len, rows))][:-1]  # of each row, among the slots in the order of the rows
+        ordered = [slot for queue in rows for slot in queue]
+        of_slot = torch.tensor([slot.sentence for slot in ordered], device=device)  # [N] slots
+        anchors = torch.tensor([slot.anchor for slot in ordered], device=device)  # [N]
+        anchored = model.anchor(memory[of_slot, anchors])  # [N, d]: as model.embed_slots has it, once for all steps
+        near = model.cross_bias(anchors[:, None], mask[of_slot])  # [N, H, 1, S]
+        sentence = of_slot[first]  # [R]
+        keys = [(k[sentence], v[sentence]) for k, v in model.decoder.memory(memory)]
+        caches = model.decoder.new_caches()
+        at = [0] * len(rows)
+        inputs = [tokens.slot(queue[0].k) for queue in rows]
+        banned = torch.zeros(tokens.size, dtype=torch.bool, device=device)
+        banned[[PAD, UNK]] = banned[tokens.pieces :] = True
+    steps = 0
+    while rows:
+        with region(STEP):
+            numbers = [n + a for n, a in zip(first, at, strict=True)]  # [R] the slot of each row
+            now, stream = torch.tensor(numbers, device=device), torch.tensor(inputs, device=device)[:, None]
+            embedded = model.embedding(stream) + anchored[now, None]
+            hidden = model.decoder(embedded, keys, near[now], caches)
+            # a slot is open because something belongs there
+            opening = torch.tensor([not ordered[n].pieces for n in numbers], device=device)
+            found = model.likeliest(hidden[:, 0], banned, opening)
+            values, choices = (t.tolist() for t in found)
+            inputs = [advance(q, at, r, choices[r], values[r], tokens) for r, q in enumerate(rows)]
+            alive = [r for r, given in enumerate(inputs) if given != PAD]
+            if len(alive) < len(rows):
+                rows = [rows[r] for r in alive]
+                first, at, inputs = ([of_row[r] for r in alive] for of_row in (first, at, inputs))
+                left = torch.tensor(alive, dtype=torch.long, device=device)
+                keys = [(k[left], v[left]) for k, v in keys]
+                for cache in caches:
+                    cache.select(left)
+        steps += 1
+    return steps
+
+
+def advance(queue: list[Slot], at: list[int], row: int, choice: int, log_probability: float, tokens: Tokens) -> int:
+    """Record what a row wrote; returns its next input, PAD when it is done."""
+    slot = queue[at[row]]
+    slot.log_probability += log_probability
+    if choice != EOS:
+        slot.pieces.append(choice)
+        if len(slot.pieces) < MAX_INSERTION:
+            return choice
+    slot.finished = choice == EOS and "\ufffd" not in tokens.decode(slot.pieces)
+    at[row] += 1
+    return tokens.slot(queue[at[row]].k) if at[row] < len(queue) else PAD
