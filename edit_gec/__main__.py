@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from edit_gec.cli import main
+from edit_gec.cli import command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -18,7 +18,7 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from edit_gec import correct, files
 from edit_gec.errors import InputError
@@ -62,6 +62,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What other commands printed and is still buffered would fail once more, loudly, when Python leaves.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+
+
+def command() -> NoReturn:
+    """`main` as a process. After `correct` it leaves at once: torch's farewell takes as long as a hundred sentences."""
+    status = main()
+    if sys.argv[1:2] == ["correct"]:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:
+            sys.exit(status)  # Python reports it
+        os._exit(status)
+    sys.exit(status)
 
 
 def _explicit(argv: Sequence[str]) -> list[str]:
