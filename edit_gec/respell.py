@@ -45,7 +45,8 @@ def respell(
     for slot in slots:
         tags = [*tag_lists[slot.sentence], KEEP]
         last = next(n for n in range(slot.kept + 1, len(tags)) if tags[n] in (KEEP, INSERT))
-        gap = spelling.gap(sentences[slot.sentence], slot.kept, last - 1) if tags[slot.kept] == KEEP else []
+        replaces = tags[slot.kept] == KEEP and last > slot.kept + 1  # an insertion alone has no word to look up
+        gap = spelling.gap(sentences[slot.sentence], slot.kept, last - 1) if replaces else []
         if gap:
             found.append((slot, gap))
     return found
