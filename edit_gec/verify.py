@@ -71,8 +71,8 @@ def verify(
 
     `batch_size` sentences are encoded together; the few that are not finished when most are go on beside the next ones,
     for each row advances at its own pace. `longest_draft` caps the tokens verified in one pass; without it, it is as
-    many as pay on this device (`worthwhile`). `encoded` is what `target.encode_shared` made of the sentences, where that
-    is known. Raises InputError as `generate` does, and for a lenience that cannot be.
+    many as pay on this device (`worthwhile`). `encoded` is what `target.encode_shared` made of the sentences, where
+    that is known. Raises InputError as `generate` does, and for a lenience that cannot be.
     """
     begun = perf_counter()
     if not 0 < lenience <= 1 or (lenience < 1 and sampling is not None):
