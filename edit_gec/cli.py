@@ -32,7 +32,7 @@ STATUSES = """exit status:
 OTHER_COMMANDS = {
     "score": "measure corrections: ERRANT precision, recall and F0.5",
     "train": "train a model from a recipe",
-    "distil": "write what a T5 makes of erroneous sentences, for drafters to learn from",
+    "distil": "write what a model makes of erroneous sentences, for another to learn from",
     "profile": "show where the time goes, stage by stage",
     "bench": "measure speed side by side with other tools, and drafts against theory",
     "serve": "answer LanguageTool's clients and serve a page to write on",

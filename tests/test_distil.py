@@ -43,9 +43,12 @@ def test_pairs_are_the_targets_own(corrector: Corrector, tokens: Tokens, tmp_pat
     assert read_pairs(tmp_path / "greedy" / "some.tsv") == kept
     drawn = {RealEdits(tmp_path / "greedy").draw(random.Random(n)) for n in range(100)}
     assert drawn <= set(kept) and len(drawn) > 5, "as a stage of a recipe reads them"
-    corrector.verifier = None
-    with pytest.raises(InputError, match="with a target"):
-        list(distil(corrector, iter(SOURCES), 1))
+
+
+def test_without_a_target_they_are_edit5s_own(model_folder: Path) -> None:
+    corrector = Corrector.load(model_folder, min_confidence=0.0)
+    expected = [corrector.correct(source, lines=True, markup=False).corrected for source in SOURCES]
+    assert list(distil(corrector, iter(["a\tb", *SOURCES]), 100)) == list(zip(SOURCES, expected, strict=True))
 
 
 def test_a_target_on_the_drafters_encoder(model: EdiT5, model_folder: Path, tokens: Tokens) -> None:
