@@ -2,11 +2,11 @@
 
     predict(model, tokens, sentences, options) -> one Prediction per sentence
 
-Decisions, in order: tags are greedy after KEEP gets a bonus; a word is deleted whole unless a real stem of it stays;
-the pointer chain is followed only where it leaves the source order, which gets the same bonus; the decoder runs only if
-a slot is open, all slots of all sentences at once (`sequential` fills one after the other instead, as in the paper: the
-reference). A gap whose edit is less sure than `min_confidence` is left as it was, and so is a sentence without a single
-edit as sure as `sentence_gate`: where somebody surely made one error, less sure ones are errors too more often.
+Decisions, in order: tags are greedy after KEEP gets a bonus, words go as a whole (tagging.py); the pointer chain is
+followed only where it leaves the source order, which gets the same bonus; the decoder runs only if a slot is open, all
+slots of all sentences at once (`sequential` fills one after the other instead, as in the paper: the reference). A gap
+whose edit is less sure than `min_confidence` is left as it was, and so is a sentence without a single edit as sure as
+`sentence_gate`: where somebody surely made one error, less sure ones are errors too more often.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ from edit_gec.collate import pad, wrap
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.insertion import Slot, fill, open_slots
-from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, Plan, unchanged, words
+from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, Plan, unchanged
 from edit_gec.regions import region
 from edit_gec.respell import choose, doubt, respell
 from edit_gec.spelling import Spelling
+from edit_gec.tagging import CERTAIN, choose_tags, tag_probabilities
 from edit_gec.tokens import PAD, Pieces, Tokens
-
-CERTAIN = 1e4  # a keep bias beyond this is no different, and infinity would make a softmax NaN
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def predict(
     """Plans for one batch of sentences, none longer than model.config.max_pieces.
 
     `encoded` [B, S, d] is what the encoder made of them, where somebody else has run it already. With `spelling`,
-    doubtful words that it does not know are replaced by words that it knows.
+    doubtful words that it does not know are replaced by words that it knows, and other languages are left alone.
     """
     device = model.embedding.weight.device
     with region("tokenize"):
@@ -116,13 +115,14 @@ def predict(
     with region("tag"):
         probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
         tags = [choose_tags(p, s, tokens) for p, s in zip(probabilities, sentences, strict=True)]
-        if spelling:
-            for of_sentence in zip(tags, probabilities, sentences, strict=True):
-                doubt(spelling, *of_sentence)
+        english = [spelling is None or not spelling.foreign(s) for s in sentences]
+        for n, sentence in enumerate(sentences):
+            if spelling and english[n]:
+                doubt(spelling, tags[n], probabilities[n], sentence)
         tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
     with region("point"):
         orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
-    changed = [n for n, t in enumerate(tags) if any(t) or links[n]]
+    changed = [n for n, t in enumerate(tags) if english[n] and (any(t) or links[n])]
     doubts = [max(1 - piece[KEEP] for piece in p[: len(s) + 1]) for p, s in zip(probabilities, sentences, strict=True)]
     predictions = [Prediction(unchanged(len(s) + 1), doubt=d) for s, d in zip(sentences, doubts, strict=True)]
     if not changed:
@@ -146,49 +146,6 @@ def predict(
             predictions[n] = assemble(tags[n], probabilities[n], orders[n], links[n], mine, options)
             predictions[n].doubt = doubts[n]
     return predictions
-
-
-# ---------------------------------------------------------------- tags
-
-
-def tag_probabilities(logits: Tensor, keep_bias: float) -> list[list[list[float]]]:
-    """Softmax over the four tags after the bonus for KEEP; plain lists [B][S][4], which Python reads fastest."""
-    bonus = torch.zeros(4, device=logits.device)
-    bonus[KEEP] = min(keep_bias, CERTAIN)
-    return (logits.float() + bonus).softmax(-1).tolist()
-
-
-def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Tokens) -> list[int]:
-    """Greedy tags [length], sentinel first; whole words where the pieces of a word disagree without a real stem."""
-    length = len(sentence) + 1
-    tags = [max(range(4), key=p.__getitem__) for p in probabilities[:length]]
-    if tags[0] in (DELETE, REPLACE):
-        tags[0] = KEEP
-    if all(t == KEEP for t in tags):
-        return tags
-    for start, end in words(sentence.ids, tokens):
-        if end - start > 1 and not _is_whole(tags[start + 1 : end + 1], sentence, start, tokens):
-            _decide_word(tags, probabilities, start + 1, end + 1)
-    return tags
-
-
-def _is_whole(tags: list[int], sentence: Pieces, start: int, tokens: Tokens) -> bool:
-    """Whether a word is kept, deleted, or loses only an ending behind a real stem."""
-    deleted = [t in (DELETE, REPLACE) for t in tags]
-    kept = deleted.index(True) if True in deleted else len(deleted)
-    if not all(deleted[kept:]):
-        return False
-    stem = sum(len(tokens.surface(p).lstrip(b" ")) for p in sentence.ids[start : start + kept])
-    return kept in (0, len(deleted)) or stem >= STEM_CHARACTERS - 1
-
-
-def _decide_word(tags: list[int], probabilities: list[list[float]], start: int, end: int) -> None:
-    """Give all pieces of a word the same fate, by their mean probabilities."""
-    mean = [sum(p[t] for p in probabilities[start:end]) / (end - start) for t in range(4)]
-    if mean[DELETE] + mean[REPLACE] > 0.5:
-        tags[start:end] = [DELETE if mean[DELETE] > mean[REPLACE] else REPLACE] * (end - start)
-    else:
-        tags[start:end] = [KEEP] * (end - start - 1) + [INSERT if tags[end - 1] == INSERT else KEEP]
 
 
 # ---------------------------------------------------------------- points

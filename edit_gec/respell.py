@@ -27,10 +27,7 @@ NONE = 4.0  # nats against all candidates: the word is right as it is, or stands
 
 def doubt(spelling: Spelling, tags: list[int], probabilities: list[list[float]], sentence: Pieces) -> None:
     """Tag the unknown words of a sentence REPLACE that the model doubts and that are near a known one."""
-    unknown = list(spelling.read(sentence, unknown=True))
-    if not unknown or spelling.foreign(sentence):
-        return
-    for word in unknown:
+    for word in spelling.read(sentence, unknown=True):
         pieces = slice(word.first + 1, word.last + 1)  # the sentinel comes first
         changed = [p[DELETE] + p[REPLACE] for p in probabilities[pieces]]
         if sum(changed) >= DOUBT * len(changed) and spelling.candidates(word.text):

@@ -28,7 +28,8 @@ NAMED = 60_000  # words of the list that another one may stand for
 LISTED = 16  # candidates that the decoder reads
 SHORTEST, LONGEST = 3, 24  # letters of a word that is looked up
 LONGEST_GAP = 6  # words in a row that are chosen together
-FOREIGN = 3  # unknown words, if they are half of all, are another language's
+ENGLISH = 0.3  # of the words of an English sentence, and more, are among the first SPLIT of the list
+FOREIGN_WORDS, FOREIGN = 4, 0.2  # a sentence in another language has so many words, and this share is unknown
 # What speaks for a candidate, in nats:
 APART = 1.5  # against it: each letter changed; another first letter costs a third of that
 COMMON = 0.15  # against it: of the logarithm of its rank in the list
@@ -127,10 +128,11 @@ class Spelling:
                 yield Word(first, last + 1, word)
 
     def foreign(self, sentence: Pieces) -> bool:
-        """Whether so many words are unknown that it is no English."""
-        words = WORD.findall(sentence.source)
-        unknown = sum(not self.knows(word) for word in words)
-        return unknown >= FOREIGN and unknown >= len(words) / 2
+        """Whether it is no English: few of its words are common, and some unknown."""
+        words = [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
+        if len(words) < FOREIGN_WORDS or sum(word in self.ranks for word in words) > ENGLISH * len(words):
+            return False
+        return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
 
     def gap(self, sentence: Pieces, first: int, last: int) -> list[list[Candidate]]:
         """Candidates for each word, where the pieces first..last (half-open) are words and not all of them known;

@@ -18,6 +18,7 @@ from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.insertion import Slot
 from edit_gec.plan import INSERT, KEEP, REPLACE, Plan, realize, spans, unchanged
+from edit_gec.tagging import choose_tags
 from edit_gec.tokens import EOS, PAD, UNK, Tokens
 
 TEXTS = [
@@ -194,7 +195,7 @@ def test_no_slot_no_decoder(make_model: Callable[..., EdiT5], tokens: Tokens, mo
     for bias, changes in (([0.0, 0, 0, 0], False), ([0.0, 99, 0, 0], True)):  # all KEEP, all DELETE
         with torch.no_grad():
             model.tag_head.weight.zero_()
-            model.tag_head.bias.copy_(torch.tensor(bias) + torch.tensor([1.0, 0, 0, 0]))
+            model.tag_head.bias.copy_(torch.tensor(bias) + torch.tensor([9.0, 0, 0, 0]))
         predictions = predict(model, tokens, pieces, Options())
         assert [p.plan.changes for p in predictions] == [changes] * len(pieces)
         assert {p.steps for p in predictions} == {0} and calls == []
@@ -297,8 +298,28 @@ def test_words_change_as_a_whole(shipped: Tokens, text: str, chances: dict[int, 
     pieces = shipped.encode(text)
     surfaces = [pieces.text(n, n + 1) for n in range(len(pieces))]
     probabilities = [chances.get(n, STAY) for n in range(len(pieces) + 2)]
-    found = decode.choose_tags(probabilities, pieces, shipped)
+    found = choose_tags(probabilities, pieces, shipped)
     assert "".join("KDIR"[tag] for tag in found) == tags, surfaces
+
+
+HALF = [0.7, 0.3, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "chances", "tags"),
+    [
+        ("the the", {1: HALF, 2: HALF}, "KKD"),
+        ("the the", {1: SURE, 2: SURE}, "KKD"),
+        ("the the", {2: HALF}, "KKK"),
+        ("the then", {1: HALF, 2: HALF}, "KKK"),
+        ("the then", {1: SURE, 2: SURE}, "KRR"),
+    ],
+)
+def test_of_a_doubled_word_one_goes(shipped: Tokens, text: str, chances: dict[int, list[float]], tags: str) -> None:
+    pieces = shipped.encode(text)
+    probabilities = [list(chances.get(n, STAY)) for n in range(len(pieces) + 2)]
+    assert "".join("KDIR"[tag] for tag in choose_tags(probabilities, pieces, shipped)) == tags
+    assert all(abs(sum(p) - 1) < 1e-6 for p in probabilities)
 
 
 # --- folders ---------------------------------------------------------------------------------------------------------

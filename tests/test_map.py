@@ -35,6 +35,7 @@ PATH = [
         "insertion",
         "spelling",
         "respell",
+        "tagging",
         "decode",
     ),
     *("ragged", "resync", "target", "draft", "speculation", "verify", "edits", "verified", "corrector"),

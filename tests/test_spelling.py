@@ -108,8 +108,17 @@ def test_a_gap_is_misspelt_words_and_nothing_else(few: Spelling, tokens: Tokens)
 
 
 def test_foreign_sentences(few: Spelling, tokens: Tokens) -> None:
-    assert few.foreign(tokens.encode("La casa del garden")) and few.foreign(tokens.encode("xx yy, zz"))
-    assert not few.foreign(tokens.encode("The huose of the gardn")) and not few.foreign(tokens.encode("huose"))
+    for text in ("La casa del garden", "xx yy, zz qq: ww"):
+        assert few.foreign(tokens.encode(text))
+    for text in ("The huose of the gardn", "I wlk to shcool with", "huose", "xx yy, zz", "", "12 34 56 78 90"):
+        assert not few.foreign(tokens.encode(text)), "English, with errors, or too little to say"
+
+
+def test_foreign_sentences_are_left_alone(model: EdiT5, tokens: Tokens, few: Spelling) -> None:
+    text, options = "La casa del gardn zz ww", Options(keep_bias=-20)
+    for known, works in ((None, True), (few, False)):
+        (prediction,) = predict(model, tokens, [tokens.encode(text)], options, spelling=known)
+        assert (prediction.steps > 0) == works
 
 
 # --- what the decoder says -------------------------------------------------------------------------------------------

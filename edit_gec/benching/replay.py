@@ -138,9 +138,9 @@ def _target_follows(streams: Streams) -> Iterator[None]:
 
 @contextmanager
 def _edit5_follows(streams: Streams) -> Iterator[None]:
-    from edit_gec import decode, insertion
+    from edit_gec import decode, insertion, tagging
 
-    choose_tags, open_slots, advance = decode.choose_tags, insertion.open_slots, insertion.advance
+    choose_tags, open_slots, advance = tagging.choose_tags, insertion.open_slots, insertion.advance
     batch: list[Stream] = []  # of the sentences that change, in the order in which their slots open
     written: dict[int, list[int]] = {}  # into each slot, by its identity
 
