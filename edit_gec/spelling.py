@@ -35,6 +35,7 @@ APART = 1.5  # against it: each letter changed; another first letter costs a thi
 COMMON = 0.15  # against it: of the logarithm of its rank in the list
 SPLIT, TORN = 3000, 0.4  # two words without their space ("alot") are among the first so many, and cost that more
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LATIN = re.compile("[A-Za-zÀ-ɏ]")
 _COUNTS = np.array([bin(n).count("1") for n in range(1 << 13)], dtype=np.uint8)
 
 
@@ -128,8 +129,10 @@ class Spelling:
                 yield Word(first, last + 1, word)
 
     def foreign(self, sentence: Pieces) -> bool:
-        """Whether it is no English: few of its words are common, and some unknown."""
+        """Whether it is no English: few of its words are common, and some unknown; or its letters are not Latin."""
         words = [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
+        if words and not _LATIN.search(sentence.source):
+            return True
         if len(words) < FOREIGN_WORDS or sum(word in self.ranks for word in words) > ENGLISH * len(words):
             return False
         return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)

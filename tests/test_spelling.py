@@ -108,7 +108,7 @@ def test_a_gap_is_misspelt_words_and_nothing_else(few: Spelling, tokens: Tokens)
 
 
 def test_foreign_sentences(few: Spelling, tokens: Tokens) -> None:
-    for text in ("La casa del garden", "xx yy, zz qq: ww"):
+    for text in ("La casa del garden", "xx yy, zz qq: ww", "Привет", "明日は早い。"):
         assert few.foreign(tokens.encode(text))
     for text in ("The huose of the gardn", "I wlk to shcool with", "huose", "xx yy, zz", "", "12 34 56 78 90"):
         assert not few.foreign(tokens.encode(text)), "English, with errors, or too little to say"

@@ -31,17 +31,20 @@ def start(system: str, setup: Setup, sentences: Sequence[str], work: Path) -> di
     (work / "setup.json").write_text(setup.dumps(), encoding="utf-8")
     (work / "sentences.txt").write_text("\n".join(sentences), encoding="utf-8")
     command = [sys.executable, "-m", "edit_gec.benching.cold", str(work / "setup.json"), system]
-    begun = perf_counter()
-    with subprocess.Popen(
-        [*command, str(work / "sentences.txt")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=_environment(setup),
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        process.stdout.readline()
-        first_s = perf_counter() - begun
-        rest, talk = process.communicate()
+    with (work / "stderr.txt").open("w+", encoding="utf-8") as talk:
+        begun = perf_counter()
+        with subprocess.Popen(
+            [*command, str(work / "sentences.txt")], stdout=subprocess.PIPE, stderr=talk, text=True,
+            env=_environment(setup),
+        ) as process:  # fmt: skip
+            assert process.stdout is not None
+            process.stdout.readline()
+            first_s = perf_counter() - begun
+            rest = process.stdout.read()  # not communicate(), which does not know what readline has read ahead
+        talk.seek(0)
+        said = talk.read().strip()
     if process.returncode:
-        last = (talk.strip() or "no message").splitlines()[-1]
+        last = (said or "no message").splitlines()[-1]
         raise InputError(f"bench: {system} failed in a process of its own: {last}")
     return {"cold_start_s": first_s, **json.loads(rest)}
 
