@@ -66,15 +66,19 @@ class Objective:
 
     def rate(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""
-        return 1.0
+        given = self.recipe.encoder and name.startswith(("embedding.", "encoder."))
+        return self.recipe.encoder_rate if given else 1.0
 
     def start(self, stage: Stage, before: Path | None, init: Path | None) -> EdiT5:
-        """What a stage starts from: the model of the stage before, a T5, or chance; grown to the stage's depth.
+        """What a stage starts from: the model of the stage before, another EdiT5, a T5, or chance; grown to the stage's
+        depth.
 
         Raises InputError when model and vocabulary do not fit.
         """
         if before is not None:
             model = EdiT5.load(before)
+        elif self.recipe.encoder:
+            model = EdiT5.load(self.folder / self.recipe.encoder)  # heads and all
         elif init is not None:
             model, _ = warm_start(load_t5(init), self.recipe.config.slots)  # type: ignore[attr-defined]
         else:

@@ -10,8 +10,9 @@
     steps = 100
 
 A stage has a depth, a number of steps, an error rate, and shares of real edits and of text that needs no correction.
-With kind = "t5" a T5 is trained that writes whole corrected sentences; `layers` is then the depth of its decoder. It
-may start from an EdiT5's encoder, shared and frozen or as a copy of its own:
+With kind = "t5" a T5 is trained that writes whole corrected sentences; `layers` is then the depth of its decoder. A
+model may start from an EdiT5's encoder, shared and frozen or as a copy of its own; an EdiT5 that does so keeps its
+heads, too, and can learn to draft for a T5 on the same encoder:
 
     kind = "t5"
     encoder = "../edit5-mini"                  # folder of an EdiT5, seen from the recipe
@@ -65,8 +66,8 @@ class Recipe:
     seed: int = 1
     bf16: bool = True
     thresholds: dict[str, float] = field(default_factory=dict)  # of decode.Options, chosen on a development set
-    encoder: str = ""  # T5: folder of the EdiT5 whose encoder and embedding it starts with
-    encoder_rate: float = 0.0  # T5: learning rate of these against the rest; 0: shared with the EdiT5, frozen
+    encoder: str = ""  # folder of the EdiT5 whose encoder and embedding it starts with; an EdiT5 takes its heads too
+    encoder_rate: float = 0.0  # learning rate of these against the rest; 0: shared with the EdiT5, frozen
     guide: float = 0.5  # T5: weight of the attention that is guided to the piece which is copied next
     edit_weight: float = 2.0  # T5: weight of tokens that are no copy of what follows the last one
     stages: tuple[Stage, ...] = field(default=())

@@ -25,9 +25,10 @@ from conftest import PROSE
 from edit_gec.checkpoint import read_config, save_t5
 from edit_gec.collate import example
 from edit_gec.corrector import Corrector
-from edit_gec.edit5 import PRESETS, EdiT5
+from edit_gec.edit5 import PRESETS, EdiT5, EdiT5Config
 from edit_gec.errors import InputError
 from edit_gec.recipe import Recipe, Stage, read_recipe
+from edit_gec.shared import fingerprint
 from edit_gec.t5 import T5, T5Config
 from edit_gec.tokens import FILE, Tokens
 from edit_gec.train import Pairs, buckets, optimizer_for, schedule, train
@@ -284,6 +285,24 @@ def test_a_model_learns_from_a_t5(corpora: Path, recipe: Path, tokens: Tokens, t
     (recipe.parent / FILE).write_bytes((Path(__file__).parent.parent / "models/edit5-mini" / FILE).read_bytes())
     with pytest.raises(InputError, match=r"8064 entries with slots, the model has 664; another model's\?"):
         train(recipe, corpora, tmp_path / "other", init=tmp_path / "t5")
+
+
+def test_heads_learn_on_a_given_encoder(corpora: Path, recipe: Path, tokens: Tokens, tmp_path: Path) -> None:
+    shape: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 2, "num_layers": 2, "point_width": 8}
+    given = EdiT5(EdiT5Config(vocab_size=tokens.pieces + 64, slots=64, **shape))
+    given.save(tmp_path / "given", torch.bfloat16)
+    (tmp_path / "given" / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    stage = '[[stage]]\nname = "only"\nlayers = 2\nsteps = 2\nreal = 1.0\nbatch_pieces = 64\n'
+    recipe.write_text('encoder = "../given"\n' + RECIPE[: RECIPE.index("[[stage]]")] + stage)
+    made = EdiT5.load(train(recipe, corpora, tmp_path / "runs"))
+    given = EdiT5.load(tmp_path / "given")
+    same = {name for name, p in made.state_dict().items() if torch.equal(p, given.state_dict()[name])}
+    frozen = {name for name in given.state_dict() if name.startswith(("embedding.", "encoder."))}
+    assert frozen <= same and "tag_head.weight" not in same and "tag_layer.attention.o.weight" not in same
+    assert fingerprint(made) == fingerprint(given), "a T5 on that encoder takes it as its own"
+    recipe.write_text("encoder_rate = 0.5\n" + recipe.read_text())
+    moved = EdiT5.load(train(recipe, corpora, tmp_path / "others")).state_dict()
+    assert not any(torch.equal(moved[name], given.state_dict()[name]) for name in frozen if name.endswith("o.weight"))
 
 
 @pytest.mark.slow
