@@ -47,8 +47,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     # OpenMP's threads would spin while they wait for each other, and starve on a machine that does other work as well.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("KMP_BLOCKTIME", "0")
-    # oneDNN keeps code for each shape of a product, 1,024 of them by default: memory would grow with the text.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     try:
         args = _parser(argv).parse_args(_explicit(argv))
         return int(args.run(args))

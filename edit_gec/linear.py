@@ -7,10 +7,15 @@ A call costs some 10 us more, so small products stay where they are, and so does
 oneDNN reads weights in an order of its own, into which it brings them anew in each call. For one sentence at base size
 that is a quarter of the time: so wide layers keep a copy in that order, made when it is first used. It costs as much
 memory as their weights; models of less than base size have none.
+
+Each shape of a product has code of its own (some 256 kB). oneDNN keeps 1,024 of them, and torch 1,024 more in each
+thread: with texts of ever different lengths memory would grow by hundreds of MB, and be torn where they lie in between.
+What is kept here is enough for a batch; more is not faster.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from math import prod
 from weakref import WeakKeyDictionary
@@ -21,6 +26,9 @@ from torch.nn import functional as F
 
 LEAST = 1 << 20  # multiplications from which on oneDNN pays
 WIDE = 1 << 19  # weights from which on a copy does
+KEPT = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "16"}  # shapes, by oneDNN and by torch
+for _name, _shapes in KEPT.items():
+    os.environ.setdefault(_name, _shapes)  # read at the first product, not when torch is imported
 
 State = tuple[int, int]
 _packed: WeakKeyDictionary[nn.Module, tuple[State, Tensor]] = WeakKeyDictionary()

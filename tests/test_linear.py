@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -9,6 +14,24 @@ from torch.nn import functional as F
 from edit_gec import linear
 from edit_gec.linear import LEAST, Linear, product, usable
 
+EVER_NEW_SHAPES = """
+import ctypes
+import torch
+from edit_gec.linear import Linear
+
+class Info(ctypes.Structure):
+    _fields_ = [(str(n), ctypes.c_size_t) for n in range(10)]
+
+libc = ctypes.CDLL(None)
+libc.mallinfo2.restype = Info
+torch.set_num_threads(1)
+layer = Linear(256, 768, bias=False)
+with torch.inference_mode():
+    for rows in range(64, 264):
+        layer(torch.ones(rows, 256))
+        if rows in (163, 263):
+            print(getattr(libc.mallinfo2(), "7"))  # bytes in use
+"""
 SHAPES = [(1, 2048, 768), (3, 768, 2304), (25, 256, 704), (2, 4, 4)]
 
 
@@ -78,3 +101,15 @@ def test_wide_layers_keep_a_copy_that_follows_them() -> None:
         other = Linear(1024, 512)
         other(x)
         assert other not in linear._packed, "it is being trained"
+
+
+@pytest.mark.skipif(not linear.gains(), reason="no AVX-512 here")
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="no glibc from 2.33 on"
+)
+def test_ever_new_shapes_do_not_fill_the_memory() -> None:
+    """In a process of its own, where nothing is kept yet: a hundred shapes more take nothing; unbounded, 27 MB."""
+    fresh = {name: value for name, value in os.environ.items() if name not in linear.KEPT}
+    printed = subprocess.check_output([sys.executable, "-c", EVER_NEW_SHAPES], env=fresh, text=True)
+    before, after = map(int, printed.split())
+    assert after - before < 2**21
