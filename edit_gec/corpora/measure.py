@@ -7,7 +7,8 @@ Rows are the different lines of the given text as they stand, so that the model 
 takes so many of them again and again, so that a million rows end in minutes: what is remembered is not inferred, and
 memory, reading and writing are measured, not the model. What else is given goes to edit-gec corpus (--unit-size 100000:
 enough parts for all workers). One JSON object for each run: rows, workers, seconds, peak resident memory in MB of the
-driver and of its largest worker, and the summary of the job, whose rates exclude starting. cost.py makes tables of it.
+driver and of its largest worker, the mean of that worker in each fifth of the time (a peak is that of the longest
+sentences, what grows shows here), and the summary of the job, whose rates exclude starting. cost.py makes tables of it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +46,20 @@ def read_lines(path: Path, rows: int, distinct: int | None) -> list[str]:
     return lines[:wanted]
 
 
-def resident_mb(pid: int) -> float:
-    """Peak resident memory of a process so far."""
+def resident_mb(pid: int, kind: str = "VmHWM") -> float:
+    """Resident memory of a process: its peak so far, or what it is now (VmRSS)."""
     status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    return int(status.partition(f"{kind}:")[2].split()[0]) / 1024
+
+
+def fifths(values: list[float]) -> list[int]:
+    """Means of the first to the last fifth of what was seen, fewer where little was.
+
+    >>> fifths([1, 3, 2, 2, 5, 5, 1, 1, 0, 10])
+    [2, 2, 5, 1, 5]
+    """
+    cuts = [len(values) * n // 5 for n in range(6)]
+    return [round(sum(values[a:b]) / (b - a)) for a, b in pairwise(cuts) if a < b]
 
 
 def children(pid: int) -> list[int]:
@@ -58,12 +70,14 @@ def children(pid: int) -> list[int]:
 def run(source: Path, output: Path, workers: int, more: list[str]) -> dict[str, Any]:
     """One job in a process of its own, watched until it ends. Raises RuntimeError where it fails."""
     command = [sys.executable, "-m", "edit_gec", "corpus", str(source), str(output), "--workers", str(workers), *more]
-    begun, driver, largest = time.monotonic(), 0.0, 0.0
+    begun, driver, largest, seen = time.monotonic(), 0.0, 0.0, list[float]()
     process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
     while process.poll() is None:
         try:
             driver = max(driver, resident_mb(process.pid))
-            largest = max([largest, *map(resident_mb, children(process.pid))])
+            started = children(process.pid)
+            largest = max([largest, *map(resident_mb, started)])
+            seen += [max(resident_mb(pid, "VmRSS") for pid in started)] if started else []
         except (OSError, IndexError):
             pass  # it has just ended
         time.sleep(0.2)
@@ -74,6 +88,7 @@ def run(source: Path, output: Path, workers: int, more: list[str]) -> dict[str, 
         "seconds": round(time.monotonic() - begun, 1),
         "driver_mb": round(driver),
         "worker_mb": round(largest),
+        "worker_mb_in_time": fifths(seen),
         "summary": summary,
     }
 
