@@ -47,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     with_what.add_argument("--target", metavar="NAME|PATH", help="T5 that everybody decodes with (default: t5-mini)")
     with_what.add_argument("--assistant", metavar="PATH", help="small T5 that drafts token by token")
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
-    with_what.add_argument("--learn", metavar="FILE", help="text for n-grams and MLP of --speculation")
+    with_what.add_argument("--learn", metavar="FILE", help="text for the n-grams of --speculation")
+    with_what.add_argument("--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.speculator")
     how = parser.add_argument_group("how")
     how.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     how.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"))
@@ -174,8 +175,9 @@ def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
         raise InputError(f"{args.file}: no sentence of 1 to {longest} pieces")
     sentences = text.spread(short, args.sentences or SENTENCES[kind], lambda sentence: len(tokens.ids(sentence)))
     setup = Setup(
-        model=str(model), target=str(target or ""), assistant=args.assistant or "", harper=args.harper or "",
-        device=args.device, dtype=args.dtype, threads=torch.get_num_threads(),
+        model=str(model), target=str(target or ""), assistant=args.assistant or "",
+        speculator=args.speculator or "", harper=args.harper or "", device=args.device, dtype=args.dtype,
+        threads=torch.get_num_threads(),
     )  # fmt: skip
     return setup, sentences
 

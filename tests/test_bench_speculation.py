@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 from tiny_t5 import pairs, trained_target
 
 from edit_gec.benching import plots, speculate
 from edit_gec.benching.setup import Setup
 from edit_gec.checkpoint import save_t5
 from edit_gec.cli import main
+from edit_gec.speculator import Speculator
 from edit_gec.tokens import FILE
 
 if TYPE_CHECKING:
@@ -27,7 +29,11 @@ def given(tokens: Tokens, model_folder: Path, tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("target")
     save_t5(trained_target(tokens).model, folder)
     (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
-    return Setup(model=str(model_folder), target=str(folder), assistant=str(folder), max_length=48)
+    torch.manual_seed(0)
+    mlp = folder / "mlp"
+    Speculator(64, trained_target(tokens).model.config.vocab_size, width=16, steps=3).save(mlp)
+    models = {"target": str(folder), "assistant": str(folder), "speculator": str(mlp)}
+    return Setup(model=str(model_folder), **models, max_length=48)
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,7 @@ class Setup:
     target: str = ""  # Hugging Face T5 folder with spiece.model; none: no T5 runs
     slim: str = ""
     assistant: str = ""  # a small T5 for transformers' assisted generation
+    speculator: str = ""  # folder of an MLP that drafts for the target (speculator.py)
     harper: str = ""  # folder with node_modules/harper.js
     converted: dict[str, str] = field(default_factory=dict)  # CTranslate2 folders by precision
     replayed: tuple[str, ...] = ()  # which of model, target and slim follow the streams

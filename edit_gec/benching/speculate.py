@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "edit5, shared", "unigram", "bigram", "small t5", "mlp")
 WHOLE = (1, 3, 7, 24)  # tokens of a whole draft that one pass may read
 STEPWISE = (1, 3, 5, 7)
-MLP_STEPS = 3
-LEARN = 500  # sentences that the MLP learns from
 WIDTHS = (1, 2, 4, 8, 16, 25)  # tokens of a pass whose time is measured
 Say = Callable[[str], None]
 Make = Callable[[int, "Sampling | None"], "Drafter"]
@@ -78,6 +76,7 @@ def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers
     from edit_gec.benching.setup import load_corrector
     from edit_gec.draft import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
     from edit_gec.resync import UniqueNGram
+    from edit_gec.speculator import Speculated, Speculator
 
     tokens = target.tokens
     corrector = load_corrector(setup)
@@ -97,30 +96,19 @@ def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers
         for order, name in ((1, "unigram"), (2, "bigram")):
             following = NGrams.learn(learn, tokens, order=order, gamma=Gamma(1)).following
             makers[name] = (lambda gamma, sampling, f=following: NGrams(f, Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
-        makers["mlp"] = (_mlp(target, learn), (1, 2, MLP_STEPS))
     else:
-        skipped |= dict.fromkeys(("unigram", "bigram", "mlp"), "no text to learn from (--learn FILE)")
+        skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from (--learn FILE)")
+    if setup.speculator:
+        mlp = Speculator.load(setup.speculator, target)
+        makers["mlp"] = (lambda gamma, sampling: Speculated(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
+    else:
+        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.speculator trains one)"
     if setup.assistant:
         small = load_target(setup, "assistant")
         makers["small t5"] = (lambda gamma, sampling: SmallT5(small, tokens, Gamma(gamma), sampling), STEPWISE)
     else:
         skipped["small t5"] = "no small T5 (--assistant FOLDER)"
     return makers, skipped
-
-
-def _mlp(target: Target, learn: Sequence[str]) -> Make:
-    """An MLP speculator, trained here in its two stages: on the text as it is, then on what the target makes of it."""
-    import torch
-
-    from edit_gec.draft import Gamma
-    from edit_gec.speculator import Speculated, Speculator, train_speculator
-
-    torch.manual_seed(0)
-    config = target.model.config
-    speculator = Speculator(config.d_model, config.vocab_size, width=min(256, config.d_model), steps=MLP_STEPS)
-    lines = [line for line in learn if target.fits(line)][:LEARN]
-    train_speculator(speculator.to(target.device), target, [(line, line) for line in lines], epochs=5)
-    return lambda gamma, sampling: Speculated(speculator, Gamma(gamma))
 
 
 # ---------------------------------------------------------------- measuring

@@ -27,9 +27,8 @@ from edit_gec.benching.setup import Setup, load_target
 from edit_gec.benching.speculate import drafters
 from edit_gec.benching.text import read_sentences
 from edit_gec.corrector import find_model
-from edit_gec.draft import Follow, Gamma, Several
+from edit_gec.draft import Follow, Several
 from edit_gec.exactness import flips, summary
-from edit_gec.speculator import Speculated, Speculator
 from edit_gec.target import Target
 from edit_gec.verify import verify
 
@@ -72,23 +71,20 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[32])
     parser.add_argument("--count", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--speculator", type=Path, help="folder of python -m edit_gec.speculator")
+    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.speculator")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only", nargs="+", help="these drafters")
     args = parser.parse_args()
     folders = [str(find_model(name)) if name else "" for name in (args.model, args.target, args.assistant)]
     model, target_folder, assistant = folders
     threads = torch.get_num_threads()
-    setup = Setup(model, target_folder, assistant=assistant, dtype=args.dtype, threads=threads)
+    given = {"assistant": assistant, "speculator": args.speculator}
+    setup = Setup(model, target_folder, **given, dtype=args.dtype, threads=threads)
     target = load_target(setup)
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = drafters(setup, target, learn)
     first = makers.get("edit5, shared", makers["edit5 draft"])[0]
     makers["edit5 + copy"] = (lambda *given: Several(first(*given), Follow(target.tokens)), ())
-    if args.speculator:
-        speculator = Speculator.load(args.speculator, target)
-        makers["mlp"] = (lambda gamma, sampling: Speculated(speculator, Gamma(gamma)), ())
-        skipped.pop("mlp", None)
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [text for text in read_sentences(args.file) if target.fits(text)]
