@@ -195,7 +195,8 @@ class Objective:
     def finish(self, stage: Path, output: Path) -> None:
         """Write the folder to ship, weights in bf16: a Hugging Face T5, or one without the encoder that it shares."""
         model = load_stage(stage).to(torch.bfloat16)
-        trained: dict[str, Any] = {"trained": [asdict(s) for s in self.recipe.stages]}
+        stages = [asdict(s) for s in self.recipe.stages]
+        trained: dict[str, Any] = {"n_positions": self.recipe.max_pieces, "trained": stages}
         if self.recipe.shared and self.encoder:
             shared.save(model, output, self.encoder, **trained)
         else:

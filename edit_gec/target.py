@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -77,6 +77,7 @@ class Target:
         prefix: str = "",
         sentinel: bool = False,
         max_length: int = MAX_LENGTH,
+        max_pieces: int | None = None,
         edit5: EdiT5 | None = None,
     ) -> None:
         if tokens.pieces > model.config.vocab_size:
@@ -86,6 +87,7 @@ class Target:
         if max_length < 1:
             raise InputError(f"max_length {max_length}: at least one token is wanted")
         self.model, self.tokens, self.prefix, self.max_length = model, tokens, prefix, max_length
+        self.longest = max_pieces or max_length
         self.sentinel, self.edit5 = sentinel or edit5 is not None, edit5
 
     @classmethod
@@ -99,7 +101,8 @@ class Target:
         max_length: int = MAX_LENGTH,
         edit5: EdiT5 | None = None,
     ) -> Target:
-        """Load a Hugging Face T5 folder. The prefix, where it is not given, is "prefix" of its config.json, or none.
+        """Load a Hugging Face T5 folder. The prefix, where it is not given, is "prefix" in its config.json, or none;
+        "n_positions" there is the longest source that it was trained on.
 
         A folder that shares the encoder of an EdiT5 takes that of `edit5`, if it is the one, and else loads it. Raises
         InputError for a folder that is no T5, or has no vocabulary, or one that does not fit.
@@ -107,16 +110,20 @@ class Target:
         folder = Path(folder)
         config = checkpoint.read_config(folder)
         prefix = str(config.get("prefix") or "") if prefix is None else prefix
+        positions = config.get("n_positions") or MAX_LENGTH
+        if not isinstance(positions, int) or positions < 1:
+            raise InputError(f"{folder / 'config.json'}: n_positions {positions!r}; a whole number from 1 is wanted")
+        longest: dict[str, Any] = {"max_length": max_length, "max_pieces": positions}
         if "encoder" in config:
             t5, edit5 = shared.load(folder, edit5)
             tokens = Tokens.load(folder, edit5.config.slots)
             edit5.to(device, dtype)
-            return cls(t5.to(device, dtype), tokens, prefix=prefix, max_length=max_length, edit5=edit5)
+            return cls(t5.to(device, dtype), tokens, prefix=prefix, **longest, edit5=edit5)
         tokens, sentinel = Tokens.load(folder, 0), bool(config.get("sentinel"))
         t5 = checkpoint.load_t5(folder, dtype).to(device)
         if sentinel:  # exported from a shared encoder
             tokens = Tokens(tokens.processor, t5.config.vocab_size - tokens.pieces)
-        return cls(t5, tokens, prefix=prefix, sentinel=sentinel, max_length=max_length)
+        return cls(t5, tokens, prefix=prefix, sentinel=sentinel, **longest)
 
     @classmethod
     def sharing(cls, edit5: EdiT5, t5: T5, tokens: Tokens, *, max_length: int = MAX_LENGTH) -> Target:
@@ -132,16 +139,22 @@ class Target:
 
         The sentinel is the last id of the embedding, <extra_id_0>.
         """
-        checkpoint.save_t5(self.model, folder, sentinel=self.sentinel, prefix=self.prefix)
+        extra = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
+        checkpoint.save_t5(self.model, folder, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
     @property
     def device(self) -> torch.device:
         return self.model.embedding.weight.device
 
+    @property
+    def max_pieces(self) -> int:
+        """Pieces of the longest source that it reads, prefix counted: what it was trained on, and could be copied."""
+        return min(self.longest, self.max_length - 1)
+
     def fits(self, sentence: str) -> bool:
-        """Whether the sentence could at least be copied in max_length tokens."""
-        return len(self.tokens.ids(self.prefix + sentence)) < self.max_length
+        """Whether the sentence is no longer than what the target reads."""
+        return len(self.tokens.ids(self.prefix + sentence)) <= self.max_pieces
 
     def limit(self, sentence: str) -> int:
         """Tokens that the output of this sentence may have, </s> included: a small model now and then repeats itself
@@ -149,12 +162,12 @@ class Target:
         return output_limit(len(self.tokens.ids(sentence)), self.max_length)
 
     def source_ids(self, sentence: str) -> list[int]:
-        """What the encoder reads. Raises InputError for a sentence that could not even be copied in max_length."""
+        """What the encoder reads. Raises InputError for a sentence that is longer than `fits` allows."""
         ids = self.tokens.ids(self.prefix + sentence)
-        if len(ids) >= self.max_length:
+        if len(ids) > self.max_pieces:
             raise InputError(
-                f"target: a sentence of {len(ids)} pieces, at most {self.max_length - 1} are wanted; "
-                f"split it, or raise max_length: {sentence[:40]!r}..."
+                f"target: a sentence of {len(ids)} pieces, at most {self.max_pieces} are wanted; split it, or raise "
+                f"max_length and n_positions: {sentence[:40]!r}..."
             )
         return [*([self.tokens.slot(0)] if self.sentinel else []), *ids, EOS]
 

@@ -78,7 +78,7 @@ class Verifier:
         if self.target.edit5 is not edit5 or not windows:
             return None
         sources = list(map(text_of, windows))
-        if any(len(window) >= self.target.max_length for window in windows):
+        if any(len(window) > self.target.max_pieces for window in windows):
             return None
         if [tuple(self.target.tokens.ids(source)) for source in sources] != [window.ids for window in windows]:
             return None  # a window that begins inside a sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,22 @@ def test_rolled_back_rows_are_as_if_never_longer(tokens: Tokens) -> None:
 def test_a_sentence_that_cannot_fit_is_refused(tokens: Tokens) -> None:
     with pytest.raises(InputError, match="at most 9 are wanted; split it, or raise max_length"):
         random_target(tokens, max_length=10).generate(["This sentence has more pieces than ten, by far."])
+
+
+def test_sources_are_as_long_as_it_was_trained_on(tokens: Tokens, tmp_path: Path) -> None:
+    target = random_target(tokens, max_length=40)
+    assert target.max_pieces == 39
+    target.longest = 6
+    target.export(tmp_path)
+    loaded = Target.load(tmp_path)
+    assert loaded.max_pieces == 6 and loaded.max_length > 6, "what it writes may be longer"
+    assert loaded.fits("walk") and not loaded.fits("This sentence has more pieces than six.")
+    with pytest.raises(InputError, match="at most 6 are wanted"):
+        loaded.generate(["This sentence has more pieces than six."])
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"n_positions": "many"}))
+    with pytest.raises(InputError, match="n_positions 'many'; a whole number"):
+        Target.load(tmp_path)
 
 
 def test_output_ends_at_max_length(tokens: Tokens) -> None:
