@@ -160,7 +160,7 @@ def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
             correct.say(f"no {corrector.DEFAULT_TARGET} here and no --target: {so}")
     import torch
 
-    from edit_gec.checkpoint import read_config
+    from edit_gec.target import trained_length
     from edit_gec.tokens import Tokens
 
     torch.set_num_threads(args.threads or os.cpu_count() or 1)
@@ -172,7 +172,7 @@ def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
     found = text.read_sentences(args.file) if args.file else text.OWN
     longest = 120  # pieces: what every model reads at once, base size included; a target may want less
     if target:
-        longest = min(longest, int(read_config(target).get("n_positions") or longest))
+        longest = min(longest, trained_length(target))
     short = [sentence for sentence in found if 0 < len(tokens.ids(sentence)) <= longest]
     if not short:
         raise InputError(f"{args.file}: no sentence of 1 to {longest} pieces")

@@ -111,8 +111,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.pairs < 1:
         raise InputError(f"--pairs {args.pairs}: at least one is wanted")
-    options = {"device": args.device, "min_confidence": args.min_confidence}
-    corrector = Corrector.load(args.model, target=args.target, **options)
+    corrector = Corrector.load(args.model, target=args.target, device=args.device, min_confidence=args.min_confidence)
     stage = Stage("distil", 1, rate=args.rate, real=args.real, clean=args.clean)
     texts = Pairs(corrector.folder, args.data, Recipe("distil"), stage, 0).texts(random.Random(args.seed))
     pairs = distil(corrector, (source for source, _ in texts), args.pairs)

@@ -110,10 +110,7 @@ class Target:
         folder = Path(folder)
         config = checkpoint.read_config(folder)
         prefix = str(config.get("prefix") or "") if prefix is None else prefix
-        positions = config.get("n_positions") or MAX_LENGTH
-        if not isinstance(positions, int) or positions < 1:
-            raise InputError(f"{folder / 'config.json'}: n_positions {positions!r}; a whole number from 1 is wanted")
-        longest: dict[str, Any] = {"max_length": max_length, "max_pieces": positions}
+        longest: dict[str, Any] = {"max_length": max_length, "max_pieces": trained_length(folder)}
         if "encoder" in config:
             t5, edit5 = shared.load(folder, edit5)
             tokens = Tokens.load(folder, edit5.config.slots)
@@ -233,6 +230,17 @@ class Target:
                     for cache in caches:
                         cache.select(index)
         return outputs
+
+
+def trained_length(folder: Path) -> int:
+    """Pieces of the longest source that the T5 of a folder was trained on: "n_positions" of its config.json.
+
+    MAX_LENGTH where it does not say. Raises InputError for what is no number.
+    """
+    positions = checkpoint.read_config(folder).get("n_positions") or MAX_LENGTH
+    if not isinstance(positions, int) or positions < 1:
+        raise InputError(f"{folder / 'config.json'}: n_positions {positions!r}; a whole number from 1 is wanted")
+    return positions
 
 
 def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:
