@@ -62,6 +62,8 @@ def read_options(folder: Path, **given: Any) -> Options:
         wanted = ", ".join(sorted(names))
         raise InputError(f"{folder / 'config.json'}: thresholds {thresholds!r}; numbers for {wanted} are wanted")
     own = Options(**thresholds)
+    if own.slope <= 0:
+        raise InputError(f"{folder / 'config.json'}: slope {own.slope}; above 0 is wanted: surer edits are better ones")
     if "min_confidence" in given and "sentence_gate" not in given:
         given["sentence_gate"] = moved(own.sentence_gate, own.min_confidence, given["min_confidence"])
     return replace(own, **given)
@@ -122,22 +124,24 @@ def predict(
         tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
     with region("point"):
         orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
-    changed = [n for n, t in enumerate(tags) if english[n] and (any(t) or links[n])]
+    hopes = [hope(*each, options) for each in zip(tags, probabilities, links, strict=True)]
+    changed = [n for n, hoped in enumerate(hopes) if hoped and english[n]]
     doubts = [max(1 - piece[KEEP] for piece in p[: len(s) + 1]) for p, s in zip(probabilities, sentences, strict=True)]
     predictions = [Prediction(unchanged(len(s) + 1), doubt=d) for s, d in zip(sentences, doubts, strict=True)]
     if not changed:
         return predictions
     slots = open_slots([tags[n] for n in changed], [orders[n] for n in changed])
-    if slots:
+    worth = [slot for slot in slots if slot.kept in hopes[changed[slot.sentence]]]
+    if worth:
         with region("insert setup"):
             rows = torch.tensor(changed, device=device)
             ranks = pad([[*rank_list(o, len(t)), len(o)] for o, t in zip(orders, tags, strict=True)], -1).to(device)
             memory = model.remember(encoded[rows], bias[rows], tag_ids[rows], ranks[rows])
         if spelling:
             with region("spell"):
-                misspelt = respell(spelling, slots, [tags[n] for n in changed], [sentences[n] for n in changed])
+                misspelt = respell(spelling, worth, [tags[n] for n in changed], [sentences[n] for n in changed])
                 choose(model, tokens, memory, mask[rows], misspelt)
-        left = [slot for slot in slots if not slot.finished]
+        left = [slot for slot in worth if not slot.finished]
         if left:
             fill(model, tokens, memory, mask[rows], left, sequential=options.sequential)
     with region("realize"):
@@ -196,6 +200,50 @@ def rank_list(order: Sequence[int], length: int) -> list[int]:
 # ---------------------------------------------------------------- the plan, and how sure it is
 
 
+def changes(tags: Sequence[int]) -> dict[int, list[int]]:
+    """The kept pieces behind which something changes, and what is deleted there: nothing where words are inserted.
+
+    >>> changes([KEEP, REPLACE, DELETE, INSERT])
+    {0: [1, 2], 3: []}
+    """
+    gaps: dict[int, list[int]] = {}
+    kept = 0
+    for i, tag in enumerate(tags):
+        if tag in (KEEP, INSERT):
+            kept = i
+        if tag == INSERT:
+            gaps[i] = []
+        elif tag != KEEP:
+            gaps.setdefault(kept, []).append(i)
+    return gaps
+
+
+def tagged(gaps: dict[int, list[int]], probabilities: list[list[float]]) -> dict[int, float]:
+    """Probability of each change by its tags alone, in the mean over deleted pieces."""
+    chances: dict[int, float] = {}
+    for piece, deleted in gaps.items():
+        sure = [probabilities[i][DELETE] + probabilities[i][REPLACE] for i in deleted]
+        sure = sure or [probabilities[piece][INSERT] + probabilities[piece][REPLACE]]
+        chances[piece] = sum(sure) / len(sure)
+    return chances
+
+
+def hope(
+    tags: list[int], probabilities: list[list[float]], links: dict[int, float], options: Options
+) -> frozenset[int]:
+    """The changes of a sentence that may come to be sure enough. What is written makes them less sure than their tags
+    are, so the others need not be written; none are left where the sentence fails as a whole."""
+    scales = (options.slope, options.offset), (1.0, options.spelling_offset)
+    best = {piece: calibrated(value, options.slope, options.offset) for piece, value in links.items()}
+    for piece, value in tagged(changes(tags), probabilities).items():
+        best[piece] = min(max(calibrated(value, *scale) for scale in scales), best.get(piece, 1.0))
+    least = max(options.min_confidence, 1e-9)
+    good = frozenset(piece for piece, value in best.items() if value >= least)
+    if not good or max(best.values()) < options.sentence_gate or (links and len(good) < len(best)):
+        return frozenset()
+    return frozenset(best) if options.sequential else good  # there what one slot holds is read by the next
+
+
 def assemble(
     tags: list[int],
     probabilities: list[list[float]],
@@ -210,19 +258,9 @@ def assemble(
     moved, gaps and links are one decision: all or nothing.
     """
     written = {slot.kept: slot for slot in slots}
-    gaps: dict[int, list[int]] = {}
-    kept = 0
-    for i, tag in enumerate(tags):
-        if tag in (KEEP, INSERT):
-            kept = i
-        else:
-            gaps.setdefault(kept, []).append(i)
+    gaps = changes(tags)
     confidence = {piece: calibrated(value, options.slope, options.offset) for piece, value in links.items()}
-    for piece in {*gaps, *written}:
-        deleted = gaps.get(piece, [])
-        sure = [probabilities[i][DELETE] + probabilities[i][REPLACE] for i in deleted]
-        sure = sure or [probabilities[piece][INSERT] + probabilities[piece][REPLACE]]
-        value = sum(sure) / len(sure)
+    for piece, value in tagged(gaps, probabilities).items():
         scale = options.slope, options.offset
         if piece in written:
             slot = written[piece]

@@ -113,6 +113,47 @@ def test_the_gate_takes_a_sentence_whole(model: EdiT5, tokens: Tokens) -> None:
         assert gated.plan == (free.plan if surest >= gate else decode.unchanged(free.plan.length))
 
 
+@brief
+@given(
+    texts=st.lists(nasty.filter(bool), min_size=1, max_size=3),
+    floor=st.floats(0, 0.9),
+    gate=st.floats(0, 0.9),
+    slope=st.floats(0.2, 2),
+    offset=st.floats(-2, 2),
+    sequential=st.booleans(),
+)
+def test_what_cannot_become_sure_is_not_written(
+    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, slope: float, offset: float,
+    sequential: bool,
+) -> None:  # fmt: skip
+    """The decoder writes less, and the result is the same as if it had written everything."""
+    pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
+    options = Options(
+        min_confidence=floor, sentence_gate=gate, slope=slope, offset=offset, spelling_offset=-offset,
+        sequential=sequential,
+    )  # fmt: skip
+    written = {True: 0, False: 0}
+    found = {}
+    for thrifty in written:
+        with pytest.MonkeyPatch.context() as patch:
+            if not thrifty:
+                patch.setattr(decode, "hope", lambda tags, _, links, __: {*decode.changes(tags), *links})
+            original = insertion.advance
+            patch.setattr(
+                insertion, "advance", lambda *a, n=thrifty: (written.update({n: written[n] + 1}), original(*a))[1]
+            )
+            found[thrifty] = predict(model, tokens, pieces, options)
+    assert written[True] <= written[False]
+    assert all(same(*pair) for pair in zip(found[True], found[False], strict=True))
+
+
+def test_a_high_threshold_needs_no_decoder(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = [tokens.encode(text) for text in TEXTS]
+    assert any(p.plan.insertions for p in predict(model, tokens, pieces, Options()))
+    monkeypatch.setattr(decode, "fill", None)
+    assert not any(p.plan.changes for p in predict(model, tokens, pieces, Options(sentence_gate=1.01)))
+
+
 def test_the_gate_moves_with_the_threshold() -> None:
     assert [round(decode.moved(0.6, 0.4, given), 6) for given in (0.0, 0.2, 0.4, 0.7, 1.0)] == [0, 0.3, 0.6, 0.8, 1]
     assert decode.moved(0.0, 0.4, 0.7) == 0.7, "a gate below the threshold is none"
