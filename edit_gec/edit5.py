@@ -172,7 +172,7 @@ class EdiT5(nn.Module):
 
     def output(self, hidden: Tensor) -> Tensor:
         """Decoder output [..., d] -> logits over the vocabulary [..., V], tied to the embedding."""
-        return product(hidden * self.config.d_model**-0.5, self.embedding.weight)
+        return product(hidden * self.config.d_model**-0.5, self.embedding)
 
     def likeliest(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probability and id [R] of the likeliest piece after hidden [R, d]; none that is `banned` [V], not </s>

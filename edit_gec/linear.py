@@ -4,9 +4,9 @@ torch hands products in float32 to MKL, which holds back on processors that are 
 correction takes 70 % of its time there (profiles/LOG.md). Precision is the same, only the order of summation differs.
 A call costs some 10 us more, so small products stay where they are, and so does everything that needs a gradient.
 
-oneDNN reads weights in an order of its own, into which it brings them anew in each call. For one sentence at base size
-that is a quarter of the time: so wide layers keep a copy in that order, made when it is first used. It costs as much
-memory as their weights; models of less than base size have none.
+oneDNN reads weights in an order of its own, into which it brings them anew in each call. For the few rows of one
+sentence that takes as long as the product: so layers keep a copy in that order, made when they first meet few rows.
+It costs as much memory as their weights; where all batches are large, only the widest layers have one.
 
 Each shape of a product has code of its own (some 256 kB). oneDNN keeps 1,024 of them, and torch 1,024 more in each
 thread: with texts of ever different lengths memory would grow by hundreds of MB, and be torn where they lie in between.
@@ -25,7 +25,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 LEAST = 1 << 20  # multiplications from which on oneDNN pays
-WIDE = 1 << 19  # weights from which on a copy does
+LEAST_COPIED = 1 << 17  # weights from which on it pays for a single row, if it has a copy of them
+FEW = 128  # rows up to which a copy pays
+WIDE = 1 << 19  # weights from which on it always does
 KEPT = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "16"}  # shapes, by oneDNN and by torch
 for _name, _shapes in KEPT.items():
     os.environ.setdefault(_name, _shapes)  # read at the first product, not when torch is imported
@@ -38,27 +40,28 @@ class Linear(nn.Linear):
     """nn.Linear by oneDNN where that is faster."""
 
     def forward(self, x: Tensor) -> Tensor:
-        if not usable(x, self.weight):
-            return F.linear(x, self.weight, self.bias)
-        weight = packed(self) if self.weight.numel() >= WIDE and not self.training else self.weight
-        return _onednn(x, weight, self.bias)
+        return product(x, self)
 
 
-def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x [..., K] times weight [N, K] transposed, plus bias [N] -> [..., N]; as F.linear."""
-    return _onednn(x, weight, bias) if usable(x, weight) else F.linear(x, weight, bias)
-
-
-def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    out: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+def product(x: Tensor, module: nn.Module) -> Tensor:
+    """x [..., K] times module.weight [N, K] transposed, plus its bias if it has one -> [..., N]; as F.linear."""
+    weight, bias = module.weight, getattr(module, "bias", None)
+    assert isinstance(weight, Tensor)
+    rows, weights = prod(x.shape[:-1]), weight.numel()
+    copied = not module.training and (rows <= FEW or weights >= WIDE)
+    large = rows * weights >= LEAST or (copied and rows > 0 and weights >= LEAST_COPIED)
+    if not large or not usable(x, weight):
+        return F.linear(x, weight, bias)
+    given = packed(module, weight) if copied else weight
+    out: Tensor = torch.ops.mkldnn._linear_pointwise(x, given, bias, "none", [], "")
     return out
 
 
-def packed(module: nn.Linear) -> Tensor:
-    """The weight in oneDNN's order, made anew when it has changed."""
-    now, found = state(module.weight), _packed.get(module)
+def packed(module: nn.Module, weight: Tensor) -> Tensor:
+    """The module's weight in oneDNN's order, made anew when it has changed."""
+    now, found = state(weight), _packed.get(module)
     if found is None or found[0] != now:
-        found = _packed[module] = now, torch.ops.mkldnn._reorder_linear_weight(module.weight.detach(), None)
+        found = _packed[module] = now, torch.ops.mkldnn._reorder_linear_weight(weight.detach(), None)
     return found[1]
 
 
@@ -68,11 +71,10 @@ def state(weight: Tensor) -> State:
 
 
 def usable(x: Tensor, weight: Tensor) -> bool:
-    """Whether oneDNN does this product: a large one in float32 on a CPU that was measured to gain, nothing to
-    differentiate, and nobody who wants to see torch's own operators (autocast, the compiler)."""
+    """Whether oneDNN may do this product: in float32 on a CPU that was measured to gain, nothing to differentiate, and
+    nobody who wants to see torch's own operators (autocast, the compiler)."""
     return (
-        prod(x.shape[:-1]) * weight.numel() >= LEAST
-        and x.dtype == weight.dtype == torch.float32
+        x.dtype == weight.dtype == torch.float32
         and x.device.type == weight.device.type == "cpu"
         and not torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")

@@ -50,7 +50,7 @@ def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor
         found = _estimated(weight, _copy(module, weight), hidden, banned, opening, end)
         if found is not None:
             return found
-    log_probabilities = product(hidden, weight).float().log_softmax(-1)  # [R, V]
+    log_probabilities = product(hidden, module).float().log_softmax(-1)  # [R, V]
     log_probabilities.masked_fill_(banned, -1e9)
     log_probabilities[opening, end] = -1e9
     values, ids = log_probabilities.max(-1)

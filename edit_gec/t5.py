@@ -324,7 +324,7 @@ class T5(nn.Module):
         """Decoder output [..., d] -> [..., V]."""
         if self.config.scale_decoder_outputs:
             hidden = hidden * self.config.d_model**-0.5
-        return product(hidden, self.embedding.weight if self.output is None else self.output.weight)
+        return product(hidden, self.embedding if self.output is None else self.output)
 
     def forward(self, ids: Tensor, mask: Tensor, target: Tensor) -> Tensor:
         """Teacher-forced logits [B, T, V] for decoder inputs target [B, T] (starting with <pad>)."""

@@ -64,18 +64,22 @@ def test_parts_of_a_tensor_and_no_rows_at_all() -> None:
 
 @pytest.mark.skipif(not linear.gains(), reason="no AVX-512 here")
 def test_where_it_is_used() -> None:
-    x, weight = torch.randn(4, 512), torch.randn(512, 512)
+    x, layer = torch.randn(4, 512), Linear(512, 512, bias=False)
+    weight = layer.weight.detach()
     assert weight.numel() * 4 == LEAST and not usable(x, weight), "gradients are computed here"
     with torch.no_grad():
         assert usable(x, weight)
         assert not usable(x.bfloat16(), weight.bfloat16()) and not usable(x.double(), weight.double())
         with torch.autocast("cpu", torch.bfloat16):
-            assert not usable(x, weight) and product(x, weight).dtype == torch.bfloat16
+            assert not usable(x, weight) and product(x, layer).dtype == torch.bfloat16
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
-            product(x, weight)
-            product(x[:1], weight)  # too small
+            product(x, layer)
+            product(x[:1], layer)  # too small in training, where no copy is kept
+            product(x[:1], layer.eval())
+            product(x[:1], Linear(512, 128).eval())  # too small for one row
+            product(x[:1], torch.nn.Embedding(4096, 512).eval())
     names = [event.name for event in seen.events()]
-    assert names.count("mkldnn::_linear_pointwise") == names.count("aten::linear") == 1
+    assert (names.count("mkldnn::_linear_pointwise"), names.count("aten::linear")) == (3, 2)
 
 
 def test_gradients_are_torchs() -> None:
@@ -86,18 +90,21 @@ def test_gradients_are_torchs() -> None:
 
 
 @pytest.mark.skipif(not linear.gains(), reason="no AVX-512 here")
-def test_wide_layers_keep_a_copy_that_follows_them() -> None:
-    x, layer, narrow = torch.randn(5, 1024), Linear(1024, 512).eval(), Linear(512, 512).eval()
+def test_layers_keep_a_copy_that_follows_them() -> None:
+    x, layer, narrow = torch.randn(200, 1024), Linear(1024, 512).eval(), Linear(512, 512, bias=False).eval()
     with torch.no_grad():
-        for _ in range(2):
-            torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias))
-            copy = linear.packed(layer)
-            assert copy.is_mkldnn and linear.packed(layer) is copy
+        for rows in (5, 200):
+            exact = F.linear(x[:rows], layer.weight, layer.bias)
+            torch.testing.assert_close(layer(x[:rows]), exact, rtol=1e-4, atol=1e-4)
+            copy = linear.packed(layer, layer.weight)
+            assert copy.is_mkldnn and linear.packed(layer, layer.weight) is copy
             layer.weight.mul_(2)  # as an optimizer does
         layer.load_state_dict(Linear(1024, 512).state_dict())
         torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias))
         narrow(x[:, :512])
-        assert layer in linear._packed and narrow not in linear._packed
+        assert layer in linear._packed and narrow not in linear._packed, "many rows need none"
+        torch.testing.assert_close(narrow(x[:5, :512]), F.linear(x[:5, :512], narrow.weight))
+        assert narrow in linear._packed
         other = Linear(1024, 512)
         other(x)
         assert other not in linear._packed, "it is being trained"

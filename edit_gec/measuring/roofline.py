@@ -22,7 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from edit_gec.linear import product
+from edit_gec.linear import Linear
 from edit_gec.measuring.clock import synchronise
 from edit_gec.measuring.systems import System
 from edit_gec.regions import listen
@@ -152,8 +152,8 @@ def machine(device: str, dtype: str) -> Machine:
     vector = torch.ones(columns, device=device, dtype=torch.float32)
     bandwidth = matrix.nbytes / _best(lambda: matrix.mv(vector), device)
     n = 1024 if small else 8192
-    square = torch.ones(n, n, device=device, dtype=kind)
-    return Machine(bandwidth, 2 * n**3 / _best(lambda: product(square, square), device))
+    square, layer = torch.ones(n, n, device=device, dtype=kind), Linear(n, n, bias=False).to(device, kind).eval()
+    return Machine(bandwidth, 2 * n**3 / _best(lambda: layer(square), device))
 
 
 def _best(work: Callable[[], object], device: str, seconds: float = 0.5) -> float:
