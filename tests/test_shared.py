@@ -17,6 +17,7 @@ from edit_gec.decode import Options
 from edit_gec.draft import Follow, edit5_writer
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
+from edit_gec.measuring.systems import Settings, load
 from edit_gec.t5 import T5, T5Config
 from edit_gec.target import Target
 from edit_gec.tokens import FILE, Tokens
@@ -129,3 +130,11 @@ def test_encoders_that_are_gone_or_changed(folders: tuple[Path, Path], make_mode
     shutil.rmtree(edit5)
     with pytest.raises(InputError, match="shares the encoder of edit5, which is neither at"):
         Target.load(t5)
+
+
+def test_the_profile_measures_one_encoder(folders: tuple[Path, Path]) -> None:
+    """As the product does, whichever of the two is named first."""
+    for names in (folders, folders[::-1]):
+        loaded = load(Settings(models=tuple(map(str, names))))
+        assert loaded.corrector is not None and loaded.target is not None
+        assert loaded.target.edit5 is loaded.corrector.model

@@ -67,7 +67,7 @@ def load(settings: Settings) -> Models:
     )
     for name in settings.presets:
         _build(loaded, name, settings)
-    for name in settings.models:
+    for name in sorted(settings.models, key=lambda name: not is_edit5(name)):  # a target may stand on its encoder
         _load(loaded, name, settings)
     for owner in (loaded.corrector, loaded.target):
         if owner is not None:
@@ -108,17 +108,25 @@ def _build(loaded: Models, name: str, settings: Settings) -> None:
 def _load(loaded: Models, name: str, settings: Settings) -> None:
     import torch
 
-    from edit_gec.checkpoint import read_config
-
     folder = find_model(name)
-    if read_config(folder).get("model_type") == "edit5":
+    if is_edit5(name):
         if loaded.corrector is not None:
             raise InputError(f"model {name}: an EdiT5 was given already; one EdiT5 and one T5 are wanted")
         loaded.corrector = Corrector.load(folder, device=settings.device, dtype=settings.dtype, batch_size=1)
     else:
         if loaded.target is not None:
             raise InputError(f"model {name}: a T5 was given already; one EdiT5 and one T5 are wanted")
-        loaded.target = Target.load(folder, device=settings.device, dtype=getattr(torch, settings.dtype))
+        loaded.target = Target.load(
+            folder, device=settings.device, dtype=getattr(torch, settings.dtype),
+            edit5=None if loaded.corrector is None else loaded.corrector.model,
+        )  # fmt: skip
+
+
+def is_edit5(name: str) -> bool:
+    """Whether a model of that name or folder is an EdiT5. Raises InputError where there is none."""
+    from edit_gec.checkpoint import read_config
+
+    return read_config(find_model(name)).get("model_type") == "edit5"
 
 
 def speed_up(model: torch.nn.Module, mode: str) -> None:
