@@ -35,52 +35,54 @@ ALL_LOWER_SHARE = 0.006
 
 # Relative frequency of each type in the writing of (learners, hurried native writers); spelling is drawn apart.
 RULES: tuple[tuple[Rule, float, float], ...] = (
-    (surface.drop_comma, 20.0, 13.0),
+    (surface.drop_comma, 18.0, 13.0),
     (surface.insert_comma, 1.4, 2.5),
     (surface.final_mark, 1.5, 2.5),
     (surface.replace_mark, 4.0, 3.0),
     (surface.drop_quotes, 0.4, 0.5),
     (surface.spacing, 0.8, 2.0),
     (surface.apostrophe, 2.0, 8.0),
-    (surface.case, 4.5, 8.0),
+    (surface.case, 5.0, 8.0),
     (surface.join_or_split, 1.5, 3.0),
     (surface.confused_word, 4.5, 10.0),
     (surface.mistyped_word, 0.4, 5.0),
-    (surface.phrase, 8.0, 1.5),
+    (surface.phrase, 5.0, 1.5),
     (surface.word_order, 3.4, 0.4),
     (surface.double_word, 0.4, 2.5),
     (surface.drop_word, 1.2, 4.0),
-    (function_words.drop_determiner, 8.0, 2.5),
+    (function_words.drop_determiner, 11.0, 2.5),
     (function_words.insert_determiner, 6.0, 0.6),
     (function_words.replace_determiner, 3.0, 2.0),
     (function_words.a_or_an, 1.2, 1.5),
     (function_words.replace_preposition, 9.5, 1.5),
     (function_words.drop_preposition, 3.0, 1.0),
-    (function_words.insert_preposition, 3.8, 0.3),
+    (function_words.insert_preposition, 3.0, 0.3),
     (function_words.replace_pronoun, 1.6, 0.5),
     (function_words.drop_pronoun, 2.0, 1.0),
-    (function_words.insert_pronoun, 1.8, 0.1),
+    (function_words.insert_pronoun, 1.0, 0.1),
     (function_words.replace_conjunction, 1.4, 0.3),
     (function_words.drop_conjunction, 0.6, 0.4),
     (function_words.superfluous_word, 1.6, 0.4),
     (function_words.insert_conjunction, 1.0, 0.1),
     (function_words.drop_small_word, 0.8, 0.4),
-    (verbs.verb_form, 7.0, 2.5),
+    (verbs.verb_form, 9.0, 2.5),
     (verbs.verb_tense, 7.0, 1.2),
-    (verbs.agreement, 6.0, 5.0),
+    (verbs.agreement, 9.0, 5.0),
     (verbs.drop_verb, 2.4, 1.5),
     (verbs.insert_verb, 0.8, 0.2),
-    (verbs.wrong_verb, 7.0, 0.3),
-    (nouns.noun_number, 5.0, 2.5),
+    (verbs.wrong_verb, 4.0, 0.3),
+    (nouns.noun_number, 7.5, 2.5),
     (nouns.noun_inflection, 0.5, 0.2),
     (nouns.verb_inflection, 0.5, 0.3),
     (nouns.possessive, 1.2, 3.0),
     (nouns.comparison, 0.9, 0.3),
     (nouns.adverb_or_adjective, 1.4, 0.8),
     (nouns.word_class, 1.3, 0.5),
-    (nouns.wrong_noun, 5.0, 0.2),
-    (nouns.wrong_adjective, 4.0, 0.6),
+    (nouns.wrong_noun, 3.0, 0.2),
+    (nouns.wrong_adjective, 3.0, 0.6),
 )
+# Learners choose words that a reader notices and an annotator leaves: no error, but what errors stand among.
+ODD_CHOICES: tuple[Rule, ...] = (verbs.wrong_verb, nouns.wrong_noun)
 SPELLING = (11.0, 22.0)  # more than learners': it takes the most practice
 LEARNER_SHARE = 0.8
 
@@ -136,6 +138,15 @@ class Corruptor:
             made += edit is not None and rewrite.apply(edit)
         if rng.random() < ALL_LOWER_SHARE:
             rewrite.lower_all()
+        return str(rewrite)
+
+    def reword(self, sentence: str, rng: random.Random) -> str:
+        """The sentence with one or two odd choices of words, which are nothing to correct."""
+        rewrite = Rewrite(sentence)
+        for _ in range(rng.choice((1, 1, 2))):
+            edit = rng.choice(ODD_CHOICES)(rewrite, self._lexicon, rng)
+            if edit is not None:
+                rewrite.apply(edit)
         return str(rewrite)
 
     def _misspell(self, s: Rewrite, lexicon: Lexicon, rng: random.Random) -> Edit | None:

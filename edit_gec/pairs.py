@@ -26,8 +26,8 @@ from edit_gec.errors import InputError
 # file stem -> (share of its sentences that we keep, smallest number of words)
 # Speech and textbooks are nearest to what people write; dated fiction and templated dialogue are capped.
 MIX: dict[str, float] = {
-    "changelog": 0.8,
-    "gutenberg_selected": 0.3,
+    "changelog": 0.45,
+    "gutenberg_selected": 0.12,
     "sgd_dialogues": 0.35,
     "openstax_ccby": 1.0,
     "usgov_digitalgov": 1.0,

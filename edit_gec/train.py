@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
 SAVE_SECONDS = 600
 CAPITALS = 0.01  # of the pairs: errors are errors in capitals, too
+REWORDED = 0.2  # of the pairs with errors: they stand among words that are oddly chosen
 
 
 class Example(Protocol):
@@ -126,7 +127,10 @@ class Pairs:
                     same = fragment(sentences[n], rng) if rng.random() < 0.5 else sentences[n]
                     yield same, same
                 else:
-                    wrong, right = corruptor.corrupt(sentences[n], rng, self.stage.rate), sentences[n]
+                    right = sentences[n]
+                    if rng.random() < REWORDED:
+                        right = corruptor.reword(right, rng)
+                    wrong = corruptor.corrupt(right, rng, self.stage.rate)
                     yield (wrong.upper(), right.upper()) if rng.random() < CAPITALS else (wrong, right)
 
 

@@ -153,7 +153,9 @@ def test_pairs_of_a_stage(corpora: Path) -> None:
     prose = set(PROSE.read_text(encoding="utf-8").splitlines())
     noisy = drawn(corpora, Stage("noisy", 1, clean=0.0))
     prose |= {line.upper() for line in prose}
-    assert all(target in prose for _, target in noisy) and sum(s != t for s, t in noisy) > 40
+    left = sum(target in prose for _, target in noisy)
+    assert 35 < left < 60, "some are reworded"
+    assert sum(s != t for s, t in noisy) > 40
     assert drawn(corpora, Stage("noisy", 1, clean=0.0)) == noisy != drawn(corpora, Stage("noisy", 1, clean=0.0), 9)
     clean = drawn(corpora, Stage("clean", 1, clean=1.0))
     assert all(source == target for source, target in clean) and {t in prose for _, t in clean} == {True, False}
