@@ -91,9 +91,8 @@ class RMSNorm(nn.Module):
         self.epsilon = epsilon
 
     def forward(self, x: Tensor) -> Tensor:
-        scale = torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + self.epsilon)
-        scaled: Tensor = (x * scale).to(self.weight.dtype) * self.weight
-        return scaled
+        scaled = F.rms_norm(x.float(), x.shape[-1:], eps=self.epsilon)
+        return scaled.to(self.weight.dtype) * self.weight
 
 
 class FeedForward(nn.Module):
