@@ -173,6 +173,7 @@ class Target:
         encoded = self.encode_shared(sentences)
         return encoded.states, encoded.mask
 
+    @torch.inference_mode()
     def encode_shared(self, sentences: Sequence[str]) -> Encoded:
         """Encoded sources, for the decoder and for EdiT5."""
         with region("target tokenize"):

@@ -64,6 +64,7 @@ def test_one_encoding_for_both(folders: tuple[Path, Path], model: EdiT5) -> None
     target = Target.load(folders[1], edit5=model, max_length=60)
     assert target.edit5 is model
     encoded = target.encode_shared(SENTENCES)
+    assert not encoded.states.requires_grad, "products of a model that is not trained are faster"
     ids = torch.tensor([target.source_ids(SENTENCES[0])])
     alone, _ = model.encode(ids, torch.ones_like(ids, dtype=torch.bool))
     assert encoded.edit5 is not None
