@@ -227,14 +227,9 @@ class Corrector:
         The longest come first: at the end no worker waits long for the others.
         """
         ordered = sorted(windows, key=lambda window: -len(window.pieces))
-        size = min(self.batch_size, -(-len(ordered) // self.parallel) or 1)
+        size = min(self.batch_size, -(-len(ordered) // self.workers) or 1)
         for start in range(0, len(ordered), size):
             yield ordered[start : start + size]
-
-    @property
-    def parallel(self) -> int:
-        """Batches that run at a time. Verification counts what it does, and goes one batch after the other."""
-        return self.workers if self.verifier is None else 1
 
     def run(self, texts: Sequence[str], batches: list[list[Window]]) -> Iterator[list[Found]]:
         """What is found in each window of each batch.
@@ -242,7 +237,7 @@ class Corrector:
         On a CPU each core takes a batch of its own: twice as fast on two cores, where two for each product are hardly
         faster than one.
         """
-        workers = min(self.parallel, len(batches))
+        workers = min(self.workers, len(batches))
         if workers < 2:
             yield from (self.find(texts, batch) for batch in batches)
             return
@@ -264,7 +259,7 @@ class Corrector:
         encoded = self.verifier.encode(self.model, pieces) if self.verifier else None
         predictions = self.predict(pieces, encoded.edit5 if encoded else None)  # 3, 4
         if self.verifier is not None:
-            self.verifier.statistics.count_draft(perf_counter() - begun)
+            self.verifier.count_draft(perf_counter() - begun)
         with region("realize"):
             drafted = [
                 list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, plan)))  # 5, 7

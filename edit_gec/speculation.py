@@ -69,11 +69,6 @@ class Statistics:
         for name in ("begin_s", "propose_s", "resync_s", "edits_s", "target_s", "total_s"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
-    def count_draft(self, seconds: float) -> None:
-        """Count a draft that was written before the verification."""
-        self.begin_s += seconds
-        self.total_s += seconds
-
     @property
     def alpha(self) -> float:
         """Mean acceptance probability of a drafted token after accepted ones; 0 when nothing was drafted."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -48,7 +49,7 @@ class Verifier:
 
     An edit is as sure as the least probable of its tokens, the one that follows it included. `hypotheses`: 2 verifies
     the source beside every draft (where a pass costs the same whatever it reads; by default on a GPU). `auto` and
-    `lenience` below 1 are lossy.
+    `lenience` below 1 are lossy. Several threads may use one; seconds are the sum of theirs.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Verifier:
         self.statistics = Statistics()
         self.too_long = 0  # sentences that the target could not read
         self.left_out = 0  # sentences that auto did not verify
+        self._counting = Lock()
 
     def summary(self) -> dict[str, Any]:
         """What verification did, as plain values for JSON; `too_long` counts sentences that were left alone, `left_out`
@@ -96,11 +98,12 @@ class Verifier:
         A window without draft is not verified, and not changed. `encoded` is what `encode` made of the windows.
         """
         sources = list(map(text_of, windows))
-        self.left_out += sum(draft is None for draft in drafts)
         wanted = [n for n, draft in enumerate(drafts) if draft is not None]
         with region("target tokenize"):
             short = [n for n in wanted if self.target.fits(sources[n])]
-        self.too_long += len(wanted) - len(short)
+        with self._counting:
+            self.left_out += len(drafts) - len(wanted)
+            self.too_long += len(wanted) - len(short)
         changes: list[list[Change]] = [[] for _ in windows]
         if not short:
             return changes
@@ -122,8 +125,15 @@ class Verifier:
                     changes[n] = list(self._changes(windows[n], sources[n], output, trace))
         statistics.edits_s = perf_counter() - begun
         statistics.total_s += statistics.edits_s
-        self.statistics.add(statistics)
+        with self._counting:
+            self.statistics.add(statistics)
         return changes
+
+    def count_draft(self, seconds: float) -> None:
+        """Count a draft that was written before the verification."""
+        with self._counting:
+            self.statistics.begin_s += seconds
+            self.statistics.total_s += seconds
 
     def _changes(self, window: Pieces, source: str, output: list[int], trace: Trace) -> Iterator[Change]:
         tokens = self.target.tokens

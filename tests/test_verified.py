@@ -126,6 +126,20 @@ def test_verified_text_is_the_targets(model_folder: Path, target_folder: Path, t
     assert together.corrected == "\n\n".join(alone[:6])
 
 
+def test_batches_of_several_workers_are_verified_and_counted(model_folder: Path, target_folder: Path) -> None:
+    sentences = [source for source, _ in pairs(40, seed=9)]
+    found = {}
+    for workers in (1, 3):
+        corrector = Corrector.load(model_folder, target=target_folder, batch_size=4)
+        corrector.workers = workers
+        corrections = corrector.correct_batch(sentences, lines=True)
+        assert corrector.verifier is not None
+        summary = corrector.verifier.summary()
+        counts = {name: summary[name] for name in ("sentences", "tokens", "unfinished", "too_long")}
+        found[workers] = [correction.corrected for correction in corrections], counts
+    assert found[1] == found[3] and found[1][1]["sentences"] == 40
+
+
 def test_what_the_target_cannot_finish_is_left_alone(model_folder: Path, target_folder: Path) -> None:
     corrector = Corrector.load(model_folder, target=target_folder)
     assert corrector.verifier is not None
