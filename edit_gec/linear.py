@@ -10,7 +10,8 @@ It costs as much memory as their weights; where all batches are large, only the 
 
 Each shape of a product has code of its own (some 256 kB). oneDNN keeps 1,024 of them, and torch 1,024 more in each
 thread: with texts of ever different lengths memory would grow by hundreds of MB, and be torn where they lie in between.
-What is kept here is enough for a batch; more is not faster.
+What is kept here is enough for a batch; more is not faster. Few rows are filled up to a round number: that makes fewer
+shapes, whose code is found more often.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from torch.nn import functional as F
 LEAST = 1 << 20  # multiplications from which on oneDNN pays
 LEAST_COPIED = 1 << 17  # weights from which on it pays for a single row, if it has a copy of them
 FEW = 128  # rows up to which a copy pays
+STEP = 8  # few rows are filled up to a multiple of this: fewer shapes
 WIDE = 1 << 19  # weights from which on it always does
 KEPT = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "16"}  # shapes, by oneDNN and by torch
 for _name, _shapes in KEPT.items():
@@ -52,8 +54,17 @@ def product(x: Tensor, module: nn.Module) -> Tensor:
     large = rows * weights >= LEAST or (copied and rows > 0 and weights >= LEAST_COPIED)
     if not large or not usable(x, weight):
         return F.linear(x, weight, bias)
-    given = packed(module, weight) if copied else weight
-    out: Tensor = torch.ops.mkldnn._linear_pointwise(x, given, bias, "none", [], "")
+    if not copied:
+        return _onednn(x, weight, bias)
+    given = packed(module, weight)
+    if rows > FEW or rows % STEP == 0:
+        return _onednn(x, given, bias)
+    filled = F.pad(x.reshape(rows, -1), (0, 0, 0, -rows % STEP))
+    return _onednn(filled, given, bias)[:rows].view(*x.shape[:-1], len(weight))
+
+
+def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    out: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
     return out
 
 
