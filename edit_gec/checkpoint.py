@@ -7,7 +7,7 @@ vocabulary (spiece.model). Our T5 fuses matrices that Hugging Face keeps apart; 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -168,6 +168,20 @@ def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) 
     copies = {name: tensors[name].to(torch.float32, copy=True) for name in expected}  # the file may be replaced
     module.load_state_dict(copies, assign=True)
     return module
+
+
+def average(folders: Sequence[Path], weights: Sequence[float]) -> dict[str, Tensor]:
+    """Weighted mean of the tensors of some folders, in float32. Raises InputError where their shapes differ."""
+    total: dict[str, Tensor] = {}
+    for folder, weight in zip(folders, weights, strict=True):
+        tensors = read_tensors(folder)
+        shapes, wanted = ({name: tensor.shape for name, tensor in each.items()} for each in (tensors, total or tensors))
+        if shapes != wanted:
+            raise InputError(f"{folder}: its tensors are not those of {folders[0]}; no average can be taken")
+        for name, tensor in tensors.items():
+            share = tensor.float() * (weight / sum(weights))
+            total[name] = total[name] + share if name in total else share
+    return total
 
 
 def fuse(tensors: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:

@@ -17,6 +17,10 @@ heads, too, and can learn to draft for a T5 on the same encoder:
     kind = "t5"
     encoder = "../edit5-mini"                  # folder of an EdiT5, seen from the recipe
     encoder_rate = 0.0                         # frozen; above 0: a copy, at this share of the learning rate
+
+The model is that of the last stage, or a mean of several that went on from the same one:
+
+    average = { one = 0.4, two = 0.6 }         # stages and their weights
 """
 
 from __future__ import annotations
@@ -70,6 +74,7 @@ class Recipe:
     encoder_rate: float = 0.0  # learning rate of these against the rest; 0: shared with the EdiT5, frozen
     guide: float = 0.5  # T5: weight of the attention that is guided to the piece which is copied next
     edit_weight: float = 2.0  # T5: weight of tokens that are no copy of what follows the last one
+    average: dict[str, float] = field(default_factory=dict)  # stages whose weights are averaged; none: the last one's
     stages: tuple[Stage, ...] = field(default=())
 
     @property
@@ -115,8 +120,13 @@ def read_recipe(path: Path) -> Recipe:
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}: not a recipe ({error})") from None
     names = [stage.name for stage in stages]
-    if not names or len({*names, "model"}) <= len(names):
-        raise InputError(f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model'")
+    if not names or len({*names, "model", "average"}) < len(names) + 2:
+        raise InputError(
+            f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model' or 'average'"
+        )
+    weights = recipe.average.values()
+    if not {*recipe.average} <= {*names} or not all(isinstance(w, int | float) and w > 0 for w in weights):
+        raise InputError(f"{path}: average = {recipe.average!r}; names of stages with weights above 0 are wanted")
     return recipe
 
 

@@ -300,12 +300,24 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
     if processes.is_main_process:
         if finished is None:
             raise InputError("a recipe without stages trains nothing")
-        objective.finish(finished, output)
+        objective.finish(averaged(recipe, runs / recipe.name) if recipe.average else finished, output)
         for name in (FILE, WORDS):
             if (folder / name).exists():
                 shutil.copyfile(folder / name, output / name)
     processes.wait_for_everyone()
     return output
+
+
+def averaged(recipe: Recipe, run: Path) -> Path:
+    """The mean of some stages of a run, as a stage of its own in folder "average". What was trained from one start with
+    another mix of errors, or for longer, lies in one valley; the middle of it is better than its rims (Wortsman et al.
+    2022, "Model soups")."""
+    from edit_gec import checkpoint
+
+    folders = [run / name for name in recipe.average]
+    tensors = checkpoint.average(folders, list(recipe.average.values()))
+    checkpoint.write_folder(run / "average", checkpoint.read_config(folders[-1]), tensors)
+    return run / "average"
 
 
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from edit_gec.recipe import Recipe, Stage, read_recipe
 from edit_gec.shared import fingerprint
 from edit_gec.t5 import T5, T5Config
 from edit_gec.tokens import FILE, Tokens
-from edit_gec.train import Pairs, buckets, optimizer_for, schedule, train
+from edit_gec.train import Pairs, averaged, buckets, optimizer_for, schedule, train
 
 RECIPE = """
 name = "tiny"
@@ -118,7 +119,10 @@ def test_the_recipe_of_the_model_that_we_ship() -> None:
         ("layers = 1", "depth = 1", "unexpected keyword argument 'depth'"),
         ("clean = 0.1", "clean = [1]", r"clean = \[1\], float is wanted"),
         ('name = "two"', 'name = "one"', "each with a name of its own"),
-        ('name = "two"', 'name = "model"', "none called 'model'"),
+        ('name = "two"', 'name = "model"', "none called 'model' or 'average'"),
+        ('name = "two"', 'name = "average"', "none called 'model' or 'average'"),
+        ("vocabulary", "average = { three = 1.0 }\nvocabulary", "names of stages with weights above 0 are wanted"),
+        ("vocabulary", "average = { one = 0.0 }\nvocabulary", "names of stages with weights above 0 are wanted"),
         ("steps = 6\n", "", "missing 1 required positional argument: 'steps'"),
         ("vocabulary", "preset = 'huge'\nvocabulary", "preset 'huge' is none of edit5-base, edit5-mini"),
         ("d_model = 32", "d_model = 0", "d_model is 0"),
@@ -308,6 +312,21 @@ def test_heads_learn_on_a_given_encoder(corpora: Path, recipe: Path, tokens: Tok
 
 
 @pytest.mark.slow
+def test_the_mean_of_stages(make_model: Callable[..., EdiT5], recipe: Path, tmp_path: Path) -> None:
+    models = {name: make_model(seed=n) for n, name in enumerate(("one", "two"))}
+    for name, model in models.items():
+        model.save(tmp_path / "run" / name)
+    read = replace(read_recipe(recipe), average={"one": 1.0, "two": 3.0})
+    mean = EdiT5.load(averaged(read, tmp_path / "run")).state_dict()
+    one, two = (model.state_dict() for model in models.values())
+    assert any(not torch.equal(one[name], two[name]) for name in one)
+    for name, tensor in mean.items():
+        torch.testing.assert_close(tensor, 0.25 * one[name] + 0.75 * two[name])
+    make_model(num_layers=1).save(tmp_path / "run" / "two")
+    with pytest.raises(InputError, match="its tensors are not those of .*one; no average can be taken"):
+        averaged(read, tmp_path / "run")
+
+
 def test_two_processes(corpora: Path, recipe: Path, tmp_path: Path) -> None:
     recipe.write_text(RECIPE.replace("steps = 60", "steps = 4").replace("batch_pieces = 128", "batch_pieces = 64"))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "edit_gec"]
