@@ -266,11 +266,13 @@ class SmallT5:
         self.read: list[list[int]] = []  # what was read of each
         self.decoding = Decoding(model.model)
 
+    @torch.inference_mode()
     def begin(self, rows: Sequence[Row]) -> None:
         self.decoding.admit(*self.model.encode([row.source for row in rows]))
         self.rows += rows
         self.read += [[] for _ in rows]
 
+    @torch.inference_mode()
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
         inputs = self._catch_up(rows)
         counts = [self.gamma(row) for row in rows]
