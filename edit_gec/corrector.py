@@ -109,6 +109,7 @@ class Corrector:
     ) -> Corrector:
         """Load a model by name or folder. `min_confidence` (0 to 1) replaces the model's own threshold.
 
+        With a `target` it is the least probability of an edit, 0 by default; drafts follow thresholds that suit it.
         `target`, a T5 folder or one of our names, verifies every sentence; `target_prefix` is what it wants before each
         ("grammar: "), if its config.json does not say so. Two ways to save time at the price of exactness: `verify`
         "auto" verifies only what the model edits or doubts; `lenience` below 1 lets drafted words pass that have this
@@ -137,7 +138,7 @@ class Corrector:
         if threads:
             torch.set_num_threads(threads)
         network = EdiT5.load(folder, getattr(torch, dtype)).to(device)
-        options = read_options(folder, **({} if min_confidence is None else {"min_confidence": min_confidence}))
+        thresholds = {} if min_confidence is None else {"min_confidence": min_confidence}
         tokens = Tokens.load(folder, network.config.slots)
         if tokens.size != network.config.vocab_size:
             given, wanted = tokens.size, network.config.vocab_size
@@ -148,14 +149,11 @@ class Corrector:
             from edit_gec.verified import Verifier
 
             options_of_target = {"prefix": target_prefix, "device": device, "dtype": getattr(torch, dtype)}
-            verifier = Verifier(
-                Target.load(target_folder, edit5=network, **options_of_target),
-                min_confidence=min_confidence or 0.0,
-                auto=verify == "auto",
-                lenience=lenience,
-            )
+            t5 = Target.load(target_folder, edit5=network, **options_of_target)
+            verifier = Verifier(t5, min_confidence=min_confidence or 0.0, auto=verify == "auto", lenience=lenience)
+            thresholds = t5.thresholds
         return cls(
-            network, tokens, options,
+            network, tokens, read_options(folder, **thresholds),
             folder=folder, batch_size=batch_size, dictionary=dictionary, verifier=verifier,
             workers=torch.get_num_threads() if kind == "cpu" else 1, spelling=Spelling.load(folder),
         )  # fmt: skip

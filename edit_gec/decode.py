@@ -47,10 +47,9 @@ class Options:
     sequential: bool = False
 
 
-def read_options(folder: Path, **given: Any) -> Options:
-    """The thresholds that a model folder carries in its config.json, with those given in their place.
+def read_thresholds(folder: Path) -> dict[str, Any]:
+    """What a model folder carries in its config.json: an EdiT5 its own thresholds, a T5 those to draft with for it.
 
-    A `min_confidence` that is given moves the sentence gate along: 0 lets all edits through, 1 none.
     Raises InputError for entries that are none.
     """
     thresholds = read_config(folder).get("thresholds", {})
@@ -61,7 +60,16 @@ def read_options(folder: Path, **given: Any) -> Options:
     if not good:
         wanted = ", ".join(sorted(names))
         raise InputError(f"{folder / 'config.json'}: thresholds {thresholds!r}; numbers for {wanted} are wanted")
-    own = Options(**thresholds)
+    return dict(thresholds)
+
+
+def read_options(folder: Path, **given: Any) -> Options:
+    """The thresholds of a model folder, with those given in their place.
+
+    A `min_confidence` that is given moves the sentence gate along: 0 lets all edits through, 1 none.
+    Raises InputError for entries that are none.
+    """
+    own = Options(**read_thresholds(folder))
     if own.slope <= 0:
         raise InputError(f"{folder / 'config.json'}: slope {own.slope}; above 0 is wanted: surer edits are better ones")
     if "min_confidence" in given and "sentence_gate" not in given:

@@ -196,7 +196,8 @@ class Objective:
         """Write the folder to ship, weights in bf16: a Hugging Face T5, or one without the encoder that it shares."""
         model = load_stage(stage).to(torch.bfloat16)
         stages = [asdict(s) for s in self.recipe.stages]
-        trained: dict[str, Any] = {"n_positions": self.recipe.max_pieces, "trained": stages}
+        trained: dict[str, Any] = {"n_positions": self.recipe.max_pieces, "thresholds": self.recipe.thresholds}
+        trained |= {"trained": stages}
         if self.recipe.shared and self.encoder:
             shared.save(model, output, self.encoder, **trained)
         else:

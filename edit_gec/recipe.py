@@ -69,7 +69,7 @@ class Recipe:
     adamw: float = 2.0
     seed: int = 1
     bf16: bool = True
-    thresholds: dict[str, float] = field(default_factory=dict)  # of decode.Options, chosen on a development set
+    thresholds: dict[str, float] = field(default_factory=dict)  # decode.Options, chosen on dev text; T5: to draft with
     encoder: str = ""  # folder of the EdiT5 whose encoder and embedding it starts with; an EdiT5 takes its heads too
     encoder_rate: float = 0.0  # learning rate of these against the rest; 0: shared with the EdiT5, frozen
     guide: float = 0.5  # T5: weight of the attention that is guided to the piece which is copied next

@@ -15,7 +15,7 @@ such a target as a T5 of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from edit_gec import checkpoint, shared
+from edit_gec.decode import read_thresholds
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.regions import region
@@ -67,7 +68,10 @@ class Encoded(NamedTuple):
 
 
 class Target:
-    """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one."""
+    """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one.
+
+    `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits.
+    """
 
     def __init__(
         self,
@@ -79,6 +83,7 @@ class Target:
         max_length: int = MAX_LENGTH,
         max_pieces: int | None = None,
         edit5: EdiT5 | None = None,
+        thresholds: Mapping[str, Any] | None = None,
     ) -> None:
         if tokens.pieces > model.config.vocab_size:
             raise InputError(
@@ -89,6 +94,7 @@ class Target:
         self.model, self.tokens, self.prefix, self.max_length = model, tokens, prefix, max_length
         self.longest = max_pieces or max_length
         self.sentinel, self.edit5 = sentinel or edit5 is not None, edit5
+        self.thresholds = dict(thresholds or {})
 
     @classmethod
     def load(
@@ -102,7 +108,7 @@ class Target:
         edit5: EdiT5 | None = None,
     ) -> Target:
         """Load a Hugging Face T5 folder. The prefix, where it is not given, is "prefix" in its config.json, or none;
-        "n_positions" there is the longest source that it was trained on.
+        "n_positions" there is the longest source that it was trained on, "thresholds" are those to draft with for it.
 
         A folder that shares the encoder of an EdiT5 takes that of `edit5`, if it is the one, and else loads it. Raises
         InputError for a folder that is no T5, or has no vocabulary, or one that does not fit.
@@ -110,17 +116,22 @@ class Target:
         folder = Path(folder)
         config = checkpoint.read_config(folder)
         prefix = str(config.get("prefix") or "") if prefix is None else prefix
-        longest: dict[str, Any] = {"max_length": max_length, "max_pieces": trained_length(folder)}
+        extra: dict[str, Any] = {
+            "prefix": prefix,
+            "max_length": max_length,
+            "max_pieces": trained_length(folder),
+            "thresholds": read_thresholds(folder),
+        }
         if "encoder" in config:
             t5, edit5 = shared.load(folder, edit5)
             tokens = Tokens.load(folder, edit5.config.slots)
             edit5.to(device, dtype)
-            return cls(t5.to(device, dtype), tokens, prefix=prefix, **longest, edit5=edit5)
+            return cls(t5.to(device, dtype), tokens, **extra, edit5=edit5)
         tokens, sentinel = Tokens.load(folder, 0), bool(config.get("sentinel"))
         t5 = checkpoint.load_t5(folder, dtype).to(device)
         if sentinel:  # exported from a shared encoder
             tokens = Tokens(tokens.processor, t5.config.vocab_size - tokens.pieces)
-        return cls(t5, tokens, prefix=prefix, sentinel=sentinel, **longest)
+        return cls(t5, tokens, sentinel=sentinel, **extra)
 
     @classmethod
     def sharing(cls, edit5: EdiT5, t5: T5, tokens: Tokens, *, max_length: int = MAX_LENGTH) -> Target:
@@ -136,7 +147,8 @@ class Target:
 
         The sentinel is the last id of the embedding, <extra_id_0>.
         """
-        extra = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
+        extra: dict[str, Any] = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
+        extra |= {"thresholds": self.thresholds}
         checkpoint.save_t5(self.model, folder, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 

@@ -126,6 +126,28 @@ def test_verified_text_is_the_targets(model_folder: Path, target_folder: Path, t
     assert together.corrected == "\n\n".join(alone[:6])
 
 
+def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
+    """How readily EdiT5 drafts is the target's to say; what comes out is the same, and --min-confidence is for that."""
+    sentences = [source for source, _ in pairs(12, seed=8)]
+    plain = trained_target(tokens)
+    texts: dict[float, list[str]] = {}
+    for threshold in (0.0, 1.0):
+        Target(plain.model, tokens, thresholds={"min_confidence": threshold}).export(tmp_path / str(threshold))
+        corrector = Corrector.load(model_folder, target=tmp_path / str(threshold), batch_size=4)
+        assert (corrector.options.min_confidence, corrector.options.sentence_gate) == (threshold, threshold)
+        corrections = corrector.correct_batch(sentences, lines=True)
+        texts[threshold] = [correction.corrected for correction in corrections]
+        assert any(correction.refused for correction in corrections) == (threshold == 0.0)
+    assert texts[0.0] == texts[1.0] != sentences
+    strict = Corrector.load(model_folder, target=tmp_path / "0.0", min_confidence=1.0)
+    assert strict.options.min_confidence == 0.0
+    assert [c.corrected for c in strict.correct_batch(sentences, lines=True)] == sentences
+    config = json.loads((tmp_path / "1.0" / "config.json").read_text())
+    (tmp_path / "1.0" / "config.json").write_text(json.dumps(config | {"thresholds": {"zeal": 1}}))
+    with pytest.raises(InputError, match="config.json: thresholds"):
+        Target.load(tmp_path / "1.0")
+
+
 def test_batches_of_several_workers_are_verified_and_counted(model_folder: Path, target_folder: Path) -> None:
     sentences = [source for source, _ in pairs(40, seed=9)]
     found = {}

@@ -83,11 +83,13 @@ def load_target(setup: Setup, which: str = "target") -> Target:
 def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
     """The whole path; with the target where `verified`."""
     from edit_gec.corrector import Corrector
+    from edit_gec.decode import read_options
     from edit_gec.verified import Verifier
 
     corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
     if verified:
         corrector.verifier = Verifier(joint(setup, corrector) if setup.shared else load_target(setup))
+        corrector.options = read_options(corrector.folder, **corrector.verifier.target.thresholds)
     return corrector
 
 

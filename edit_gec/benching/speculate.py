@@ -74,13 +74,14 @@ def measure(
 def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
     from edit_gec.benching.setup import load_corrector
+    from edit_gec.decode import read_options
     from edit_gec.draft import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
     from edit_gec.resync import UniqueNGram
     from edit_gec.speculator import Speculated, Speculator
 
     tokens = target.tokens
     corrector = load_corrector(setup)
-    options, spelling = corrector.options, corrector.spelling
+    options, spelling = read_options(corrector.folder, **target.thresholds), corrector.spelling
     write = edit5_writer(corrector.model, corrector.tokens, options, spelling)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: Follow(tokens, rule=UniqueNGram), WHOLE),

@@ -96,7 +96,8 @@ async def check(request: Request) -> Response:
     sentences: list[tuple[int, int]] = []
     if not asked.text_level and confidence >= SILENT:
         checker: Checker = request.app.state.checker
-        least = checker.corrector.options.min_confidence * PICKY if asked.picky else None
+        picky = asked.picky and checker.corrector.verifier is None  # a target shows all its edits anyway
+        least = checker.corrector.options.min_confidence * PICKY if picky else None
         correction, done = await _unless_gone(
             request, checker.correct(asked.text.view, min_confidence=least, markup=False)
         )

@@ -148,7 +148,7 @@ class Checker:
         new = dict.fromkeys(s.text for s in sentences if s.text not in known)
         windows = await self._in_thread(lambda: [self._windows(source) for source in new])
         options = self.corrector.options
-        if min_confidence is not None:
+        if min_confidence is not None and self.corrector.verifier is None:
             from edit_gec.decode import moved  # imports torch
 
             gate = moved(options.sentence_gate, options.min_confidence, min_confidence)
