@@ -41,7 +41,7 @@ AGREE, CHANGED, ONLY, REFUSED = "agree", "target changed", "target only", "targe
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
 
 
-DOUBT = 0.1  # auto verifies an unedited sentence when EdiT5 gives some piece this much probability of a change
+DOUBT = 0.5  # auto verifies an unedited sentence when EdiT5 gives some piece this much probability of a change
 
 
 class Verifier:
