@@ -18,9 +18,11 @@ heads, too, and can learn to draft for a T5 on the same encoder:
     encoder = "../edit5-mini"                  # folder of an EdiT5, seen from the recipe
     encoder_rate = 0.0                         # frozen; above 0: a copy, at this share of the learning rate
 
-The model is that of the last stage, or a mean of several that went on from the same one:
+The model is that of the last stage. A stage may be a mean of several before it that went on from the same one:
 
-    average = { one = 0.4, two = 0.6 }         # stages and their weights
+    [[stage]]
+    name = "mean"
+    average = { one = 0.4, two = 0.6 }         # stages and their weights; no steps
 """
 
 from __future__ import annotations
@@ -39,10 +41,11 @@ T = TypeVar("T", "Stage", "Recipe")
 
 @dataclass(frozen=True)
 class Stage:
-    """One leg of the training."""
+    """One leg of the training: steps, or a mean of stages before it."""
 
     name: str
-    steps: int
+    steps: int = 0
+    average: dict[str, float] = field(default_factory=dict)  # earlier stages whose weights are averaged
     layers: int = 12
     rate: float = 1.0  # of errors, against the learner-like rate
     real: float = 0.0  # share of pairs from real edits; 1: nothing else, and no prose is needed
@@ -74,7 +77,6 @@ class Recipe:
     encoder_rate: float = 0.0  # learning rate of these against the rest; 0: shared with the EdiT5, frozen
     guide: float = 0.5  # T5: weight of the attention that is guided to the piece which is copied next
     edit_weight: float = 2.0  # T5: weight of tokens that are no copy of what follows the last one
-    average: dict[str, float] = field(default_factory=dict)  # stages whose weights are averaged; none: the last one's
     stages: tuple[Stage, ...] = field(default=())
 
     @property
@@ -120,13 +122,16 @@ def read_recipe(path: Path) -> Recipe:
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}: not a recipe ({error})") from None
     names = [stage.name for stage in stages]
-    if not names or len({*names, "model", "average"}) < len(names) + 2:
-        raise InputError(
-            f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model' or 'average'"
-        )
-    weights = recipe.average.values()
-    if not {*recipe.average} <= {*names} or not all(isinstance(w, int | float) and w > 0 for w in weights):
-        raise InputError(f"{path}: average = {recipe.average!r}; names of stages with weights above 0 are wanted")
+    if not names or len({*names, "model"}) < len(names) + 1:
+        raise InputError(f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model'")
+    for at, stage in enumerate(stages):
+        weights = stage.average.values()
+        if not {*stage.average} <= {*names[:at]} or not all(isinstance(w, int | float) and w > 0 for w in weights):
+            raise InputError(
+                f"{path}: average = {stage.average!r}; names of earlier stages with weights above 0 are wanted"
+            )
+        if bool(stage.average) == (stage.steps > 0):
+            raise InputError(f"{path}: stage {stage.name!r} has steps = {stage.steps}; steps or an average are wanted")
     return recipe
 
 

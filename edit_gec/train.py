@@ -288,19 +288,24 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
     finished: Path | None = None
     for stage in recipe.stages:
         output = runs / recipe.name / stage.name
-        if not (output / "config.json").exists():
+        if (output / "config.json").exists():
+            pass
+        elif stage.average:
+            if processes.is_main_process:
+                average(stage, runs / recipe.name)
+        else:
             before = runs / recipe.name / stage.start if stage.start else finished
             model = objective.start(stage, before, init)
             run_stage(model.train(), Pairs(folder, data, recipe, stage, 0), output, device)
             if processes.is_main_process:
                 objective.save(model, output)
-            processes.wait_for_everyone()
+        processes.wait_for_everyone()
         finished = output
     output = runs / recipe.name / "model"
     if processes.is_main_process:
         if finished is None:
             raise InputError("a recipe without stages trains nothing")
-        objective.finish(averaged(recipe, runs / recipe.name) if recipe.average else finished, output)
+        objective.finish(finished, output)
         for name in (FILE, WORDS):
             if (folder / name).exists():
                 shutil.copyfile(folder / name, output / name)
@@ -308,16 +313,17 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
     return output
 
 
-def averaged(recipe: Recipe, run: Path) -> Path:
-    """The mean of some stages of a run, as a stage of its own in folder "average". What was trained from one start with
-    another mix of errors, or for longer, lies in one valley; the middle of it is better than its rims (Wortsman et al.
-    2022, "Model soups")."""
+def average(stage: Stage, run: Path) -> None:
+    """Write the stage that is a mean of others of its run. What was trained from one start with another mix of errors,
+    or for longer, lies in one valley; the middle of it is better than its rims (Wortsman et al. 2022, "Model soups").
+
+    Raises InputError when the stages differ in shape.
+    """
     from edit_gec import checkpoint
 
-    folders = [run / name for name in recipe.average]
-    tensors = checkpoint.average(folders, list(recipe.average.values()))
-    checkpoint.write_folder(run / "average", checkpoint.read_config(folders[-1]), tensors)
-    return run / "average"
+    folders = [run / name for name in stage.average]
+    tensors = checkpoint.average(folders, list(stage.average.values()))
+    checkpoint.write_folder(run / stage.name, checkpoint.read_config(folders[-1]), tensors)
 
 
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:

@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from edit_gec.recipe import Recipe, Stage, read_recipe
 from edit_gec.shared import fingerprint
 from edit_gec.t5 import T5, T5Config
 from edit_gec.tokens import FILE, Tokens
-from edit_gec.train import Pairs, averaged, buckets, optimizer_for, schedule, train
+from edit_gec.train import Pairs, average, buckets, optimizer_for, schedule, train
 
 RECIPE = """
 name = "tiny"
@@ -119,11 +118,11 @@ def test_the_recipe_of_the_model_that_we_ship() -> None:
         ("layers = 1", "depth = 1", "unexpected keyword argument 'depth'"),
         ("clean = 0.1", "clean = [1]", r"clean = \[1\], float is wanted"),
         ('name = "two"', 'name = "one"', "each with a name of its own"),
-        ('name = "two"', 'name = "model"', "none called 'model' or 'average'"),
-        ('name = "two"', 'name = "average"', "none called 'model' or 'average'"),
-        ("vocabulary", "average = { three = 1.0 }\nvocabulary", "names of stages with weights above 0 are wanted"),
-        ("vocabulary", "average = { one = 0.0 }\nvocabulary", "names of stages with weights above 0 are wanted"),
-        ("steps = 6\n", "", "missing 1 required positional argument: 'steps'"),
+        ('name = "two"', 'name = "model"', "none called 'model'"),
+        ("steps = 6\n", "average = { two = 1.0 }\n", "names of earlier stages with weights above 0 are wanted"),
+        ("steps = 6\n", "average = { one = 0.0 }\n", "names of earlier stages with weights above 0 are wanted"),
+        ("steps = 6\n", "steps = 6\naverage = { one = 1.0 }\n", "stage 'two' has steps = 6; steps or an average"),
+        ("steps = 6\n", "", "stage 'two' has steps = 0; steps or an average are wanted"),
         ("vocabulary", "preset = 'huge'\nvocabulary", "preset 'huge' is none of edit5-base, edit5-mini"),
         ("d_model = 32", "d_model = 0", "d_model is 0"),
         ("d_model = 32", "width = 32", "unexpected keyword argument 'width'"),
@@ -312,19 +311,20 @@ def test_heads_learn_on_a_given_encoder(corpora: Path, recipe: Path, tokens: Tok
 
 
 @pytest.mark.slow
-def test_the_mean_of_stages(make_model: Callable[..., EdiT5], recipe: Path, tmp_path: Path) -> None:
+def test_the_mean_of_stages(make_model: Callable[..., EdiT5], corpora: Path, recipe: Path, tmp_path: Path) -> None:
     models = {name: make_model(seed=n) for n, name in enumerate(("one", "two"))}
     for name, model in models.items():
-        model.save(tmp_path / "run" / name)
-    read = replace(read_recipe(recipe), average={"one": 1.0, "two": 3.0})
-    mean = EdiT5.load(averaged(read, tmp_path / "run")).state_dict()
+        model.save(tmp_path / "tiny" / name)
+    recipe.write_text(RECIPE + '\n[[stage]]\nname = "mean"\naverage = { one = 1.0, two = 3.0 }\n')
+    assert train(recipe, corpora, tmp_path) == tmp_path / "tiny" / "model"  # nothing is left but to take the mean
+    mean = EdiT5.load(tmp_path / "tiny" / "mean").state_dict()
     one, two = (model.state_dict() for model in models.values())
     assert any(not torch.equal(one[name], two[name]) for name in one)
     for name, tensor in mean.items():
         torch.testing.assert_close(tensor, 0.25 * one[name] + 0.75 * two[name])
-    make_model(num_layers=1).save(tmp_path / "run" / "two")
+    make_model(num_layers=1).save(tmp_path / "tiny" / "two")
     with pytest.raises(InputError, match="its tensors are not those of .*one; no average can be taken"):
-        averaged(read, tmp_path / "run")
+        average(read_recipe(recipe).stages[-1], tmp_path / "tiny")
 
 
 def test_two_processes(corpora: Path, recipe: Path, tmp_path: Path) -> None:
