@@ -11,7 +11,6 @@ whose edit is less sure than `min_confidence` is left as it was, and so is a sen
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
@@ -23,6 +22,7 @@ from torch import Tensor
 
 from edit_gec.checkpoint import read_config
 from edit_gec.collate import pad, wrap
+from edit_gec.confidence import DELETED, Evidence, Scale, kind_of, possible_kinds
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.insertion import Slot, fill, open_slots
@@ -35,15 +35,12 @@ from edit_gec.tokens import PAD, Pieces, Tokens
 
 
 @dataclass(frozen=True)
-class Options:
-    """Thresholds of the decisions; the model folder carries tuned values."""
+class Options(Scale):
+    """Thresholds of the decisions, and the scale of confidence; the model folder carries tuned values."""
 
     keep_bias: float = 0.0  # added to the logit of KEEP, and to the score of the next kept piece
     min_confidence: float = 0.0  # of a single edit
     sentence_gate: float = 0.0  # of the surest edit of a sentence, without which the sentence is left alone
-    slope: float = 1.0  # calibration of the confidence, in log-odds (edit-gec score fits it)
-    offset: float = 0.0
-    spelling_offset: float = 0.0  # the same for words from the list, whose slope is 1
     sequential: bool = False
 
 
@@ -70,8 +67,11 @@ def read_options(folder: Path, **given: Any) -> Options:
     Raises InputError for entries that are none.
     """
     own = Options(**read_thresholds(folder))
-    if own.slope <= 0:
-        raise InputError(f"{folder / 'config.json'}: slope {own.slope}; above 0 is wanted: surer edits are better ones")
+    if own.slope <= 0 or own.written_slope < 0:
+        raise InputError(
+            f"{folder / 'config.json'}: slope {own.slope}, written_slope {own.written_slope}; above 0 and not below 0 "
+            "are wanted: what the model is surer of is right more often"
+        )
     if "min_confidence" in given and "sentence_gate" not in given:
         given["sentence_gate"] = moved(own.sentence_gate, own.min_confidence, given["min_confidence"])
     return replace(own, **given)
@@ -155,6 +155,7 @@ def predict(
     with region("realize"):
         for row, n in enumerate(changed):
             mine = [slot for slot in slots if slot.sentence == row]
+            name_kinds(mine, changes(tags[n]), sentences[n], tokens)
             predictions[n] = assemble(tags[n], probabilities[n], orders[n], links[n], mine, options)
             predictions[n].doubt = doubts[n]
     return predictions
@@ -241,15 +242,25 @@ def hope(
 ) -> frozenset[int]:
     """The changes of a sentence that may come to be sure enough. What is written makes them less sure than their tags
     are, so the others need not be written; none are left where the sentence fails as a whole."""
-    scales = (options.slope, options.offset), (1.0, options.spelling_offset)
-    best = {piece: calibrated(value, options.slope, options.offset) for piece, value in links.items()}
-    for piece, value in tagged(changes(tags), probabilities).items():
-        best[piece] = min(max(calibrated(value, *scale) for scale in scales), best.get(piece, 1.0))
+    best = {piece: options.confidence(Evidence(value)) for piece, value in links.items()}
+    gaps = changes(tags)
+    for piece, value in tagged(gaps, probabilities).items():
+        kinds = possible_kinds(tags, piece, gaps[piece])
+        sure = max(options.confidence(Evidence(value, kind=kind)) for kind in kinds)
+        best[piece] = min(sure, best.get(piece, sure))
     least = max(options.min_confidence, 1e-9)
     good = frozenset(piece for piece, value in best.items() if value >= least)
     if not good or max(best.values()) < options.sentence_gate or (links and len(good) < len(best)):
         return frozenset()
     return frozenset(best) if options.sequential else good  # there what one slot holds is read by the next
+
+
+def name_kinds(slots: list[Slot], gaps: dict[int, list[int]], sentence: Pieces, tokens: Tokens) -> None:
+    """Say of each slot what kind of edit it makes, now that it is written."""
+    for slot in slots:
+        deleted = gaps.get(slot.kept, [])
+        taken = sentence.text(deleted[0] - 1, deleted[-1]) if deleted else ""  # the sentinel comes first
+        slot.kind = slot.kind or kind_of(taken, tokens.decode(slot.pieces))
 
 
 def assemble(
@@ -262,19 +273,16 @@ def assemble(
 ) -> Prediction:
     """Plan of one sentence. Gaps less sure than the threshold, or never finished, are restored.
 
-    The probability of a gap's edit is the mean probability of its tags times that of what was written. Where pieces
-    moved, gaps and links are one decision: all or nothing.
+    Where pieces moved, gaps and links are one decision: all or nothing.
     """
     written = {slot.kept: slot for slot in slots}
     gaps = changes(tags)
-    confidence = {piece: calibrated(value, options.slope, options.offset) for piece, value in links.items()}
+    confidence = {piece: options.confidence(Evidence(value)) for piece, value in links.items()}
     for piece, value in tagged(gaps, probabilities).items():
-        scale = options.slope, options.offset
-        if piece in written:
-            slot = written[piece]
-            value *= math.exp(slot.log_probability) if slot.finished else 0.0
-            scale = (1.0, options.spelling_offset) if slot.spelt else scale
-        confidence[piece] = min(calibrated(value, *scale), confidence.get(piece, 1.0))
+        slot = written.get(piece)
+        evidence = Evidence(value, slot.probability, slot.kind) if slot else Evidence(value, kind=DELETED)
+        sure = options.confidence(evidence)
+        confidence[piece] = min(sure, confidence.get(piece, sure))
     refused = {piece for piece, value in confidence.items() if value < max(options.min_confidence, 1e-9)}
     if max(confidence.values(), default=0.0) < options.sentence_gate or (links and refused):
         return Prediction(unchanged(len(tags)))
@@ -290,12 +298,3 @@ def assemble(
         {i: c for i, c in confidence.items() if i not in refused},
         sum(steps) if options.sequential else max(steps, default=0),
     )
-
-
-def calibrated(probability: float, slope: float, offset: float) -> float:
-    """The model's probability of an edit -> how often such edits are right; 0 stays 0."""
-    if probability <= 0.0:
-        return 0.0
-    probability = min(probability, 1 - 1e-6)
-    odds = slope * math.log(probability / (1 - probability)) + offset
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

@@ -6,6 +6,7 @@ instead, as in the paper: the reference.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -31,7 +32,12 @@ class Slot:
     pieces: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     finished: bool = False  # with </s>, and with whole characters
-    spelt: bool = False  # chosen from the word list
+    kind: str = ""  # of the edit that it makes (confidence.py)
+
+    @property
+    def probability(self) -> float:
+        """Of what was written; 0 where that is not finished."""
+        return math.exp(self.log_probability) if self.finished else 0.0
 
 
 def open_slots(tag_lists: list[list[int]], orders: list[list[int]]) -> list[Slot]:

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from edit_gec.collate import pad
+from edit_gec.confidence import SPELLING
 from edit_gec.edit5 import EdiT5
 from edit_gec.insertion import Slot
 from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE
@@ -77,7 +78,7 @@ def choose(
             chosen.append(of_word[int(score.argmax())].text)
             everything = torch.cat([score, score.new_tensor([-NONE])]).logsumexp(0)
             slot.log_probability += float(score.max() - everything) / len(gap)
-        slot.pieces, slot.finished, slot.spelt = tokens.ids(" ".join(chosen)), True, True
+        slot.pieces, slot.finished, slot.kind = tokens.ids(" ".join(chosen)), True, SPELLING
 
 
 def hear(model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, rows: Sequence[tuple[Slot, list[int]]]) -> Tensor:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from texts import brief, law, nasty
 
 from edit_gec import decode, insertion
+from edit_gec.confidence import CASE, INSERTED, SPELLING
 from edit_gec.decode import Options, Prediction, assemble, follow_points, predict, read_options, walk
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.insertion import Slot
-from edit_gec.plan import INSERT, KEEP, REPLACE, Plan, realize, spans, unchanged
+from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, Plan, realize, spans, unchanged
 from edit_gec.tagging import choose_tags
 from edit_gec.tokens import EOS, PAD, UNK, Tokens
 
@@ -118,20 +119,17 @@ def test_the_gate_takes_a_sentence_whole(model: EdiT5, tokens: Tokens) -> None:
     texts=st.lists(nasty.filter(bool), min_size=1, max_size=3),
     floor=st.floats(0, 0.9),
     gate=st.floats(0, 0.9),
-    slope=st.floats(0.2, 2),
-    offset=st.floats(-2, 2),
+    slopes=st.tuples(st.floats(0.2, 2), st.floats(0, 2)),
+    offsets=st.lists(st.floats(-2, 2), min_size=5, max_size=5),
     sequential=st.booleans(),
 )
 def test_what_cannot_become_sure_is_not_written(
-    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, slope: float, offset: float,
-    sequential: bool,
+    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, slopes: tuple[float, float],
+    offsets: list[float], sequential: bool,
 ) -> None:  # fmt: skip
     """The decoder writes less, and the result is the same as if it had written everything."""
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
-    options = Options(
-        min_confidence=floor, sentence_gate=gate, slope=slope, offset=offset, spelling_offset=-offset,
-        sequential=sequential,
-    )  # fmt: skip
+    options = Options(*slopes, *offsets, min_confidence=floor, sentence_gate=gate, sequential=sequential)
     written: list[int] = []
     found = []
 
@@ -298,7 +296,7 @@ def slot(k: int, kept: int, *, finished: bool = True, log_probability: float = 0
         ([slot(1, 0), slot(2, 2)], 0.8, Plan(5, (0, 2, 3, 4), ((1, (9,)),))),
         ([slot(1, 0), slot(2, 2)], 0.99, unchanged(5)),
         ([slot(1, 0, finished=False), slot(2, 2)], 0.0, Plan(5, (0, 1, 2, 4), ((3, (9,)),))),
-        ([slot(1, 0, log_probability=-1.0), slot(2, 2)], 0.5, Plan(5, (0, 1, 2, 4), ((3, (9,)),))),
+        ([slot(1, 0, log_probability=-3.0), slot(2, 2)], 0.5, Plan(5, (0, 1, 2, 4), ((3, (9,)),))),
     ],
 )  # fmt: skip
 def test_gaps_that_are_refused_are_restored(slots: list[Slot], floor: float, plan: Plan) -> None:
@@ -345,6 +343,25 @@ def test_words_change_as_a_whole(shipped: Tokens, text: str, chances: dict[int, 
     assert "".join("KDIR"[tag] for tag in found) == tags, surfaces
 
 
+def test_a_kind_has_its_own_scale() -> None:
+    """Alike by the model's word: where a word is replaced is as sure as ever, capitals are surer."""
+    options = Options(case_offset=1.0, delete_offset=-1.0)
+    tags, chances = [KEEP, REPLACE, KEEP, REPLACE, KEEP, DELETE], [STAY, UNSURE, STAY, UNSURE, STAY, [0.4, 0.6, 0, 0]]
+    slots = [slot(1, 0), slot(2, 2)]
+    slots[0].kind = CASE
+    found = assemble(tags, chances, [0, 2, 4], {}, slots, options).confidence
+    assert [round(found[piece], 3) for piece in (0, 2, 4)] == [0.803, 0.6, 0.356]
+
+
+def test_slots_know_their_kind(tokens: Tokens) -> None:
+    pieces = tokens.encode("i go home")
+    words = [n for n, piece in enumerate(pieces.ids) if tokens.starts_word(piece)]
+    tags = [REPLACE if n < words[1] else KEEP for n in range(len(pieces))]
+    slots = [Slot(0, 1, 0, 0, tokens.ids("I")), Slot(0, 2, 3, 3, tokens.ids("to")), Slot(0, 1, 0, 0, [], kind=SPELLING)]
+    decode.name_kinds(slots, decode.changes([KEEP, *tags]), pieces, tokens)
+    assert [slot.kind for slot in slots] == [CASE, INSERTED, SPELLING]
+
+
 HALF = [0.7, 0.3, 0.0, 0.0]
 
 
@@ -380,5 +397,5 @@ def test_thresholds_of_a_folder(model: EdiT5, tmp_path: Path) -> None:
 @pytest.mark.parametrize("thresholds", [{"keep_bias": "much"}, {"keep_bias": None}, ["keep_bias"], {"zeal": 1.0}])
 def test_broken_thresholds(model: EdiT5, thresholds: Any, tmp_path: Path) -> None:
     model.save(tmp_path, thresholds=thresholds)
-    with pytest.raises(InputError, match=r"config.json: thresholds .*; numbers for keep_bias, .* are wanted"):
+    with pytest.raises(InputError, match=r"config.json: thresholds .*; numbers for .*keep_bias, .* are wanted"):
         read_options(tmp_path)

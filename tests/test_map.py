@@ -32,6 +32,7 @@ PATH = [
         "edit5",
         "shared",
         "collate",
+        "confidence",
         "insertion",
         "spelling",
         "respell",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from pathlib import Path
 
@@ -187,6 +188,19 @@ def test_calibration_table() -> None:
     assert [(b.low, b.edits, round(b.right, 3)) for b in table.bins] == [(0.2, 2, 0.5), (0.9, 11, 0.909)]
     assert table.ece == pytest.approx((2 * 0.25 + 11 * abs((10 * 0.95 + 1) / 11 - 10 / 11)) / 13)
     assert calibration.calibrate([]).ece == 0
+
+
+def test_what_is_right_as_often_as_it_says_is_on_the_scale() -> None:
+    pairs = [(share, n < 100 * share) for share in (0.1, 0.4, 0.8) for n in range(100)]
+    assert calibration.platt(pairs) == pytest.approx((1.0, 0.0), abs=0.01)
+    assert calibration.platt([(c, right) for c, right in pairs if right]) == (1.0, 0.0), "nothing to learn from"
+
+
+def test_logistic_regression_of_several_features() -> None:
+    """Odds 1 to 3 without the second feature, and four times as good with it."""
+    rows = [([1.0, 0.0], n < 25) for n in range(100)] + [([1.0, 1.0], n < 400 / 7) for n in range(100)]
+    weights = calibration.fit(*zip(*rows, strict=True))
+    assert weights == pytest.approx([math.log(1 / 3), math.log(4)], abs=0.05)
 
 
 def test_confidence_finds_its_edit() -> None:

@@ -49,13 +49,18 @@ def outcomes(
     gold = {(e.start, e.end, e.correction) for e in reference}
     out = []
     for edit in hypothesis:
-        start = raw.spans[edit.start][0] if edit.start < len(raw.spans) else len(raw.text)
-        end = raw.spans[edit.end - 1][1] if edit.end else 0
-        low, high = min(start, end), max(start, end)
-        near = [c.confidence for c in changes if c.start <= high and c.end >= low]
-        if near:
-            out.append((min(near), (edit.start, edit.end, edit.correction) in gold))
+        parts = near(raw, changes, edit)
+        if parts:
+            out.append((min(c.confidence for c in parts), (edit.start, edit.end, edit.correction) in gold))
     return out
+
+
+def near(raw: Raw, changes: Sequence[Change], edit: M2Edit) -> list[Change]:
+    """The system's changes, in code points of the raw text, that an ERRANT edit of its tokens is made of."""
+    start = raw.spans[edit.start][0] if edit.start < len(raw.spans) else len(raw.text)
+    end = raw.spans[edit.end - 1][1] if edit.end else 0
+    low, high = min(start, end), max(start, end)
+    return [change for change in changes if change.start <= high and change.end >= low]
 
 
 def calibrate(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibration:
@@ -68,23 +73,32 @@ def calibrate(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibratio
             right = sum(ok for _, ok in inside) / len(inside)
             table.append(Bin(k / bins, (k + 1) / bins, len(inside), confidence, right))
             gap += len(inside) * abs(confidence - right)
-    return Calibration(gap / len(pairs) if pairs else 0.0, table, *fit(pairs))
+    return Calibration(gap / len(pairs) if pairs else 0.0, table, *platt(pairs))
 
 
-def fit(pairs: Sequence[tuple[float, bool]], steps: int = 25) -> tuple[float, float]:
-    """Slope and offset of the log-odds that make (confidence, right) most likely (Platt 1999), by Newton's method."""
-    odds = [math.log(min(max(c, 1e-4), 1 - 1e-4) / (1 - min(max(c, 1e-4), 1 - 1e-4))) for c, _ in pairs]
-    slope, offset = 1.0, 0.0
-    for _ in range(steps if len({ok for _, ok in pairs}) == 2 else 0):
-        g0 = g1 = 0.0
-        h00 = h11 = 1e-3  # a little ridge: separable pairs have no finite optimum
-        h01 = 0.0
-        for x, (_, ok) in zip(odds, pairs, strict=True):
-            p = 1 / (1 + math.exp(-max(-30.0, min(30.0, slope * x + offset))))
-            weight = p * (1 - p)
-            g0, g1 = g0 + ok - p, g1 + (ok - p) * x
-            h00, h01, h11 = h00 + weight, h01 + weight * x, h11 + weight * x * x
-        determinant = h00 * h11 - h01 * h01
-        offset += (h11 * g0 - h01 * g1) / determinant
-        slope += (h00 * g1 - h01 * g0) / determinant
+def fit(rows: Sequence[Sequence[float]], right: Sequence[bool], *, ridge: float = 1e-3) -> list[float]:
+    """Weights of logistic regression: sums of features that make what happened likeliest, by Newton's method.
+
+    `ridge` is a price on large weights: where the features separate right from wrong there is no finite optimum.
+    """
+    import numpy as np
+
+    x, y = np.array(rows, float), np.array(right, float)  # [N, F], [N]
+    weights = np.zeros(x.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + ridge * np.eye(len(weights))
+        step = np.linalg.solve(curvature, x.T @ (y - p) - ridge * weights)
+        weights += step
+        if np.abs(step).max() < 1e-9:
+            break
+    return [float(weight) for weight in weights]
+
+
+def platt(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """Slope and offset of the log-odds that make (confidence, right) likeliest (Platt 1999)."""
+    if len({ok for _, ok in pairs}) < 2:
+        return 1.0, 0.0
+    clipped = [min(max(c, 1e-4), 1 - 1e-4) for c, _ in pairs]
+    slope, offset = fit([[math.log(c / (1 - c)), 1.0] for c in clipped], [ok for _, ok in pairs])
     return slope, offset

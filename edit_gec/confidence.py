@@ -1,0 +1,74 @@
+"""How sure an edit is: the model's own probabilities, weighed by how often edits of that kind are right.
+
+    log-odds = slope * log-odds(tags) + written_slope * log(written) + offset + the kind's own offset
+
+The model tags and writes in two steps, and is sure of each in its own way; and it is wrong about misspelt words and
+capitals less often than about grammar. The numbers, a handful, are fitted on development text by logistic regression
+(profiles/training/tune.py) and lie in the model folder.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from edit_gec.plan import INSERT, REPLACE
+
+REPLACED, INSERTED, DELETED, CASE, SPELLING = ("replace", "insert", "delete", "case", "spelling")
+
+
+class Evidence(NamedTuple):
+    """What the model says of a change: mean probability of its tags (or of its link), and of what was written there."""
+
+    tags: float
+    written: float = 1.0
+    kind: str = REPLACED
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From evidence to confidence; a model folder carries what was fitted for it."""
+
+    slope: float = 1.0
+    written_slope: float = 1.0
+    offset: float = 0.0
+    insert_offset: float = 0.0
+    delete_offset: float = 0.0
+    case_offset: float = 0.0
+    spelling_offset: float = 0.0
+
+    def confidence(self, evidence: Evidence) -> float:
+        """How often such edits are right, 0 to 1; 0 for what the model holds impossible."""
+        if evidence.tags <= 0 or evidence.written <= 0:
+            return 0.0
+        odds = self.slope * log_odds(evidence.tags) + self.written_slope * math.log(evidence.written)
+        odds += self.offset + getattr(self, f"{evidence.kind}_offset", 0.0)  # "replace" has none of its own
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+
+
+def log_odds(probability: float) -> float:
+    """log(p / (1 - p)), finite also for 0 and 1."""
+    probability = min(max(probability, 1e-6), 1 - 1e-6)
+    return math.log(probability / (1 - probability))
+
+
+def kind_of(deleted: str, written: str) -> str:
+    """The kind of a change by the text it takes and the text it gives; of a word from the list it is known before.
+
+    >>> kind_of("", " the"), kind_of(" the", ""), kind_of(" go", " goes"), kind_of(" alot", " A lot")
+    ('insert', 'delete', 'replace', 'case')
+    """
+    if not deleted or not written:
+        return DELETED if deleted else INSERTED
+    same = "".join(deleted.split()).casefold() == "".join(written.split()).casefold()
+    return CASE if same else REPLACED
+
+
+def possible_kinds(tags: Sequence[int], kept: int, deleted: Sequence[int]) -> tuple[str, ...]:
+    """The kinds that a change behind a kept piece can come to have, before anything is written."""
+    if not deleted:
+        return (INSERTED,)
+    opened = tags[kept] == INSERT or any(tags[piece] == REPLACE for piece in deleted)
+    return (REPLACED, CASE, SPELLING, DELETED) if opened else (DELETED,)
