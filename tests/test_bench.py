@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -141,6 +143,19 @@ def test_a_replayed_step_is_computed(tokens: Tokens) -> None:
     assert sum(span.name == "decoder step" for span in clock.spans) == 5
     with replayed(streams), pytest.raises(InputError, match="no stream to replay for 'He go.'"):
         untrained.generate(["He go."])
+
+
+def test_each_thread_replays_its_own_sentence(tokens: Tokens) -> None:
+    """A corrector's threads verify their batches at the same time."""
+    untrained, start = random_target(tokens, 3, max_length=48), Barrier(2)
+    streams = Streams({text: Stream([5 + n] * 20 + [EOS]) for n, text in enumerate(("She go.", "He go."))})
+
+    def write(text: str) -> list[list[int]]:
+        start.wait()
+        return untrained.generate([text])
+
+    with replayed(streams, edit5=False), ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(write, streams.by_sentence)) == [[[5] * 20 + [EOS]], [[6] * 20 + [EOS]]]
 
 
 def test_base_size_replays_the_trained_pair(

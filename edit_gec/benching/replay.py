@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from threading import local
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -113,23 +114,32 @@ def swapped(module: ModuleType | type, **functions: Callable[..., Any]) -> Itera
             setattr(module, name, function)
 
 
+class _Calls(local):
+    """What the calls that run are about; each thread of a corrector has its own."""
+
+    def __init__(self) -> None:
+        self.sentences: dict[int, str] = {}  # of the target's call, by number
+        self.batch: list[Stream] = []  # of the sentences that change, in the order in which their slots open
+        self.written: dict[int, list[int]] = {}  # into each slot, by its identity
+
+
 @contextmanager
 def _target_follows(streams: Streams) -> Iterator[None]:
     from edit_gec import target, verify
 
     choose, admit, generate = target.Target.choose, verify.admit, target.Target.generate
-    sentences: dict[int, str] = {}  # of the call that runs, by number
+    calls = _Calls()
 
     def replay_choose(self: Target, logits: Any, sampling: Any, places: Sequence[tuple[int, int]]) -> list[int]:
         choose(self, logits, sampling, places)
-        return [streams.token(sentences[row], position) for row, position in places]
+        return [streams.token(calls.sentences[row], position) for row, position in places]
 
     def replay_admit(admitted: list[tuple[int, str]], *rest: Any) -> Any:
-        sentences.update(admitted)
+        calls.sentences.update(admitted)
         return admit(admitted, *rest)
 
     def replay_generate(self: Target, given: Sequence[str], *rest: Any, **options: Any) -> list[list[int]]:
-        sentences.update(enumerate(given))
+        calls.sentences.update(enumerate(given))
         return generate(self, given, *rest, **options)
 
     with swapped(target.Target, choose=replay_choose, generate=replay_generate), swapped(verify, admit=replay_admit):
@@ -141,8 +151,7 @@ def _edit5_follows(streams: Streams) -> Iterator[None]:
     from edit_gec import decode, insertion, tagging
 
     choose_tags, open_slots, advance = tagging.choose_tags, insertion.open_slots, insertion.advance
-    batch: list[Stream] = []  # of the sentences that change, in the order in which their slots open
-    written: dict[int, list[int]] = {}  # into each slot, by its identity
+    calls = _Calls()
 
     def replay_tags(probabilities: list[list[float]], sentence: Any, tokens: Any) -> list[int]:
         choose_tags(probabilities, sentence, tokens)
@@ -151,20 +160,19 @@ def _edit5_follows(streams: Streams) -> Iterator[None]:
         for n, tag in enumerate(stream.tags):
             probabilities[n] = [SURE if t == tag else rest for t in range(4)]
         if any(stream.tags):
-            batch.append(stream)
+            calls.batch.append(stream)
         return list(stream.tags)
 
     def replay_slots(*given: Any) -> Any:
         slots = open_slots(*given)
-        queue = iter([[*pieces, EOS] for stream in batch for pieces in stream.insertions])
-        written.clear()
-        written.update({id(slot): next(queue, [EOS]) for slot in slots})
-        batch.clear()
+        queue = iter([[*pieces, EOS] for stream in calls.batch for pieces in stream.insertions])
+        calls.written = {id(slot): next(queue, [EOS]) for slot in slots}
+        calls.batch.clear()
         return slots
 
     def replay_advance(queue: Any, at: list[int], row: int, choice: int, sure: float, tokens: Any) -> int:
         slot = queue[at[row]]
-        stream = written[id(slot)]
+        stream = calls.written[id(slot)]
         choice = stream[min(len(slot.pieces), len(stream) - 1)]
         return int(advance(queue, at, row, choice, 0.0, tokens))
 
