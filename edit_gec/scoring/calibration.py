@@ -15,6 +15,8 @@ from edit_gec.scoring.m2 import M2Edit
 from edit_gec.scoring.project import Raw
 from edit_gec.scoring.systems import Change
 
+RIDGE = 1e-3  # of logistic regression
+
 
 class Bin(NamedTuple):
     """Edits with confidence in [low, high): how many, their mean confidence, the share that was right."""
@@ -30,7 +32,7 @@ class Bin(NamedTuple):
 class Calibration:
     """ECE: the gap between confidence and share right, averaged over edits.
 
-    slope and offset of the log-odds would calibrate it: a model folder carries them in its thresholds.
+    slope and offset of the log-odds would calibrate it; what brings an EdiT5's edits on its scale is confidence.py.
     """
 
     ece: float
@@ -76,10 +78,10 @@ def calibrate(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibratio
     return Calibration(gap / len(pairs) if pairs else 0.0, table, *platt(pairs))
 
 
-def fit(rows: Sequence[Sequence[float]], right: Sequence[bool], *, ridge: float = 1e-3) -> list[float]:
+def fit(rows: Sequence[Sequence[float]], right: Sequence[bool]) -> list[float]:
     """Weights of logistic regression: sums of features that make what happened likeliest, by Newton's method.
 
-    `ridge` is a price on large weights: where the features separate right from wrong there is no finite optimum.
+    A small price on large weights: where the features separate right from wrong there is no finite optimum.
     """
     import numpy as np
 
@@ -87,8 +89,8 @@ def fit(rows: Sequence[Sequence[float]], right: Sequence[bool], *, ridge: float 
     weights = np.zeros(x.shape[1])
     for _ in range(50):
         p = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + ridge * np.eye(len(weights))
-        step = np.linalg.solve(curvature, x.T @ (y - p) - ridge * weights)
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + RIDGE * np.eye(len(weights))
+        step = np.linalg.solve(curvature, x.T @ (y - p) - RIDGE * weights)
         weights += step
         if np.abs(step).max() < 1e-9:
             break
