@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from edit_gec.collate import pad
+from edit_gec.collate import IGNORE, pad
 from edit_gec.confidence import SPELLING
 from edit_gec.edit5 import EdiT5
 from edit_gec.insertion import Slot
@@ -88,12 +88,13 @@ def hear(model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, rows: Seque
     """
     device = memory.device
     sentence = torch.tensor([slot.sentence for slot, _ in rows], device=device)  # [R]
+    anchors = torch.tensor([slot.anchor for slot, _ in rows], device=device)  # [R]
     stream = pad([[tokens.slot(slot.k), *ids] for slot, ids in rows], PAD).to(device)  # [R, T]
-    wanted = pad([[*ids, EOS] for _, ids in rows], -100).to(device)  # [R, T]
-    anchors = torch.tensor([slot.anchor for slot, _ in rows], device=device)[:, None].expand_as(stream)
-    read = memory[sentence]
-    embedded = model.embed_slots(stream, read, anchors)
-    hidden = model.decoder(embedded, model.decoder.memory(read), model.cross_bias(anchors, mask[sentence]))
-    logits = model.output(hidden).float().transpose(1, 2)  # [R, V, T]
-    heard = -F.cross_entropy(logits, wanted, reduction="none").sum(1)
+    wanted = pad([[*ids, EOS] for _, ids in rows], IGNORE).to(device)  # [R, T]
+    embedded = model.embedding(stream) + model.anchor(memory[sentence, anchors])[:, None]  # as model.embed_slots
+    keys = [(k[sentence], v[sentence]) for k, v in model.decoder.memory(memory)]
+    hidden = model.decoder(embedded, keys, model.cross_bias(anchors[:, None], mask[sentence]))
+    said = wanted != IGNORE
+    losses = F.cross_entropy(model.output(hidden[said]).float(), wanted[said], reduction="none")  # [N]
+    heard = losses.new_zeros(len(rows)).index_add(0, said.nonzero()[:, 0], -losses)
     return heard.masked_fill((wanted == UNK).any(1), -1e4)  # no vocabulary without bytes can say everything

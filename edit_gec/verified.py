@@ -138,7 +138,7 @@ class Verifier:
     def _changes(self, window: Pieces, source: str, output: list[int], trace: Trace) -> Iterator[Change]:
         tokens = self.target.tokens
         pieces = shifted(tokens.encode(source), window)
-        if not pieces.ids:  # nothing that the target can read
+        if not pieces.ids or list(pieces.ids) == output[:-1]:  # nothing that the target can read, or changes
             return
         plan = align(pieces.ids, output[:-1], tokens)
         at, new = positions(plan, len(output) - 1)
