@@ -106,11 +106,22 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         hidden = self.wi(self.norm(x))
         if self.gated:
-            gate, value = hidden.chunk(2, dim=-1)
-            hidden = F.gelu(gate, approximate="tanh") * value
+            hidden = gated(*hidden.chunk(2, dim=-1))
         else:
             hidden = F.relu(hidden)
         return x + self.wo(hidden)  # type: ignore[no-any-return]
+
+
+def gated(gate: Tensor, value: Tensor) -> Tensor:
+    """gelu(gate) * value, with the tanh approximation of gelu as T5 v1.1 has it.
+
+    On a CPU it is computed as gate * sigmoid(2z), z being what tanh is taken of: torch has vector instructions for the
+    exponential and none for tanh, so that takes half the time. Both differ by rounding (1e-5).
+    """
+    if torch.is_grad_enabled() or gate.device.type != "cpu" or gate.dtype != torch.float32:
+        return F.gelu(gate, approximate="tanh") * value
+    twice = (gate * gate).mul_(0.044715).add_(1.0).mul_(gate).mul_(2 * math.sqrt(2 / math.pi))
+    return twice.sigmoid_().mul_(gate).mul_(value)
 
 
 class Attention(nn.Module):
