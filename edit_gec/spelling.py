@@ -82,6 +82,11 @@ class Spelling:
         return np.bitwise_or.reduceat(bits, np.cumsum(lengths) - lengths)
 
     @cached_property
+    def pool(self) -> np.ndarray:
+        """The folded words [N], to be picked by rank many at a time."""
+        return np.array(self.folded, dtype=object)
+
+    @cached_property
     def lengths(self) -> np.ndarray:
         """Characters of each word [N]."""
         return np.array([len(word) for word in self.folded])
@@ -159,9 +164,11 @@ class Spelling:
         differing = self.letters ^ np.bitwise_or.reduce(_letters(folded))
         near = _COUNTS[differing & 8191] + _COUNTS[differing >> 13] <= 2 * most  # a letter changed: two differ
         near &= abs(self.lengths - len(folded)) <= most
-        pool = {n: self.folded[n] for n in np.flatnonzero(near).tolist()}
+        ranks = np.flatnonzero(near)
+        pool = self.pool[ranks].tolist()
         ranked = []
-        for other, distance, n in extract(folded, pool, scorer=OSA.distance, score_cutoff=most, limit=None):
+        for other, distance, at in extract(folded, pool, scorer=OSA.distance, score_cutoff=most, limit=None):
+            n = int(ranks[at])
             cost = APART * (distance + (other[0] != folded[0]) / 3) + COMMON * math.log(n + 1)
             ranked.append(Candidate(cost, cased(self.words[n], word)))
         for right in self.slips.get(folded, ()):
