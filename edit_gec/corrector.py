@@ -40,6 +40,7 @@ DEFAULT_MODEL = "edit5-mini"
 DEFAULT_TARGET = "t5-mini"
 VERIFY = ("always", "auto")
 DTYPES = ("float32", "bfloat16", "float16")
+NARROW = 1 << 20  # weights of a layer up to which a sentence is not worth a second thread (edit5-mini: 180k)
 _HERE = Path(__file__).resolve().parent
 _WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
 MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
@@ -90,6 +91,7 @@ class Corrector:
         self.batch_size, self.verifier, self.workers = batch_size, verifier, workers
         self.dictionary = frozenset(word.casefold() for word in dictionary)
         self.spelling = spelling
+        self.narrow = model.config.d_model * model.config.d_ff < NARROW
 
     @classmethod
     def load(
@@ -233,20 +235,22 @@ class Corrector:
         """What is found in each window of each batch.
 
         On a CPU each core takes a batch of its own: twice as fast on two cores, where two for each product are hardly
-        faster than one.
+        faster than one. A single batch of a narrow model is one core's work: to wake another one for each product takes
+        longer than the product, and nothing is worse than to wait for one that is busy.
         """
-        workers = min(self.workers, len(batches))
-        if workers < 2:
-            yield from (self.find(texts, batch) for batch in batches)
-            return
         from concurrent.futures import ThreadPoolExecutor
 
         from torch import get_num_threads, set_num_threads
 
-        threads = get_num_threads()
+        workers, threads = min(self.workers, len(batches)), get_num_threads()
         try:
-            with ThreadPoolExecutor(workers, initializer=set_num_threads, initargs=(1,)) as pool:
-                yield from pool.map(partial(self.find, texts), batches)
+            if workers > 1:
+                with ThreadPoolExecutor(workers, initializer=set_num_threads, initargs=(1,)) as pool:
+                    yield from pool.map(partial(self.find, texts), batches)
+            else:
+                if self.narrow:
+                    set_num_threads(1)
+                yield from (self.find(texts, batch) for batch in batches)
         finally:
             set_num_threads(threads)
 
