@@ -61,6 +61,20 @@ def test_texts_share_batches_and_get_their_own_plans(corrector: Corrector) -> No
     assert metrics.registry.get_sample_value("edit_gec_sentences_waiting") == 0
 
 
+def test_misspelt_words_and_other_languages_are_known_as_everywhere() -> None:
+    shipped = Corrector.load(threads=1)
+    encoded = pieces(shipped, "I recieved the accomodation becuase of it.", "Ich habe das Buch gestern gelesen.")
+    wanted = [list(shipped.changes(*each)) for each in zip(encoded, shipped.predict(encoded), strict=True)]
+    without = decode.predict(shipped.model, shipped.tokens, encoded, shipped.options)
+    assert [list(shipped.changes(*each)) for each in zip(encoded, without, strict=True)] != wanted
+
+    async def work(batcher: Batcher) -> None:
+        done = await asyncio.gather(*batcher.submit(encoded, shipped.options))
+        assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in each] for each in wanted]
+
+    run(shipped, work)
+
+
 def test_a_short_text_does_not_wait_for_a_long_one(corrector: Corrector) -> None:
     long, short = pieces(corrector, *["It rain all day."] * 40), pieces(corrector, "She go.")
 
@@ -121,10 +135,10 @@ def test_a_failure_stays_with_its_sentence(corrector: Corrector, monkeypatch: py
     good, bad = edited(corrector), pieces(corrector, "She go away.")
     real = decode.predict
 
-    def fails(model: Any, tokens: Any, sentences: list[Pieces], options: Any) -> Any:
+    def fails(model: Any, tokens: Any, sentences: list[Pieces], options: Any, **given: Any) -> Any:
         if bad[0] in sentences:
             raise RuntimeError("out of memory")
-        return real(model, tokens, sentences, options)
+        return real(model, tokens, sentences, options, **given)
 
     monkeypatch.setattr(decode, "predict", fails)
 

@@ -151,10 +151,10 @@ class Batcher:
         from edit_gec.plan import realize
 
         begun = perf_counter()
-        sentences = [item.pieces for item in batch]
+        corrector, sentences = self.corrector, [item.pieces for item in batch]
         with listen(clock := Clock()):
-            predictions = predict(self.corrector.model, self.corrector.tokens, sentences, options)
-            drafted = [tuple(self.corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
+            predictions = predict(corrector.model, corrector.tokens, sentences, options, spelling=corrector.spelling)
+            drafted = [tuple(corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
         times = timing(clock, perf_counter() - begun)
         if self.corrector.verifier is None:
             return [Found(each, None) for each in drafted], times
