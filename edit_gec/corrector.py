@@ -257,11 +257,7 @@ class Corrector:
     def find(self, texts: Sequence[str], batch: list[Window]) -> list[Found]:
         """The edits in each window of a batch, and what a target refused there."""
         pieces = [window.pieces for window in batch]
-        begun = perf_counter()
-        encoded = self.verifier.encode(self.model, pieces) if self.verifier else None
-        predictions = self.predict(pieces, encoded.edit5 if encoded else None)  # 3, 4
-        if self.verifier is not None:
-            self.verifier.count_draft(perf_counter() - begun)
+        predictions, encoded = self.draft(pieces)  # 3, 4
         with region("realize"):
             drafted = [
                 list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, plan)))  # 5, 7
@@ -271,11 +267,26 @@ class Corrector:
             return [(edits, []) for edits in drafted]
         return self.verify(texts, batch, predictions, drafted, encoded)  # 6
 
-    def predict(self, sentences: Sequence[Pieces], encoded: Tensor | None = None) -> list[Prediction]:
-        """Plans for one batch; `encoded` is what the encoder made of it, if a target has run that already."""
+    def draft(
+        self, sentences: Sequence[Pieces], options: Options | None = None
+    ) -> tuple[list[Prediction], Encoded | None]:
+        """Plans for one batch, and what was encoded for a target that shares the encoder."""
+        begun = perf_counter()
+        encoded = self.verifier.encode(self.model, sentences) if self.verifier else None
+        predictions = self.predict(sentences, encoded.edit5 if encoded else None, options)
+        if self.verifier is not None:
+            self.verifier.count_draft(perf_counter() - begun)
+        return predictions, encoded
+
+    def predict(
+        self, sentences: Sequence[Pieces], encoded: Tensor | None = None, options: Options | None = None
+    ) -> list[Prediction]:
+        """Plans for one batch; `encoded` is what the encoder made of it, if a target has run that already, `options`
+        take the place of the corrector's."""
         from edit_gec.decode import predict
 
-        return predict(self.model, self.tokens, sentences, self.options, encoded, self.spelling)
+        given = options or self.options
+        return predict(self.model, self.tokens, sentences, given, encoded=encoded, spelling=self.spelling)
 
     def changes(self, pieces: Pieces, prediction: Prediction) -> Iterator[Change]:
         """What a plan changes in its sentence: start, end, replacement, confidence."""
@@ -310,21 +321,24 @@ class Corrector:
 
         assert self.verifier is not None
         with region("draft"):
-            drafts = self.drafts(batch, predictions, self.verifier)
-        changes = self.verifier.changes([window.pieces for window in batch], drafts, encoded)
+            pieces = [window.pieces for window in batch]
+            drafts = self.drafts(pieces, predictions, self.verifier)
+        changes = self.verifier.changes(pieces, drafts, encoded)
         with region("align"):
             return [
                 compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))
                 for window, own, of_draft in zip(batch, changes, drafted, strict=True)
             ]
 
-    def drafts(self, batch: list[Window], predictions: list[Prediction], verifier: Verifier) -> list[str | None]:
-        """What the target is shown of each window; None where it is not asked."""
+    def drafts(
+        self, sentences: Sequence[Pieces], predictions: list[Prediction], verifier: Verifier
+    ) -> list[str | None]:
+        """What the target is shown of each sentence; None where it is not asked."""
         from edit_gec.plan import realize
 
         return [
-            realize(prediction.plan, window.pieces, self.tokens) if verifier.doubts(prediction) else None
-            for window, prediction in zip(batch, predictions, strict=True)
+            realize(prediction.plan, pieces, self.tokens) if verifier.doubts(prediction) else None
+            for pieces, prediction in zip(sentences, predictions, strict=True)
         ]
 
     def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:

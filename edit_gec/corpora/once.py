@@ -85,12 +85,11 @@ class Once:
     def _run(self, batch: list[Window]) -> list[Found]:
         corrector, pieces = self.corrector, [window.pieces for window in batch]
         verifier = corrector.verifier
-        encoded = verifier.encode(corrector.model, pieces) if verifier else None
-        predictions = corrector.predict(pieces, encoded.edit5 if encoded else None)
+        predictions, encoded = corrector.draft(pieces)
         drafted = [tuple(corrector.changes(*each)) for each in zip(pieces, predictions, strict=True)]
         if verifier is None:
             return [Found(each) if each else NOTHING for each in drafted]
-        verified = map(tuple, verifier.changes(pieces, corrector.drafts(batch, predictions, verifier), encoded))
+        verified = map(tuple, verifier.changes(pieces, corrector.drafts(pieces, predictions, verifier), encoded))
         return [Found(*each) for each in zip(drafted, verified, strict=True)]
 
     def _learn(self, found: dict[bytes, Found]) -> None:

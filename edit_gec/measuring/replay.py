@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from edit_gec.corrector import Corrector
-from edit_gec.decode import Prediction, predict
+from edit_gec.decode import Options, Prediction, predict
 from edit_gec.errors import InputError
 from edit_gec.plan import KEEP, Plan, align
 from edit_gec.target import Encoded, Sampling, Target
@@ -100,14 +100,16 @@ class ReplayedCorrector(Corrector):
             text: Script.of(plan, device, sequential=self.options.sequential) for text, plan in plans.items()
         }
 
-    def predict(self, sentences: Sequence[Pieces], encoded: Tensor | None = None) -> list[Prediction]:
+    def predict(
+        self, sentences: Sequence[Pieces], encoded: Tensor | None = None, options: Options | None = None
+    ) -> list[Prediction]:
         """As any corrector does."""
         (sentence,) = sentences
         script = self.scripts.get(sentence.source)
         if script is None or len(sentence) + 2 != len(script.tags):
             raise InputError(f"replay: no plan was given for the sentence {sentence.source[:40]!r}")
         model = cast("EdiT5", _Scripted(self.model, script))
-        return predict(model, self.tokens, sentences, self.options, encoded)
+        return predict(model, self.tokens, sentences, options or self.options, encoded)
 
 
 @dataclass(frozen=True)

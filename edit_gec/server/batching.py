@@ -147,22 +147,16 @@ class Batcher:
                 item.done.set_result((each, timing))
 
     def _run(self, options: Options, batch: list[Item]) -> tuple[list[Found], Timing]:
-        from edit_gec.decode import predict
-        from edit_gec.plan import realize
-
         begun = perf_counter()
         corrector, sentences = self.corrector, [item.pieces for item in batch]
         with listen(clock := Clock()):
-            predictions = predict(corrector.model, corrector.tokens, sentences, options, spelling=corrector.spelling)
+            predictions, encoded = corrector.draft(sentences, options)
             drafted = [tuple(corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
         times = timing(clock, perf_counter() - begun)
-        if self.corrector.verifier is None:
+        if corrector.verifier is None:
             return [Found(each, None) for each in drafted], times
         begun = perf_counter()
-        drafts = [
-            realize(prediction.plan, pieces, self.corrector.tokens)
-            for pieces, prediction in zip(sentences, predictions, strict=True)
-        ]
-        verified = map(tuple, self.corrector.verifier.changes(sentences, drafts))
+        drafts = corrector.drafts(sentences, predictions, corrector.verifier)
+        verified = map(tuple, corrector.verifier.changes(sentences, drafts, encoded))
         found = [Found(*each) for each in zip(drafted, verified, strict=True)]
         return found, replace(times, verify_s=perf_counter() - begun)

@@ -34,13 +34,13 @@ class Arm(importlib.abc.MetaPathFinder):
 
 
 def fragile(predict: Any) -> Any:
-    def predict_or_die(self: Any, sentences: Any, encoded: Any = None) -> Any:
+    def predict_or_die(self: Any, sentences: Any, *given: Any) -> Any:
         text = " ".join(sentence.source for sentence in sentences)
         if DEADLY in text:
             os.kill(os.getpid(), signal.SIGKILL)
         if FAULTY in text:
             raise IndexError("a gremlin")
-        return predict(self, sentences, encoded)
+        return predict(self, sentences, *given)
 
     return predict_or_die
 
