@@ -6,8 +6,8 @@
     'She goes home because it's late.'
 
 Text is split into sentences (1), sentences into pieces (2); the model tags, points and writes insertions (3, 4); plans
-become edits of the sentence (5) and of the document (7). What is not edited is never produced again. With a `target`,
-a T5 verifies what EdiT5 drafted (6), and the edits are the target's own: those it would make alone, in a fraction of
+become edits of the sentence (5), which is then read once more, and of the document (7). What is not edited is never
+produced again. With a `target`, a T5 verifies what EdiT5 drafted (6), and the edits are the target's own: those it would make alone, in a fraction of
 its time.
 """
 
@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from edit_gec.edits import Edit, apply, minimal
+from edit_gec.edits import Change, Edit, apply, minimal, whole_words
 from edit_gec.errors import InputError
 from edit_gec.regions import region
 from edit_gec.sentences import Sentence, split
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from edit_gec.spelling import Spelling
     from edit_gec.target import Encoded
     from edit_gec.tokens import Pieces, Tokens
-    from edit_gec.verified import Change, Verifier
+    from edit_gec.verified import Verifier
 
 DEFAULT_MODEL = "edit5-mini"
 DEFAULT_TARGET = "t5-mini"
@@ -258,10 +258,11 @@ class Corrector:
         """The edits in each window of a batch, and what a target refused there."""
         pieces = [window.pieces for window in batch]
         predictions, encoded = self.draft(pieces)  # 3, 4
+        changes = self.changes(pieces, predictions)  # 5
         with region("realize"):
             drafted = [
-                list(self.edits(texts[window.text], window.sentence, self.changes(window.pieces, plan)))  # 5, 7
-                for window, plan in zip(batch, predictions, strict=True)
+                list(self.edits(texts[window.text], window.sentence, of_window))  # 7
+                for window, of_window in zip(batch, changes, strict=True)
             ]
         if self.verifier is None:
             return [(edits, []) for edits in drafted]
@@ -288,8 +289,40 @@ class Corrector:
         given = options or self.options
         return predict(self.model, self.tokens, sentences, given, encoded=encoded, spelling=self.spelling)
 
-    def changes(self, pieces: Pieces, prediction: Prediction) -> Iterator[Change]:
-        """What a plan changes in its sentence: start, end, replacement, confidence."""
+    def changes(
+        self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], options: Options | None = None
+    ) -> list[list[Change]]:
+        """What changes in each sentence. Those that change are read again (reread.py), unless a target has the say."""
+        with region("realize"):
+            first = [list(self.planned(*each)) for each in zip(sentences, predictions, strict=True)]
+        given = options or self.options
+        if self.verifier is not None or not given.reread:
+            return first
+        again = [n for n, changes in enumerate(first) if changes]
+        second = self.reread([sentences[n] for n in again], [first[n] for n in again], given)
+        for n, changes in zip(again, second, strict=True):
+            first[n] = changes
+        return first
+
+    def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Options) -> list[list[Change]]:
+        """The changes of sentences, and those of a second reading with them."""
+        from edit_gec.reread import changed, compose, shifted
+
+        texts = [pieces.source[pieces.starts[0] : pieces.ends[-1]] for pieces in sentences]  # a window may begin late
+        first = [shifted(changes, -pieces.starts[0]) for pieces, changes in zip(sentences, first, strict=True)]
+        with region("tokenize"):
+            again = [self.tokens.encode(changed(*each)) for each in zip(texts, first, strict=True)]
+        short = [n for n, pieces in enumerate(again) if 0 < len(pieces) <= self.model.config.max_pieces]
+        least = options.min_confidence * options.reread
+        laxer = replace(options, min_confidence=least, sentence_gate=0.0)
+        predictions = self.predict([again[n] for n in short], options=laxer) if short else []
+        with region("realize"):
+            for n, prediction in zip(short, predictions, strict=True):
+                first[n] = compose(texts[n], first[n], list(self.planned(again[n], prediction)))
+            return [shifted(changes, pieces.starts[0]) for pieces, changes in zip(sentences, first, strict=True)]
+
+    def planned(self, pieces: Pieces, prediction: Prediction) -> Iterator[Change]:
+        """What a plan changes in its sentence."""
         from edit_gec.plan import spans
 
         if prediction.plan.changes:
@@ -362,21 +395,6 @@ def surest(found: Iterable[Edit]) -> list[Edit]:
             continue
         chosen.append(edit)
     return chosen
-
-
-def whole_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
-    """The same change, widened until it cuts no word, old or new: `+s` behind "learn" becomes "learn" -> "learns"."""
-    while start and text[start - 1].isalnum():
-        if not (text[start : start + 1].isalnum() or (replacement + text[end:])[:1].isalnum()):
-            break
-        start -= 1
-        replacement = text[start] + replacement
-    while end < len(text) and text[end].isalnum():
-        if not (text[end - 1 : end].isalnum() or (text[:start] + replacement)[-1:].isalnum()):
-            break
-        replacement += text[end]
-        end += 1
-    return start, end, replacement
 
 
 def find_model(model: str | Path) -> Path:

@@ -41,6 +41,7 @@ class Options(Scale):
     keep_bias: float = 0.0  # added to the logit of KEEP, and to the score of the next kept piece
     min_confidence: float = 0.0  # of a single edit
     sentence_gate: float = 0.0  # of the surest edit of a sentence, without which the sentence is left alone
+    reread: float = 0.0  # share of min_confidence that is enough when a changed sentence is read again; 0: it is not
     sequential: bool = False
 
 

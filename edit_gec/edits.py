@@ -21,6 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+Change = tuple[int, int, str, float]  # of a sentence: start, end, replacement, confidence
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -88,6 +90,21 @@ def minimal(text: str, start: int, end: int, replacement: str) -> tuple[int, int
     start += sum(map(len, old[:head]))
     end -= sum(map(len, old[len(old) - tail :]))
     return start, end, "".join(new[head : len(new) - tail])
+
+
+def whole_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+    """The same change, widened until it cuts no word, old or new: `+s` behind "learn" becomes "learn" -> "learns"."""
+    while start and text[start - 1].isalnum():
+        if not (text[start : start + 1].isalnum() or (replacement + text[end:])[:1].isalnum()):
+            break
+        start -= 1
+        replacement = text[start] + replacement
+    while end < len(text) and text[end].isalnum():
+        if not (text[end - 1 : end].isalnum() or (text[:start] + replacement)[-1:].isalnum()):
+            break
+        replacement += text[end]
+        end += 1
+    return start, end, replacement
 
 
 class Offset(NamedTuple):

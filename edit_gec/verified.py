@@ -27,15 +27,13 @@ from typing import Any
 from edit_gec.decode import Prediction
 from edit_gec.draft import Drafter, Follow, Several
 from edit_gec.edit5 import EdiT5
-from edit_gec.edits import Edit
+from edit_gec.edits import Change, Edit
 from edit_gec.plan import Plan, align, spans
 from edit_gec.regions import region
 from edit_gec.speculation import Statistics, Trace
 from edit_gec.target import Encoded, Target
 from edit_gec.tokens import UNK, Pieces
 from edit_gec.verify import verify
-
-Change = tuple[int, int, str, float]  # of a sentence: start, end, replacement, confidence
 
 AGREE, CHANGED, ONLY, REFUSED = "agree", "target changed", "target only", "target refused"
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})

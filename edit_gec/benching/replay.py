@@ -70,16 +70,18 @@ class Streams:
 
 
 def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
-    """What a trained pair decides for each sentence; without a target, a T5 that writes what EdiT5 makes of it."""
+    """What a trained pair decides for each sentence, read once; without a target, a T5 that writes EdiT5's text."""
+    from edit_gec.plan import realize
+
+    pieces = [corrector.tokens.encode(sentence) for sentence in sentences]
+    plans = [corrector.predict([each])[0].plan for each in pieces]
     if target is None:
-        written = (correction.corrected for correction in corrector.correct_batch(sentences, lines=True, markup=False))
+        written = (realize(*each, corrector.tokens) for each in zip(plans, pieces, strict=True))
         outputs = [[*corrector.tokens.ids(text), EOS] for text in written]
     else:
         outputs = target.generate(sentences)
     streams = {}
-    for sentence, output in zip(sentences, outputs, strict=True):
-        pieces = corrector.tokens.encode(sentence)
-        plan = corrector.predict([pieces])[0].plan
+    for sentence, output, plan in zip(sentences, outputs, plans, strict=True):
         insertions = [list(ids) for _, ids in sorted(plan.insertions)]
         if list(plan.order) != sorted(plan.order):  # something moved: keep what stays, insert nothing
             plan, insertions = type(plan)(plan.length, tuple(sorted(plan.order))), []

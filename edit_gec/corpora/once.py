@@ -15,13 +15,12 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from edit_gec.edits import Edit
+from edit_gec.edits import Change, Edit
 from edit_gec.sentences import split
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Correction, Corrector, Window
     from edit_gec.speculation import Statistics
-    from edit_gec.verified import Change
 
 REMEMBERED = 100_000
 
@@ -86,7 +85,7 @@ class Once:
         corrector, pieces = self.corrector, [window.pieces for window in batch]
         verifier = corrector.verifier
         predictions, encoded = corrector.draft(pieces)
-        drafted = [tuple(corrector.changes(*each)) for each in zip(pieces, predictions, strict=True)]
+        drafted = list(map(tuple, corrector.changes(pieces, predictions)))
         if verifier is None:
             return [Found(each) if each else NOTHING for each in drafted]
         verified = map(tuple, verifier.changes(pieces, corrector.drafts(pieces, predictions, verifier), encoded))

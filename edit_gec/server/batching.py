@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from edit_gec.edits import Change
 from edit_gec.regions import Clock, listen
 from edit_gec.server.stopwatch import Timing, timing
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from edit_gec.decode import Options
     from edit_gec.server.metrics import Metrics
     from edit_gec.tokens import Pieces
-    from edit_gec.verified import Change
 
 LATENCY_S = 0.003  # how long a lone sentence waits for others
 
@@ -151,7 +151,7 @@ class Batcher:
         corrector, sentences = self.corrector, [item.pieces for item in batch]
         with listen(clock := Clock()):
             predictions, encoded = corrector.draft(sentences, options)
-            drafted = [tuple(corrector.changes(*each)) for each in zip(sentences, predictions, strict=True)]
+            drafted = list(map(tuple, corrector.changes(sentences, predictions, options)))
         times = timing(clock, perf_counter() - begun)
         if corrector.verifier is None:
             return [Found(each, None) for each in drafted], times

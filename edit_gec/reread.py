@@ -1,0 +1,95 @@
+r"""A second reading: what was changed is read once more as it now stands, for errors that hid behind the first.
+
+    source    She go to home by yesterday.
+    first     (4, 6, "went")                                read again: She went to home by yesterday.
+    second    (8, 11, ""), (16, 19, "")                     places in that
+    both      (4, 6, "went"), (6, 9, ""), (14, 17, "")      places in the source
+
+Few sentences are changed, so few are read twice; a sentence that was left alone stays so. As its first errors were
+surely some, the others need less confidence there (`Options.reread`) and pass no gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edit_gec.edits import Change, whole_words
+
+
+def changed(text: str, changes: Sequence[Change]) -> str:
+    """The text with its changes made; they are in order and do not overlap."""
+    parts, done = [], 0
+    for start, end, new, _ in changes:
+        parts += [text[done:start], new]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def shifted(changes: Sequence[Change], by: int) -> list[Change]:
+    """The changes in a text that begins `by` characters later."""
+    return [(start + by, end + by, new, sure) for start, end, new, sure in changes]
+
+
+@dataclass
+class _Stretch:
+    """A stretch of the text between the readings, by how much the first made it longer, and what changes it."""
+
+    start: int
+    end: int
+    growth: int
+    first: list[Change]
+    second: list[Change]
+
+
+def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
+    """The changes of `source` that do what `first` and then, in the changed text, `again` do.
+
+    Those that meet, or change the same word, become one, which is as sure as the less sure of them; what comes out as
+    it went in is none.
+
+    >>> compose("a bad idea", [(2, 5, "good", 0.9)], [(0, 6, "the best", 0.5), (11, 11, ".", 0.7)])
+    [(0, 5, 'the best', 0.5), (10, 10, '.', 0.7)]
+    """
+    if not again:
+        return list(first)
+    between = changed(source, first)
+    stretches: list[_Stretch] = []
+    for each in _alone(between, first, again):
+        last = stretches[-1] if stretches else None
+        apart = last is None or each.start > last.end or (each.start == last.end and not (each.second or last.second))
+        if last is None or apart:
+            stretches.append(each)
+        else:
+            last.end = max(last.end, each.end)
+            last.growth += each.growth
+            last.first += each.first
+            last.second += each.second
+    changes: list[Change] = []
+    shift = 0
+    for stretch in stretches:
+        start = stretch.start - shift
+        shift += stretch.growth
+        end = stretch.end - shift
+        if not stretch.second:
+            changes += stretch.first
+            continue
+        second = sorted(stretch.second, key=lambda change: change[:2])
+        text = changed(between[stretch.start : stretch.end], shifted(second, -stretch.start))
+        if text != source[start:end]:
+            changes.append((start, end, text, min(sure for *_, sure in stretch.first + second)))
+    return changes
+
+
+def _alone(between: str, first: Sequence[Change], second: Sequence[Change]) -> list[_Stretch]:
+    """Each change alone, in the order of the text between the readings; those of the second with the words they cut."""
+    alone, shift = [], 0
+    for change in first:
+        start, end, new, _ = change
+        growth = len(new) - (end - start)
+        alone.append(_Stretch(start + shift, end + shift + growth, growth, [change], []))
+        shift += growth
+    for change in second:
+        start, end, _ = whole_words(between, *change[:3])
+        alone.append(_Stretch(start, end, 0, [], [change]))
+    return sorted(alone, key=lambda stretch: stretch.start)
