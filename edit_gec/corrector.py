@@ -7,8 +7,8 @@
 
 Text is split into sentences (1), sentences into pieces (2); the model tags, points and writes insertions (3, 4); plans
 become edits of the sentence (5), which is then read once more, and of the document (7). What is not edited is never
-produced again. With a `target`, a T5 verifies what EdiT5 drafted (6), and the edits are the target's own: those it would make alone, in a fraction of
-its time.
+produced again. With a `target`, a T5 verifies what EdiT5 drafted (6), and the edits are the target's own: those it
+would make alone, in a fraction of its time.
 """
 
 from __future__ import annotations
@@ -306,28 +306,27 @@ class Corrector:
 
     def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Options) -> list[list[Change]]:
         """The changes of sentences, and those of a second reading with them."""
-        from edit_gec.reread import changed, compose, shifted
+        from edit_gec.reread import both, edited
 
-        texts = [pieces.source[pieces.starts[0] : pieces.ends[-1]] for pieces in sentences]  # a window may begin late
-        first = [shifted(changes, -pieces.starts[0]) for pieces, changes in zip(sentences, first, strict=True)]
         with region("tokenize"):
-            again = [self.tokens.encode(changed(*each)) for each in zip(texts, first, strict=True)]
+            again = [edited(*each, self.tokens) for each in zip(sentences, first, strict=True)]
         short = [n for n, pieces in enumerate(again) if 0 < len(pieces) <= self.model.config.max_pieces]
         least = options.min_confidence * options.reread
         laxer = replace(options, min_confidence=least, sentence_gate=0.0)
         predictions = self.predict([again[n] for n in short], options=laxer) if short else []
         with region("realize"):
             for n, prediction in zip(short, predictions, strict=True):
-                first[n] = compose(texts[n], first[n], list(self.planned(again[n], prediction)))
-            return [shifted(changes, pieces.starts[0]) for pieces, changes in zip(sentences, first, strict=True)]
+                first[n] = both(sentences[n], first[n], list(self.planned(again[n], prediction)))
+        return first
 
-    def planned(self, pieces: Pieces, prediction: Prediction) -> Iterator[Change]:
-        """What a plan changes in its sentence."""
+    def planned(self, pieces: Pieces, prediction: Prediction, *, respelt: bool = False) -> Iterator[Change]:
+        """What a plan changes in its sentence; `respelt`: only where it takes a word from the list."""
         from edit_gec.plan import spans
 
         if prediction.plan.changes:
-            for start, end, replacement, (first, last) in spans(prediction.plan, pieces, self.tokens):
-                yield start, end, replacement, prediction.between(first, last)
+            for start, end, replacement, place in spans(prediction.plan, pieces, self.tokens):
+                if not respelt or prediction.respells(*place):
+                    yield start, end, replacement, prediction.between(*place)
 
     def edits(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
         """Changes of a sentence as edits of the document, without those that touch protected text or words to leave
@@ -353,26 +352,43 @@ class Corrector:
         from edit_gec.verified import compare
 
         assert self.verifier is not None
-        with region("draft"):
-            pieces = [window.pieces for window in batch]
-            drafts = self.drafts(pieces, predictions, self.verifier)
-        changes = self.verifier.changes(pieces, drafts, encoded)
+        changes = self.verified([window.pieces for window in batch], predictions, encoded)
         with region("align"):
             return [
                 compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))
                 for window, own, of_draft in zip(batch, changes, drafted, strict=True)
             ]
 
-    def drafts(
-        self, sentences: Sequence[Pieces], predictions: list[Prediction], verifier: Verifier
-    ) -> list[str | None]:
-        """What the target is shown of each sentence; None where it is not asked."""
-        from edit_gec.plan import realize
+    def verified(
+        self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], encoded: Encoded | None = None
+    ) -> list[list[Change]]:
+        """What the target changes in each sentence; `encoded` is what `draft` returned with the predictions.
 
-        return [
-            realize(prediction.plan, pieces, self.tokens) if verifier.doubts(prediction) else None
-            for pieces, prediction in zip(sentences, predictions, strict=True)
-        ]
+        A target that wants it reads misspelt words as the list has them. These changes are then the list's.
+        """
+        from edit_gec.plan import realize
+        from edit_gec.reread import both, edited
+
+        assert (verifier := self.verifier) is not None
+        with region("draft"):
+            drafts = [
+                realize(prediction.plan, pieces, self.tokens) if verifier.doubts(prediction) else None
+                for pieces, prediction in zip(sentences, predictions, strict=True)
+            ]
+            respelt: dict[int, list[Change]] = {}
+            if verifier.target.respelt:
+                numbered = enumerate(zip(sentences, predictions, strict=True))
+                respelt = {n: list(self.planned(*each, respelt=True)) for n, each in numbered if each[1].respelt}
+            read = list(sentences)
+            for n, changes in respelt.items():
+                read[n] = edited(sentences[n], changes, self.tokens)
+        if encoded and respelt:
+            anew = verifier.encode(self.model, [read[n] for n in respelt])
+            encoded = encoded.renewed(list(respelt), anew) if anew else None
+        found = verifier.changes(read, drafts, encoded)
+        for n, changes in respelt.items():
+            found[n] = both(sentences[n], changes, found[n])
+        return [[change for change in changes if change[3] >= verifier.min_confidence] for changes in found]
 
     def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:
         """The corrected text; of two edits that meet after projection the surer one wins."""

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from edit_gec.checkpoint import read_config
 from edit_gec.collate import pad, wrap
-from edit_gec.confidence import DELETED, Evidence, Scale, kind_of, possible_kinds
+from edit_gec.confidence import DELETED, SPELLING, Evidence, Scale, kind_of, possible_kinds
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.insertion import Slot, fill, open_slots
@@ -93,10 +93,15 @@ class Prediction:
     confidence: dict[int, float] = field(default_factory=dict)
     steps: int = 0  # of the insertion decoder, as far as this sentence needed them
     doubt: float = 0.0  # largest probability that a piece does not simply stay
+    respelt: frozenset[int] = frozenset()  # kept pieces behind which a word was chosen from the list
 
     def between(self, first: int, last: int) -> float:
         """How sure the edit between two kept pieces is: as sure as its least sure part."""
         return min((c for piece, c in self.confidence.items() if first <= piece < last), default=1.0)
+
+    def respells(self, first: int, last: int) -> bool:
+        """Whether the edit between two kept pieces does nothing but replace misspelt words from the list."""
+        return {piece for piece in self.confidence if first <= piece < last} <= self.respelt
 
 
 @torch.inference_mode()
@@ -298,4 +303,5 @@ def assemble(
         plan,
         {i: c for i, c in confidence.items() if i not in refused},
         sum(steps) if options.sequential else max(steps, default=0),
+        respelt=frozenset(slot.kept for slot in slots if slot.kind == SPELLING) - refused,
     )

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edit_gec.edits import Change, whole_words
+from edit_gec.tokens import Pieces, Tokens
 
 
 def changed(text: str, changes: Sequence[Change]) -> str:
@@ -29,6 +30,18 @@ def changed(text: str, changes: Sequence[Change]) -> str:
 def shifted(changes: Sequence[Change], by: int) -> list[Change]:
     """The changes in a text that begins `by` characters later."""
     return [(start + by, end + by, new, sure) for start, end, new, sure in changes]
+
+
+def edited(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -> Pieces:
+    """A sentence, or a window of one, as it stands after its changes."""
+    start = pieces.starts[0]
+    return tokens.encode(changed(pieces.source[start : pieces.ends[-1]], shifted(changes, -start)))
+
+
+def both(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
+    """The changes of a sentence, and of what `edited` made of it, as changes of the sentence."""
+    start = pieces.starts[0]
+    return shifted(compose(pieces.source[start : pieces.ends[-1]], shifted(first, -start), again), start)
 
 
 @dataclass

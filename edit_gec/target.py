@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from edit_gec import checkpoint, shared
 from edit_gec.decode import read_thresholds
@@ -66,11 +67,20 @@ class Encoded(NamedTuple):
         index = torch.tensor(numbers, device=self.states.device)
         return Encoded(self.states[index], self.mask[index], None if self.edit5 is None else self.edit5[index])
 
+    def renewed(self, numbers: Sequence[int], others: Encoded) -> Encoded:
+        """The same with those of the target in place of some of the sentences, which EdiT5 has read already."""
+        longest = max(self.mask.shape[1], others.mask.shape[1])
+        index = torch.tensor(numbers, device=self.states.device)
+        ours, theirs = (F.pad(e.states, (0, 0, 0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S, d]
+        read, mask = (F.pad(e.mask, (0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S]
+        return Encoded(ours.index_copy(0, index, theirs), read.index_copy(0, index, mask), None)
+
 
 class Target:
     """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one.
 
-    `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits.
+    `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits. `respelt`: it
+    corrects better what the list of words has respelt before (Corrector.verified).
     """
 
     def __init__(
@@ -84,6 +94,7 @@ class Target:
         max_pieces: int | None = None,
         edit5: EdiT5 | None = None,
         thresholds: Mapping[str, Any] | None = None,
+        respelt: bool = False,
     ) -> None:
         if tokens.pieces > model.config.vocab_size:
             raise InputError(
@@ -94,7 +105,7 @@ class Target:
         self.model, self.tokens, self.prefix, self.max_length = model, tokens, prefix, max_length
         self.longest = max_pieces or max_length
         self.sentinel, self.edit5 = sentinel or edit5 is not None, edit5
-        self.thresholds = dict(thresholds or {})
+        self.thresholds, self.respelt = dict(thresholds or {}), respelt
 
     @classmethod
     def load(
@@ -121,6 +132,7 @@ class Target:
             "max_length": max_length,
             "max_pieces": trained_length(folder),
             "thresholds": read_thresholds(folder),
+            "respelt": bool(config.get("respelt")),
         }
         if "encoder" in config:
             t5, edit5 = shared.load(folder, edit5)
@@ -148,7 +160,7 @@ class Target:
         The sentinel is the last id of the embedding, <extra_id_0>.
         """
         extra: dict[str, Any] = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
-        extra |= {"thresholds": self.thresholds}
+        extra |= {"thresholds": self.thresholds, "respelt": self.respelt}
         checkpoint.save_t5(self.model, folder, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 

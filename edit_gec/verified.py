@@ -11,6 +11,9 @@ nor is one that swaps quotes or folds spaces; what the target wrote with <unk> c
 A sentence that is too long for the target, or that it does not finish (it repeats itself until Target.limit cuts it
 off), is left unchanged and counted: neither half a text nor a draft that nobody verified is shown.
 
+A target may say that it reads misspelt words as the list of words has them ("respelt" in its config.json): its output is
+then exact for that text, and what the list changed are edits as well (Corrector.verified).
+
 Two lossy gears save time, and are named so: "auto" verifies only sentences that EdiT5 would edit or doubts, lenience
 lets pass what the target finds nearly as likely as its own words.
 """
@@ -145,7 +148,7 @@ class Verifier:
             text = keep_spaces(original, text)
             unsayable = any(output[n] == UNK and n in new for n in range(at[first] + 1, at[last]))
             confidence = min(trace.probabilities[at[first] + 1 : at[last] + 1])
-            if not unsayable and folded(text) != folded(original) and confidence >= self.min_confidence:
+            if not unsayable and folded(text) != folded(original):
                 yield start, end, text, confidence
 
 

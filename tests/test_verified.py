@@ -191,6 +191,33 @@ def test_min_confidence_holds_for_the_target(model_folder: Path, target_folder: 
     assert len(kept) == sum(edit.confidence >= 0.98 for correction in free for edit in correction.edits)
 
 
+def test_the_shipped_target_reads_misspelt_words_as_the_list_has_them() -> None:
+    """Its text is what it writes alone for sentences that the list has respelt; in a batch and sentence by sentence."""
+    sentences = [
+        "I recieved the accomodation becuase of it and she go there.",
+        "Definately not.",
+        "They was at home yesterday.",
+        "All is well.",
+    ]
+    corrector = Corrector.load(target="t5-mini", threads=1)
+    assert corrector.verifier is not None and (target := corrector.verifier.target).respelt
+    pieces = [corrector.tokens.encode(sentence) for sentence in sentences]
+    predictions, _ = corrector.draft(pieces)
+    read = [
+        apply(each.source, [Edit(s, e, each.source[s:e], new, c) for s, e, new, c in changes])
+        for each, changes in (
+            (p, list(corrector.planned(p, q, respelt=True))) for p, q in zip(pieces, predictions, strict=True)
+        )
+    ]
+    assert "received" in read[0] and "Definitely" in read[1] and read[2:] == sentences[2:]
+    alone = [target.text(output) for output in target.generate(read)]
+    together = corrector.correct_batch(sentences, lines=True)
+    assert [correction.corrected for correction in together] == alone
+    assert [corrector.correct(sentence, lines=True).corrected for sentence in sentences] == alone
+    received = next(edit for edit in together[0].edits if edit.original == "recieved")
+    assert received.replacement == "received" and received.provenance == "agree"
+
+
 def test_auto_leaves_out_what_the_drafter_is_sure_of(model_folder: Path, target_folder: Path) -> None:
     """What is verified is the target's; the rest is unchanged and counted."""
     sentences = [source for source, _ in pairs(25, seed=8)]

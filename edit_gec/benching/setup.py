@@ -89,6 +89,7 @@ def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
     corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
     if verified:
         corrector.verifier = Verifier(joint(setup, corrector) if setup.shared else load_target(setup))
+        corrector.verifier.target.respelt = False  # it reads what the other T5s read
         corrector.options = read_options(corrector.folder, **corrector.verifier.target.thresholds)
     return corrector
 

@@ -83,12 +83,11 @@ class Once:
 
     def _run(self, batch: list[Window]) -> list[Found]:
         corrector, pieces = self.corrector, [window.pieces for window in batch]
-        verifier = corrector.verifier
         predictions, encoded = corrector.draft(pieces)
         drafted = list(map(tuple, corrector.changes(pieces, predictions)))
-        if verifier is None:
+        if corrector.verifier is None:
             return [Found(each) if each else NOTHING for each in drafted]
-        verified = map(tuple, verifier.changes(pieces, corrector.drafts(pieces, predictions, verifier), encoded))
+        verified = map(tuple, corrector.verified(pieces, predictions, encoded))
         return [Found(*each) for each in zip(drafted, verified, strict=True)]
 
     def _learn(self, found: dict[bytes, Found]) -> None:

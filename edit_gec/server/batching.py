@@ -156,7 +156,6 @@ class Batcher:
         if corrector.verifier is None:
             return [Found(each, None) for each in drafted], times
         begun = perf_counter()
-        drafts = corrector.drafts(sentences, predictions, corrector.verifier)
-        verified = map(tuple, corrector.verifier.changes(sentences, drafts, encoded))
+        verified = map(tuple, corrector.verified(sentences, predictions, encoded))
         found = [Found(*each) for each in zip(drafted, verified, strict=True)]
         return found, replace(times, verify_s=perf_counter() - begun)
