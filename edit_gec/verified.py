@@ -11,8 +11,8 @@ nor is one that swaps quotes or folds spaces; what the target wrote with <unk> c
 A sentence that is too long for the target, or that it does not finish (it repeats itself until Target.limit cuts it
 off), is left unchanged and counted: neither half a text nor a draft that nobody verified is shown.
 
-A target may say that it reads misspelt words as the list of words has them ("respelt" in its config.json): its output is
-then exact for that text, and what the list changed are edits as well (Corrector.verified).
+A target may say that it reads misspelt words as the list of words has them ("respelt" in its config.json): its output
+is then exact for that text, and what the list changed are edits as well (Corrector.verified).
 
 Two lossy gears save time, and are named so: "auto" verifies only sentences that EdiT5 would edit or doubts, lenience
 lets pass what the target finds nearly as likely as its own words.
