@@ -19,6 +19,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -103,12 +104,18 @@ def forcing(streams: Sequence[Sequence[int]]) -> Callable[[Any, Any], Any]:
 
 
 def ctranslate2(setup: Setup, precision: str) -> Run:
-    """CTranslate2's greedy search on the converted checkpoint. `precision` is one of PRECISIONS."""
+    """CTranslate2's greedy search on the converted checkpoint. `precision` is one of PRECISIONS.
+
+    All threads share a sentence's products; several sentences are shared out among translators of one thread each.
+    """
     import ctranslate2 as library
 
-    folder = setup.converted[precision]
-    threads = {"inter_threads": 1, "intra_threads": setup.threads}
-    translator = library.Translator(folder, device=setup.device.split(":")[0], compute_type=precision, **threads)
+    @cache
+    def translator(inter: int) -> Any:
+        threads = {"inter_threads": inter, "intra_threads": setup.threads // inter}
+        kind = {"device": setup.device.split(":")[0], "compute_type": precision}
+        return library.Translator(setup.converted[precision], **kind, **threads)
+
     tokens = Tokens.load(setup.target, 0)
     streams = setup.streams_of("target")
     name, number = tokens.processor.id_to_piece, tokens.processor.piece_to_id
@@ -122,7 +129,9 @@ def ctranslate2(setup: Setup, precision: str) -> Run:
         if streams is not None:
             steps = max(1, round(fmean(len(streams.of(sentence).output) for sentence in sentences)))
             options.update(max_decoding_length=steps, min_decoding_length=steps)
-        results = translator.translate_batch(rows, beam_size=1, **options)
+        inter = min(setup.threads, len(rows)) if setup.device == "cpu" else 1
+        options["max_batch_size"] = -(-len(rows) // inter)
+        results = translator(inter).translate_batch(rows, beam_size=1, **options)
         return cut([[number(piece) for piece in result.hypotheses[0]] for result in results], limits, tokens)
 
     return run
