@@ -294,15 +294,16 @@ class Corrector:
     ) -> list[list[Change]]:
         """What changes in each sentence. Those that change are read again (reread.py), unless a target has the say."""
         with region("realize"):
-            first = [list(self.planned(*each)) for each in zip(sentences, predictions, strict=True)]
+            first = [
+                list(prediction.changes(pieces, self.tokens))
+                for pieces, prediction in zip(sentences, predictions, strict=True)
+            ]
         given = options or self.options
         if self.verifier is not None or not given.reread:
             return first
         again = [n for n, changes in enumerate(first) if changes]
         second = self.reread([sentences[n] for n in again], [first[n] for n in again], given)
-        for n, changes in zip(again, second, strict=True):
-            first[n] = changes
-        return first
+        return list((dict(enumerate(first)) | dict(zip(again, second, strict=True))).values())
 
     def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Options) -> list[list[Change]]:
         """The changes of sentences, and those of a second reading with them."""
@@ -316,17 +317,8 @@ class Corrector:
         predictions = self.predict([again[n] for n in short], options=laxer) if short else []
         with region("realize"):
             for n, prediction in zip(short, predictions, strict=True):
-                first[n] = both(sentences[n], first[n], list(self.planned(again[n], prediction)))
+                first[n] = both(sentences[n], first[n], list(prediction.changes(again[n], self.tokens)))
         return first
-
-    def planned(self, pieces: Pieces, prediction: Prediction, *, respelt: bool = False) -> Iterator[Change]:
-        """What a plan changes in its sentence; `respelt`: only where it takes a word from the list."""
-        from edit_gec.plan import spans
-
-        if prediction.plan.changes:
-            for start, end, replacement, place in spans(prediction.plan, pieces, self.tokens):
-                if not respelt or prediction.respells(*place):
-                    yield start, end, replacement, prediction.between(*place)
 
     def edits(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
         """Changes of a sentence as edits of the document, without those that touch protected text or words to leave
@@ -362,33 +354,9 @@ class Corrector:
     def verified(
         self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], encoded: Encoded | None = None
     ) -> list[list[Change]]:
-        """What the target changes in each sentence; `encoded` is what `draft` returned with the predictions.
-
-        A target that wants it reads misspelt words as the list has them. These changes are then the list's.
-        """
-        from edit_gec.plan import realize
-        from edit_gec.reread import both, edited
-
-        assert (verifier := self.verifier) is not None
-        with region("draft"):
-            drafts = [
-                realize(prediction.plan, pieces, self.tokens) if verifier.doubts(prediction) else None
-                for pieces, prediction in zip(sentences, predictions, strict=True)
-            ]
-            respelt: dict[int, list[Change]] = {}
-            if verifier.target.respelt:
-                numbered = enumerate(zip(sentences, predictions, strict=True))
-                respelt = {n: list(self.planned(*each, respelt=True)) for n, each in numbered if each[1].respelt}
-            read = list(sentences)
-            for n, changes in respelt.items():
-                read[n] = edited(sentences[n], changes, self.tokens)
-        if encoded and respelt:
-            anew = verifier.encode(self.model, [read[n] for n in respelt])
-            encoded = encoded.renewed(list(respelt), anew) if anew else None
-        found = verifier.changes(read, drafts, encoded)
-        for n, changes in respelt.items():
-            found[n] = both(sentences[n], changes, found[n])
-        return [[change for change in changes if change[3] >= verifier.min_confidence] for changes in found]
+        """What the target changes in each sentence; `encoded` is what `draft` returned with the predictions."""
+        assert self.verifier is not None
+        return self.verifier.revise(self.model, self.tokens, sentences, predictions, encoded)
 
     def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:
         """The corrected text; of two edits that meet after projection the surer one wins."""

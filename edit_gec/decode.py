@@ -11,7 +11,7 @@ whose edit is less sure than `min_confidence` is left as it was, and so is a sen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,9 +24,10 @@ from edit_gec.checkpoint import read_config
 from edit_gec.collate import pad, wrap
 from edit_gec.confidence import DELETED, SPELLING, Evidence, Scale, kind_of, possible_kinds
 from edit_gec.edit5 import EdiT5
+from edit_gec.edits import Change
 from edit_gec.errors import InputError
 from edit_gec.insertion import Slot, fill, open_slots
-from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, Plan, unchanged
+from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, Plan, spans, unchanged
 from edit_gec.regions import region
 from edit_gec.respell import choose, doubt, respell
 from edit_gec.spelling import Spelling
@@ -99,9 +100,11 @@ class Prediction:
         """How sure the edit between two kept pieces is: as sure as its least sure part."""
         return min((c for piece, c in self.confidence.items() if first <= piece < last), default=1.0)
 
-    def respells(self, first: int, last: int) -> bool:
-        """Whether the edit between two kept pieces does nothing but replace misspelt words from the list."""
-        return {piece for piece in self.confidence if first <= piece < last} <= self.respelt
+    def changes(self, pieces: Pieces, tokens: Tokens, *, respelt: bool = False) -> Iterator[Change]:
+        """What the plan changes in its sentence; `respelt`: only where it does nothing but take words from the list."""
+        for start, end, text, (first, last) in spans(self.plan, pieces, tokens) if self.plan.changes else ():
+            if not respelt or {piece for piece in self.confidence if first <= piece < last} <= self.respelt:
+                yield start, end, text, self.between(first, last)
 
 
 @torch.inference_mode()

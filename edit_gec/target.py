@@ -80,7 +80,7 @@ class Target:
     """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one.
 
     `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits. `respelt`: it
-    corrects better what the list of words has respelt before (Corrector.verified).
+    corrects better what the list of words has respelt before (Verifier.revise).
     """
 
     def __init__(

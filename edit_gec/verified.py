@@ -12,7 +12,7 @@ A sentence that is too long for the target, or that it does not finish (it repea
 off), is left unchanged and counted: neither half a text nor a draft that nobody verified is shown.
 
 A target may say that it reads misspelt words as the list of words has them ("respelt" in its config.json): its output
-is then exact for that text, and what the list changed are edits as well (Corrector.verified).
+is then exact for that text, and what the list changed are edits as well (Verifier.revise).
 
 Two lossy gears save time, and are named so: "auto" verifies only sentences that EdiT5 would edit or doubts, lenience
 lets pass what the target finds nearly as likely as its own words.
@@ -31,11 +31,12 @@ from edit_gec.decode import Prediction
 from edit_gec.draft import Drafter, Follow, Several
 from edit_gec.edit5 import EdiT5
 from edit_gec.edits import Change, Edit
-from edit_gec.plan import Plan, align, spans
+from edit_gec.plan import Plan, align, realize, spans
 from edit_gec.regions import region
+from edit_gec.reread import both, edited
 from edit_gec.speculation import Statistics, Trace
 from edit_gec.target import Encoded, Target
-from edit_gec.tokens import UNK, Pieces
+from edit_gec.tokens import UNK, Pieces, Tokens
 from edit_gec.verify import verify
 
 AGREE, CHANGED, ONLY, REFUSED = "agree", "target changed", "target only", "target refused"
@@ -90,6 +91,39 @@ class Verifier:
     def doubts(self, prediction: Prediction) -> bool:
         """Whether a sentence is verified: always, but in "auto" only what EdiT5 edits or is unsure of."""
         return not self.auto or prediction.plan.changes or prediction.doubt >= self.doubt
+
+    def revise(
+        self,
+        edit5: EdiT5,
+        tokens: Tokens,
+        windows: Sequence[Pieces],
+        predictions: Sequence[Prediction],
+        encoded: Encoded | None = None,
+    ) -> list[list[Change]]:
+        """What the target changes in each window of a sentence, given what EdiT5 predicted there.
+
+        A target that wants it reads misspelt words as the list has them. These changes are then the list's. `encoded`
+        is what `encode` made of the windows.
+        """
+        plans = [*zip(windows, predictions, strict=True)]
+        with region("draft"):
+            drafts = [realize(p.plan, pieces, tokens) if self.doubts(p) else None for pieces, p in plans]
+            respelt: dict[int, list[Change]] = {}
+            if self.target.respelt:
+                numbered = [(n, *each) for n, each in enumerate(plans) if each[1].respelt]
+                respelt = {
+                    n: list(prediction.changes(pieces, tokens, respelt=True)) for n, pieces, prediction in numbered
+                }
+            read = list(windows)
+            for n, changes in respelt.items():
+                read[n] = edited(windows[n], changes, tokens)
+        if encoded and respelt:
+            anew = self.encode(edit5, [read[n] for n in respelt])
+            encoded = encoded.renewed(list(respelt), anew) if anew else None
+        found = self.changes(read, drafts, encoded)
+        for n, changes in respelt.items():
+            found[n] = both(windows[n], changes, found[n])
+        return [[change for change in changes if change[3] >= self.min_confidence] for changes in found]
 
     def changes(
         self, windows: Sequence[Pieces], drafts: Sequence[str | None], encoded: Encoded | None = None

@@ -21,9 +21,11 @@ PATH = [
     *(
         "errors",
         "regions",
+        "edits",
         "splitting",
         "sentences",
         "tokens",
+        "reread",
         "plan",
         "linear",
         "t5",
@@ -39,7 +41,7 @@ PATH = [
         "tagging",
         "decode",
     ),
-    *("ragged", "resync", "target", "draft", "speculation", "verify", "edits", "verified", "corrector"),
+    *("ragged", "resync", "target", "draft", "speculation", "verify", "verified", "corrector"),
 ]
 HEAVY = ["accelerate", "errant", "lemminflect", "matplotlib", "numpy", "rich", "safetensors", "sentencepiece", "spacy"]
 HEAVY += ["torch", "transformers"]

@@ -204,8 +204,7 @@ def test_respelt_plans_are_plans(model: EdiT5, tokens: Tokens, texts: list[str])
     for source, prediction in zip(
         pieces, predict(model, tokens, pieces, Options(), spelling=Words(WORDS)), strict=True
     ):
-        corrector = Corrector(model, tokens, Options(), folder=Path("none"), spelling=Words(WORDS))
-        changes = [(start, end, new) for start, end, new, _ in corrector.planned(source, prediction)]
+        changes = [(start, end, new) for start, end, new, _ in prediction.changes(source, tokens)]
         text = source.source
         for start, end, new in reversed(changes):
             text = text[:start] + new + text[end:]

@@ -206,7 +206,7 @@ def test_the_shipped_target_reads_misspelt_words_as_the_list_has_them() -> None:
     read = [
         apply(each.source, [Edit(s, e, each.source[s:e], new, c) for s, e, new, c in changes])
         for each, changes in (
-            (p, list(corrector.planned(p, q, respelt=True))) for p, q in zip(pieces, predictions, strict=True)
+            (p, list(q.changes(p, corrector.tokens, respelt=True))) for p, q in zip(pieces, predictions, strict=True)
         )
     ]
     assert "received" in read[0] and "Definitely" in read[1] and read[2:] == sentences[2:]
