@@ -76,6 +76,7 @@ _SPACED = re.compile(  # the ones with a space in them
     r"|\{\{[^{}]{0,80}\}\}|\{%[^{}%]{0,80}%\}|\{ ?[^{}\s]{0,80} ?\}"
     r"|\\(?:[a-z]*cite[a-z]*|(?:page|eq|auto|c|C)?ref|label|url|begin|end|input|include\w*|usepackage|bibliography\w*)"
     r"\*?(?:\[[^\[\]]{0,80}\])?\{[^{}]{0,200}\}"
+    r"|(?<![\w.])[A-Za-z_]\w{0,40}(?:\.\w{1,40})+\((?:[^()\n]|\([^()\n]{0,80}\)){0,80}\)"  # np.zeros((3, 4))
 )
 
 
