@@ -303,7 +303,9 @@ class Corrector:
             return first
         again = [n for n, changes in enumerate(first) if changes]
         second = self.reread([sentences[n] for n in again], [first[n] for n in again], given)
-        return list((dict(enumerate(first)) | dict(zip(again, second, strict=True))).values())
+        for n, changes in zip(again, second, strict=True):
+            first[n] = changes
+        return first
 
     def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Options) -> list[list[Change]]:
         """The changes of sentences, and those of a second reading with them."""

@@ -62,11 +62,16 @@ def check(text: str, edits: Sequence[Edit]) -> None:
 def apply(text: str, edits: Sequence[Edit]) -> str:
     """The corrected text, in linear time. Raises ValueError as `check` does."""
     check(text, edits)
-    pieces, done = [], 0
-    for edit in edits:
-        pieces += [text[done : edit.start], edit.replacement]
-        done = edit.end
-    return "".join([*pieces, text[done:]])
+    return changed(text, [(edit.start, edit.end, edit.replacement, edit.confidence) for edit in edits])
+
+
+def changed(text: str, changes: Iterable[Change]) -> str:
+    """The text with its changes made; they are in order and do not overlap."""
+    parts, done = [], 0
+    for start, end, new, _ in changes:
+        parts += [text[done:start], new]
+        done = end
+    return "".join([*parts, text[done:]])
 
 
 # What must not be cut: words with their inner apostrophes and hyphens, numbers, CRLF, and scripts and emoji that

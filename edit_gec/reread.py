@@ -14,17 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edit_gec.edits import Change, whole_words
+from edit_gec.edits import Change, changed, whole_words
 from edit_gec.tokens import Pieces, Tokens
-
-
-def changed(text: str, changes: Sequence[Change]) -> str:
-    """The text with its changes made; they are in order and do not overlap."""
-    parts, done = [], 0
-    for start, end, new, _ in changes:
-        parts += [text[done:start], new]
-        done = end
-    return "".join([*parts, text[done:]])
 
 
 def shifted(changes: Sequence[Change], by: int) -> list[Change]:

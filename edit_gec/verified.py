@@ -9,7 +9,7 @@ The target's tokens are exact (verify.py). Its edits are a plan from the source'
 same tokens is kept and copied from the text by offset, so what only the tokenizer's normalisation changed is no edit;
 nor is one that swaps quotes or folds spaces; what the target wrote with <unk> cannot be said and is left as it was.
 A sentence that is too long for the target, or that it does not finish (it repeats itself until Target.limit cuts it
-off), is left unchanged and counted: neither half a text nor a draft that nobody verified is shown.
+off), is left as it was read, and counted: neither half a text nor a draft that nobody verified is shown.
 
 A target may say that it reads misspelt words as the list of words has them ("respelt" in its config.json): its output
 is then exact for that text, and what the list changed are edits as well (Verifier.revise).

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from edit_gec import Corrector
-from edit_gec.edits import Change
-from edit_gec.reread import changed, compose
+from edit_gec.edits import Change, changed
+from edit_gec.reread import compose
 
 TEXT = st.text("ab ,", max_size=14)
 
@@ -83,7 +83,7 @@ def shipped_with(corrector: Corrector, **thresholds: float) -> Corrector:
     )  # fmt: skip
 
 
-def test_what_grows_too_long_is_not_read_again(shipped: Corrector, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_grows_too_long_is_not_read_again(shipped: Corrector) -> None:
     pieces = shipped.tokens.encode(SOURCE)
     first = shipped.changes([pieces], shipped.predict([pieces]), replace(shipped.options, reread=0.0))
     assert first[0]
