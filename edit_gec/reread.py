@@ -23,16 +23,20 @@ def shifted(changes: Sequence[Change], by: int) -> list[Change]:
     return [(start + by, end + by, new, sure) for start, end, new, sure in changes]
 
 
+def text_of(window: Pieces) -> str:
+    """The part of its sentence that a window covers."""
+    return window.source[window.starts[0] : window.ends[-1]]
+
+
 def edited(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -> Pieces:
     """A sentence, or a window of one, as it stands after its changes."""
-    start = pieces.starts[0]
-    return tokens.encode(changed(pieces.source[start : pieces.ends[-1]], shifted(changes, -start)))
+    return tokens.encode(changed(text_of(pieces), shifted(changes, -pieces.starts[0])))
 
 
 def both(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
     """The changes of a sentence, and of what `edited` made of it, as changes of the sentence."""
     start = pieces.starts[0]
-    return shifted(compose(pieces.source[start : pieces.ends[-1]], shifted(first, -start), again), start)
+    return shifted(compose(text_of(pieces), shifted(first, -start), again), start)
 
 
 @dataclass

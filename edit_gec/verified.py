@@ -33,7 +33,7 @@ from edit_gec.edit5 import EdiT5
 from edit_gec.edits import Change, Edit
 from edit_gec.plan import Plan, align, realize, spans
 from edit_gec.regions import region
-from edit_gec.reread import both, edited
+from edit_gec.reread import both, edited, text_of
 from edit_gec.speculation import Statistics, Trace
 from edit_gec.target import Encoded, Target
 from edit_gec.tokens import UNK, Pieces, Tokens
@@ -184,11 +184,6 @@ class Verifier:
             confidence = min(trace.probabilities[at[first] + 1 : at[last] + 1])
             if not unsayable and folded(text) != folded(original):
                 yield start, end, text, confidence
-
-
-def text_of(window: Pieces) -> str:
-    """The part of its sentence that a window covers."""
-    return window.source[window.starts[0] : window.ends[-1]]
 
 
 def shifted(pieces: Pieces, window: Pieces) -> Pieces:
