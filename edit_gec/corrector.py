@@ -16,11 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from edit_gec.batches import cut
 from edit_gec.edits import Change, Edit, apply, minimal, whole_words
 from edit_gec.errors import InputError
 from edit_gec.regions import region
@@ -59,7 +59,11 @@ class Correction:
     refused: tuple[Edit, ...] = ()
 
 
-Found = tuple[list[Edit], list[Edit]]  # in a window: edits, and those that a target refused
+class Found(NamedTuple):
+    """What changes in a sentence: what EdiT5 drafts, and what a target makes of it, where there is one."""
+
+    drafted: tuple[Change, ...]
+    verified: tuple[Change, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -186,8 +190,9 @@ class Corrector:
         refused: list[list[Edit]] = [[] for _ in texts]
         batches = list(self.batches(windows))
         done = 0
-        for batch, found in zip(batches, self.run(texts, batches), strict=True):
-            for window, (of_window, left_out) in zip(batch, found, strict=True):
+        for batch, found in zip(batches, self.run(batches), strict=True):
+            for window, each in zip(batch, found, strict=True):
+                of_window, left_out = self.edits(texts[window.text], window.sentence, each)  # 7
                 edits[window.text] += of_window
                 refused[window.text] += left_out
             done += len(batch)
@@ -226,12 +231,11 @@ class Corrector:
 
         The longest come first: at the end no worker waits long for the others.
         """
-        ordered = sorted(windows, key=lambda window: -len(window.pieces))
-        size = min(self.batch_size, -(-len(ordered) // self.workers) or 1)
-        for start in range(0, len(ordered), size):
-            yield ordered[start : start + size]
+        size = min(self.batch_size, -(-len(windows) // self.workers) or 1)
+        for batch in cut([len(window.pieces) for window in windows], size):
+            yield [windows[n] for n in batch]
 
-    def run(self, texts: Sequence[str], batches: list[list[Window]]) -> Iterator[list[Found]]:
+    def run(self, batches: list[list[Window]]) -> Iterator[list[Found]]:
         """What is found in each window of each batch.
 
         On a CPU each core takes a batch of its own: twice as fast on two cores, where two for each product are hardly
@@ -242,31 +246,27 @@ class Corrector:
 
         from torch import get_num_threads, set_num_threads
 
+        pieces = [[window.pieces for window in batch] for batch in batches]
         workers, threads = min(self.workers, len(batches)), get_num_threads()
         try:
             if workers > 1:
                 with ThreadPoolExecutor(workers, initializer=set_num_threads, initargs=(1,)) as pool:
-                    yield from pool.map(partial(self.find, texts), batches)
+                    yield from pool.map(self.read, pieces)
             else:
                 if self.narrow:
                     set_num_threads(1)
-                yield from (self.find(texts, batch) for batch in batches)
+                yield from map(self.read, pieces)
         finally:
             set_num_threads(threads)
 
-    def find(self, texts: Sequence[str], batch: list[Window]) -> list[Found]:
-        """The edits in each window of a batch, and what a target refused there."""
-        pieces = [window.pieces for window in batch]
-        predictions, encoded = self.draft(pieces)  # 3, 4
-        changes = self.changes(pieces, predictions)  # 5
-        with region("realize"):
-            drafted = [
-                list(self.edits(texts[window.text], window.sentence, of_window))  # 7
-                for window, of_window in zip(batch, changes, strict=True)
-            ]
+    def read(self, sentences: Sequence[Pieces], options: Options | None = None) -> list[Found]:
+        """What changes in each sentence of a batch: the model alone, without the document around it."""
+        predictions, encoded = self.draft(sentences, options)  # 3, 4
+        drafted = map(tuple, self.changes(sentences, predictions, options))  # 5
         if self.verifier is None:
-            return [(edits, []) for edits in drafted]
-        return self.verify(texts, batch, predictions, drafted, encoded)  # 6
+            return [Found(changes) for changes in drafted]
+        revised = self.verifier.revise(self.model, self.tokens, sentences, predictions, encoded)  # 6
+        return [Found(*each) for each in zip(drafted, map(tuple, revised), strict=True)]
 
     def draft(
         self, sentences: Sequence[Pieces], options: Options | None = None
@@ -322,7 +322,24 @@ class Corrector:
                 first[n] = both(sentences[n], first[n], list(prediction.changes(again[n], self.tokens)))
         return first
 
-    def edits(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
+    def edits(
+        self, text: str, sentence: Sentence, found: Found, min_confidence: float = 0.0
+    ) -> tuple[list[Edit], list[Edit]]:
+        """What was found in a sentence as edits of the document, and those of the draft that a target refused.
+
+        `min_confidence` is that of a target's edits.
+        """
+        with region("realize"):
+            drafted = list(self.projected(text, sentence, found.drafted))
+        if found.verified is None:
+            return drafted, []
+        from edit_gec.verified import compare
+
+        with region("align"):
+            sure = [change for change in found.verified if change[3] >= min_confidence]
+            return compare(drafted, list(self.projected(text, sentence, sure)))
+
+    def projected(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
         """Changes of a sentence as edits of the document, without those that touch protected text or words to leave
         alone."""
         for start, end, replacement, confidence in changes:
@@ -333,32 +350,6 @@ class Corrector:
                 if mentions(self.dictionary, text[begin:stop]):
                     continue
                 yield Edit(begin, stop, text[begin:stop], new, round(confidence, 4))
-
-    def verify(
-        self,
-        texts: Sequence[str],
-        batch: list[Window],
-        predictions: list[Prediction],
-        drafted: list[list[Edit]],
-        encoded: Encoded | None = None,
-    ) -> list[Found]:
-        """The target's edits in each window, with provenance, and what of the draft it refused."""
-        from edit_gec.verified import compare
-
-        assert self.verifier is not None
-        changes = self.verified([window.pieces for window in batch], predictions, encoded)
-        with region("align"):
-            return [
-                compare(of_draft, list(self.edits(texts[window.text], window.sentence, own)))
-                for window, own, of_draft in zip(batch, changes, drafted, strict=True)
-            ]
-
-    def verified(
-        self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], encoded: Encoded | None = None
-    ) -> list[list[Change]]:
-        """What the target changes in each sentence; `encoded` is what `draft` returned with the predictions."""
-        assert self.verifier is not None
-        return self.verifier.revise(self.model, self.tokens, sentences, predictions, encoded)
 
     def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:
         """The corrected text; of two edits that meet after projection the surer one wins."""

@@ -61,6 +61,30 @@ def test_texts_share_batches_and_get_their_own_plans(corrector: Corrector) -> No
     assert metrics.registry.get_sample_value("edit_gec_sentences_waiting") == 0
 
 
+def test_two_cores_share_a_long_text_whose_sentences_differ_in_length(corrector: Corrector) -> None:
+    texts = [
+        "She go.",
+        "She go home with all of them because it rain every day. " * 3,
+        "It rain.",
+        "They was here.",
+    ] * 3
+    encoded = pieces(corrector, *texts)
+    expected = [corrector.read([each])[0] for each in encoded]
+    corrector.workers = 2
+
+    async def work(batcher: Batcher) -> None:
+        done = await asyncio.gather(*batcher.submit(encoded, corrector.options))
+        assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in e.drafted] for e in expected]
+        assert len({timing for _, timing in done}) > 1
+
+    try:
+        metrics = run(corrector, work)
+    finally:
+        corrector.workers = 1
+    batches = metrics.registry.get_sample_value("edit_gec_batch_sentences_count")
+    assert batches is not None and batches >= 3  # of at most four
+
+
 def test_misspelt_words_and_other_languages_are_known_as_everywhere() -> None:
     shipped = Corrector.load(threads=1)
     encoded = pieces(shipped, "I recieved the accomodation becuase of it.", "Ich habe das Buch gestern gelesen.")

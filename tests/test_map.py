@@ -25,6 +25,7 @@ PATH = [
         "splitting",
         "sentences",
         "tokens",
+        "batches",
         "reread",
         "plan",
         "linear",

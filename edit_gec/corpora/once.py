@@ -13,26 +13,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from edit_gec.edits import Change, Edit
+from edit_gec.edits import Edit
 from edit_gec.sentences import split
 
 if TYPE_CHECKING:
-    from edit_gec.corrector import Correction, Corrector, Window
+    from edit_gec.corrector import Correction, Corrector, Found, Window
     from edit_gec.speculation import Statistics
 
 REMEMBERED = 100_000
-
-
-class Found(NamedTuple):
-    """What changes in a window: the drafter's opinion, and the target's where there is one."""
-
-    drafted: tuple[Change, ...]
-    verified: tuple[Change, ...] | None = None
-
-
-NOTHING = Found(())
 
 
 class Once:
@@ -74,21 +64,13 @@ class Once:
                 new.setdefault(key, window)
         named = {id(window): key for key, window in new.items()}
         for batch in self.corrector.batches(list(new.values())):
-            for window, each in zip(batch, self._run(batch), strict=True):
+            read = self.corrector.read([window.pieces for window in batch])
+            for window, each in zip(batch, read, strict=True):
                 found[named[id(window)]] = each
         self._learn({key: found[key] for key in new})
         self.counts["sentences"] += sum(map(len, keys))
         self.counts["inferred"] += len(new)
         return [[found[key] for key in of_text] for of_text in keys]
-
-    def _run(self, batch: list[Window]) -> list[Found]:
-        corrector, pieces = self.corrector, [window.pieces for window in batch]
-        predictions, encoded = corrector.draft(pieces)
-        drafted = list(map(tuple, corrector.changes(pieces, predictions)))
-        if corrector.verifier is None:
-            return [Found(each) if each else NOTHING for each in drafted]
-        verified = map(tuple, corrector.verified(pieces, predictions, encoded))
-        return [Found(*each) for each in zip(drafted, verified, strict=True)]
 
     def _learn(self, found: dict[bytes, Found]) -> None:
         self.known.update(found)
@@ -102,16 +84,12 @@ class Once:
         return [self._finish(*each) for each in zip(texts, windows, found, strict=True)]
 
     def _finish(self, text: str, windows: Iterable[Window], found: Iterable[Found]) -> Correction:
-        corrector, edits, refused = self.corrector, list[Edit](), list[Edit]()
-        for window, (drafted, verified) in zip(windows, found, strict=True):
-            of_window = list(corrector.edits(text, window.sentence, drafted))
-            if verified is not None:
-                from edit_gec.verified import compare
-
-                of_window, left_out = compare(of_window, list(corrector.edits(text, window.sentence, verified)))
-                refused += left_out
-            edits += of_window
-        return corrector.apply(text, edits, refused)
+        edits, refused = list[Edit](), list[Edit]()
+        for window, each in zip(windows, found, strict=True):
+            own, left_out = self.corrector.edits(text, window.sentence, each)
+            edits += own
+            refused += left_out
+        return self.corrector.apply(text, edits, refused)
 
     def take_counts(self) -> Counter[str]:
         """Sentences, those that the model read, and what verification did, since the last call."""

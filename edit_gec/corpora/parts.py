@@ -26,8 +26,8 @@ from edit_gec.corpora.chunk import Bad, BrokenError, Chunk, Columns, Unit
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
-    from edit_gec.corpora.once import Found, Once
-    from edit_gec.corrector import Correction, Window
+    from edit_gec.corpora.once import Once
+    from edit_gec.corrector import Correction, Found, Window
     from edit_gec.edits import Edit
 
 A = TypeVar("A")

@@ -15,16 +15,16 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from edit_gec.edits import Change
+from edit_gec.batches import cut
 from edit_gec.regions import Clock, listen
 from edit_gec.server.stopwatch import Timing, timing
 
 if TYPE_CHECKING:
-    from edit_gec.corrector import Corrector
+    from edit_gec.corrector import Corrector, Found
     from edit_gec.decode import Options
     from edit_gec.server.metrics import Metrics
     from edit_gec.tokens import Pieces
@@ -36,15 +36,7 @@ class Busy(Exception):
     """More sentences wait than can be answered in time."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """What changes in a sentence: the drafter's opinion, and the target's where there is one."""
-
-    drafted: tuple[Change, ...]
-    verified: tuple[Change, ...] | None
-
-
-Result = tuple[Found, Timing]  # the time is that of the batch that the sentence was in
+Result = tuple["Found", Timing]  # the time is that of the batch that the sentence was in
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +55,29 @@ class Group:
     items: deque[Item]
 
 
+def set_threads(threads: int) -> None:
+    """Of torch, in this thread."""
+    import torch
+
+    torch.set_num_threads(threads)
+
+
 class Batcher:
-    """One model in one thread, and the queue before it. To be used from one event loop; `close` it in the end."""
+    """A model, the threads that it works in, and the queue before it. To be used from one event loop; `close` it in the
+    end.
+
+    A narrow model works in one thread for each core, a wide one with all cores at a batch (Corrector.run says why).
+    """
 
     def __init__(self, corrector: Corrector, metrics: Metrics | None, *, max_waiting: int) -> None:
         self.corrector, self.metrics, self.max_waiting = corrector, metrics, max_waiting
         self.groups: deque[Group] = deque()
         self.waiting = 0
         self.wake = asyncio.Event()
-        self.thread = ThreadPoolExecutor(1, "model")
-        self.loop = asyncio.create_task(self._serve())
+        self.workers = corrector.workers if corrector.narrow else 1
+        threads = 1 if corrector.narrow else corrector.workers
+        self.threads = ThreadPoolExecutor(self.workers, "model", initializer=set_threads, initargs=(threads,))
+        self.loops = [asyncio.create_task(self._serve()) for _ in range(self.workers)]
 
     def submit(self, sentences: Sequence[Pieces], options: Options) -> list[asyncio.Future[Result]]:
         """Put the sentences of one text in the queue. Cancel a future whose result nobody wants any more.
@@ -90,12 +95,13 @@ class Batcher:
 
     async def close(self) -> None:
         """Stop; what still waits is cancelled."""
-        self.loop.cancel()
-        await asyncio.gather(self.loop, return_exceptions=True)
+        for loop in self.loops:
+            loop.cancel()
+        await asyncio.gather(*self.loops, return_exceptions=True)
         for group in self.groups:
             for item in group.items:
                 item.done.cancel()
-        await asyncio.to_thread(self.thread.shutdown)
+        await asyncio.to_thread(self.threads.shutdown)
 
     def _count(self, more: int) -> None:
         self.waiting += more
@@ -108,15 +114,20 @@ class Batcher:
                 self.wake.clear()
                 await self.wake.wait()
                 await asyncio.sleep(LATENCY_S)
+                continue
             options, batch = self._take()
             if batch:
                 await self._predict(options, batch)
 
     def _take(self) -> tuple[Options, list[Item]]:
-        """The next batch: one sentence of each text in turn, oldest text first, all with the thresholds of that one."""
+        """The next batch: one sentence of each text in turn, oldest text first, all with the thresholds of that one.
+
+        No more than its share where other threads wait for work, too.
+        """
         batch: list[Item] = []
         options = self.groups[0].options
-        while len(batch) < self.corrector.batch_size:
+        most = min(self.corrector.batch_size, -(-self.waiting // self.workers))
+        while len(batch) < most:
             group = next((group for group in self.groups if group.options == options), None)
             if group is None:
                 break
@@ -132,7 +143,7 @@ class Batcher:
     async def _predict(self, options: Options, batch: list[Item]) -> None:
         """Predict a batch; where that fails each sentence is tried alone, so that it fails for its own text only."""
         try:
-            found, timing = await asyncio.get_running_loop().run_in_executor(self.thread, self._run, options, batch)
+            found, timing = await asyncio.get_running_loop().run_in_executor(self.threads, self._run, options, batch)
         except Exception as error:
             if len(batch) > 1:
                 for item in batch:
@@ -147,15 +158,9 @@ class Batcher:
                 item.done.set_result((each, timing))
 
     def _run(self, options: Options, batch: list[Item]) -> tuple[list[Found], Timing]:
-        begun = perf_counter()
-        corrector, sentences = self.corrector, [item.pieces for item in batch]
+        begun, sentences = perf_counter(), [item.pieces for item in batch]
+        found: dict[int, Found] = {}
         with listen(clock := Clock()):
-            predictions, encoded = corrector.draft(sentences, options)
-            drafted = list(map(tuple, corrector.changes(sentences, predictions, options)))
-        times = timing(clock, perf_counter() - begun)
-        if corrector.verifier is None:
-            return [Found(each, None) for each in drafted], times
-        begun = perf_counter()
-        verified = map(tuple, corrector.verified(sentences, predictions, encoded))
-        found = [Found(*each) for each in zip(drafted, verified, strict=True)]
-        return found, replace(times, verify_s=perf_counter() - begun)
+            for part in cut(list(map(len, sentences)), len(sentences)):
+                found.update(zip(part, self.corrector.read([sentences[n] for n in part], options), strict=True))
+        return [found[n] for n in range(len(batch))], timing(clock, perf_counter() - begun)

@@ -18,12 +18,11 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from edit_gec.corrector import Correction, Corrector, surest
+from edit_gec.corrector import Correction, Corrector, Found, surest
 from edit_gec.edits import Edit
 from edit_gec.sentences import Sentence, split
-from edit_gec.server.batching import Batcher, Found
+from edit_gec.server.batching import Batcher
 from edit_gec.server.naming import Job, Names
-from edit_gec.verified import compare
 
 if TYPE_CHECKING:
     from edit_gec.server.metrics import Metrics
@@ -187,14 +186,9 @@ class Checker:
         found: list[Edit] = []
         refused: list[Edit] = []
         for window in windows:
-            drafted = list(self.corrector.edits(text, sentence, window.drafted))
-            if window.verified is None:
-                found += drafted
-            else:
-                sure = [change for change in window.verified if change[3] >= (min_confidence or 0.0)]
-                own, left_out = compare(drafted, list(self.corrector.edits(text, sentence, sure)))
-                found += own
-                refused += left_out
+            own, left_out = self.corrector.edits(text, sentence, window, min_confidence or 0.0)
+            found += own
+            refused += left_out
         edits = tuple(surest(found))
         if self.metrics:
             self.metrics.edits.inc(len(edits))

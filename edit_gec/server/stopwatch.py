@@ -1,7 +1,7 @@
 """Where the time of a batch goes, in the shape of the case study: encoder + steps of the insertion decoder + the rest.
 
     with listen(clock := Clock()):                 # regions.py
-        corrector.draft(sentences, options)
+        corrector.read(sentences, options)
     timing(clock, seconds)  ->  Timing(encoder_s=0.012, steps=4, steps_s=0.006, other_s=0.002, verify_s=0)
 
 All but the encoder and the steps (tags, points, the assembly of plans) is `other`. On a GPU the figures are those of
@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edit_gec.regions import STEP, Clock
+
+VERIFYING = ("draft", "target tokenize", "decoder setup", "decoder step", "verify", "align")
 
 
 @dataclass(frozen=True)
@@ -29,5 +31,6 @@ class Timing:
 def timing(clock: Clock, seconds: float) -> Timing:
     """What was heard during a batch that took `seconds` in all."""
     encoder_s, steps_s = clock.seconds("encode", "target encode"), clock.seconds(STEP)  # one, if they share it
+    verify_s = clock.seconds(*VERIFYING)
     steps = sum(span.name == STEP for span in clock.spans)
-    return Timing(encoder_s, steps, steps_s, seconds - encoder_s - steps_s)
+    return Timing(encoder_s, steps, steps_s, seconds - encoder_s - steps_s - verify_s, verify_s)
