@@ -247,6 +247,13 @@ PROTECTED = [
     ("cafe\u0301 and naïve", []),
     ("don't, well-known, he/she (or) “so” NASA", []),
     ("i went home.then he go", []),
+    ("for i in range(10): print(i * i)", ["for i in range(10): print(i * i)"]),
+    ("if (x == null) { return; }", ["if (x == null) { return; }"]),
+    ("git commit -m fix --amend", ["git commit -m fix --amend"]),
+    ("first item;", []),
+    ("bring your friend(s) and child(ren); she go (and he too);", []),
+    ("call load(x) and save(x) before you leaves the room", []),
+    ("i has 5 > 3 reason to go", ["5", ">", "3"]),
 ]
 
 
@@ -254,6 +261,14 @@ PROTECTED = [
 def test_protected(text: str, spans: list[str]) -> None:
     found = [sentence.text[start:end] for sentence in split(text) for start, end in sentence.protected]
     assert found == spans
+
+
+def test_nothing_is_put_before_or_behind_a_line_of_code() -> None:
+    (sentence,) = split("if (x == null) { return; }")
+    end = len(sentence.text)
+    assert sentence.project(0, 0, "Then ") is sentence.project(end, end, ".") is sentence.project(0, 2, "If") is None
+    (sentence,) = split("she go home")
+    assert sentence.project(11, 11, ".") == (11, 11, ".")
 
 
 LAYOUT = [

@@ -5,7 +5,8 @@
 
 URLs, e-mail addresses, @handles, #tags, paths, file names, identifiers, flags, variables, placeholders, entities,
 LaTeX commands, numbers with dates, versions and units, and symbols. Words with an apostrophe or a hyphen, capitals
-and ordinary punctuation are not protected: they are what gets corrected. "21th" protects only "21".
+and ordinary punctuation are not protected: they are what gets corrected. "21th" protects only "21". A line of code is
+protected as a whole.
 """
 
 from __future__ import annotations
@@ -79,9 +80,31 @@ _SPACED = re.compile(  # the ones with a space in them
     r"|(?<![\w.])[A-Za-z_]\w{0,40}(?:\.\w{1,40})+\((?:[^()\n]|\([^()\n]{0,80}\)){0,80}\)"  # np.zeros((3, 4))
 )
 
+_CODE = re.compile(  # signs of a line of code: a call, an operator, a brace that stands alone, an option, `;` behind it
+    r"\w\((?!e?s\))|[=!<>+*/|-]=|=>|->|:=|&&|\|\||(?<=[\w)\]]) [<>=*] (?=[\w(\[\"'])|(?<!\S)[{}](?!\S)|\{\Z"
+    r"|(?<=\s)--?[A-Za-z]|\w@\d|;\Z"
+)
+_WORD = re.compile(r"(?<![\w'@/.-])[A-Z]?[a-z]{2,}(?![\w(@/]|-\w)")  # not SELECT, nor the name of a call
+_SENTENCE = frozenset("the an to of and or are was were be been by you we it this that they he she his my your".split())
+
+
+def is_code(view: str) -> bool:
+    """Is a text a line of code? It has two signs of it, few words, and none of those that hold a sentence together.
+
+    >>> is_code("for i in range(10): print(i * i)"), is_code("Call load(x) and save(x) before you leave the room.")
+    (True, False)
+    """
+    signs = len(_CODE.findall(view.strip()))
+    if signs < 2:
+        return False
+    words = _WORD.findall(view)
+    return len(words) <= 3 * signs and _SENTENCE.isdisjoint(map(str.casefold, words))
+
 
 def find(view: str) -> Iterator[tuple[int, int]]:
     """Half-open spans of `view` that must stay as they are; they may touch or overlap."""
+    if is_code(view):
+        yield 0, len(view)
     for token in _ODD.finditer(view):
         for span in _PROTECTED.finditer(view, *token.span()):
             yield span.span()
