@@ -172,7 +172,7 @@ class Verifier:
 
     def _changes(self, window: Pieces, source: str, output: list[int], trace: Trace) -> Iterator[Change]:
         tokens = self.target.tokens
-        pieces = shifted(tokens.encode(source), window)
+        pieces = in_sentence(tokens.encode(source), window)
         if not pieces.ids or list(pieces.ids) == output[:-1]:  # nothing that the target can read, or changes
             return
         plan = align(pieces.ids, output[:-1], tokens)
@@ -186,7 +186,7 @@ class Verifier:
                 yield start, end, text, confidence
 
 
-def shifted(pieces: Pieces, window: Pieces) -> Pieces:
+def in_sentence(pieces: Pieces, window: Pieces) -> Pieces:
     """Pieces of a window's text as pieces of the window's sentence."""
     by = window.starts[0]
     starts, ends = (tuple(n + by for n in offsets) for offsets in (pieces.starts, pieces.ends))
