@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from edit_gec.batches import cut
+from edit_gec.batches import FEWEST, PRICE, cut
 from edit_gec.edits import Change, Edit, apply, minimal, whole_words
 from edit_gec.errors import InputError
 from edit_gec.regions import region
@@ -232,8 +232,13 @@ class Corrector:
         The longest come first: at the end no worker waits long for the others.
         """
         size = min(self.batch_size, -(-len(windows) // self.workers) or 1)
-        for batch in cut([len(window.pieces) for window in windows], size):
+        for batch in self.alike([window.pieces for window in windows], size):
             yield [windows[n] for n in batch]
+
+    def alike(self, sentences: Sequence[Pieces], most: int) -> list[list[int]]:
+        """Which sentences make a batch: the places of each batch's, `most` at most, the longest first."""
+        on_cpu = self.model.embedding.weight.device.type == "cpu"
+        return cut([len(pieces) for pieces in sentences], most, PRICE if on_cpu else FEWEST)
 
     def run(self, batches: list[list[Window]]) -> Iterator[list[Found]]:
         """What is found in each window of each batch.

@@ -119,7 +119,9 @@ class Sentence:
         after = (replacement + self.text[end : end + 1])[:1]
         before = (self.text[max(0, start - 1) : start] + replacement)[-1:]
         for low, high in self._protected_near(start, end):
-            if low < end and start < high or high - low == len(self.text):
+            if low < end and start < high:
+                return False
+            if high - low == len(self.text):  # a line of code: nothing comes before or behind it either
                 return False
             number = not any(map(str.isalpha, self.text[low:high]))
             if high == start and _grows(self.text[high - 1], after) and not (number and after.isalpha()):

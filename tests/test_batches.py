@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.batches import FAR, PRICE, cut
+from edit_gec.batches import FAR, FEWEST, PRICE, cut
 
 lengths = st.lists(st.integers(1, 200), max_size=60)
 
@@ -45,3 +45,4 @@ def test_no_way_is_cheaper(given_lengths: list[int], most: int) -> None:
 def test_one_long_sentence_does_not_fill_up_the_others() -> None:
     assert cut([190, *[10] * 31], 32) == [[0], list(range(1, 32))]
     assert len(cut([20] * 64, 32)) == 2
+    assert [len(batch) for batch in cut([190, *[10] * 40], 32, FEWEST)] == [9, 32]

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from edit_gec.batches import cut
 from edit_gec.regions import Clock, listen
 from edit_gec.server.stopwatch import Timing, timing
 
@@ -161,6 +160,6 @@ class Batcher:
         begun, sentences = perf_counter(), [item.pieces for item in batch]
         found: dict[int, Found] = {}
         with listen(clock := Clock()):
-            for part in cut(list(map(len, sentences)), len(sentences)):
+            for part in self.corrector.alike(sentences, len(sentences)):
                 found.update(zip(part, self.corrector.read([sentences[n] for n in part], options), strict=True))
         return [found[n] for n in range(len(batch))], timing(clock, perf_counter() - begun)
