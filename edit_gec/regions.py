@@ -19,7 +19,7 @@ from typing import Protocol
 
 STEP = "insert step"  # of the insertion decoder; the stages in order of their first use:
 STAGES = (
-    *("split", "tokenize", "encode", "tag", "point", "insert setup", STEP, "realize", "draft"),
+    *("split", "tokenize", "encode", "tag", "point", "insert setup", "spell", STEP, "realize", "draft"),
     *("target tokenize", "target encode", "decoder setup", "decoder step", "verify", "align", "detokenize"),
 )
 

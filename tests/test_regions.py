@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
+import edit_gec
 from edit_gec.corrector import Corrector
-from edit_gec.regions import STAGES, Clock, Span, listen, region
+from edit_gec.regions import STAGES, STEP, Clock, Span, listen, region
 
 TEXT = "She go to school 🏠 and its late. I has two banana , but the the dog eat it.\r\nWe was there on 3 May."
 
@@ -60,3 +62,10 @@ def test_the_path_has_all_its_stages(model_folder: Path) -> None:
     assert heard[:5] == ["split", "tokenize", "encode", "tag", "point"]
     assert set(heard) <= set(STAGES) and {"insert setup", "insert step", "realize", "detokenize"} <= set(heard)
     assert all(before.ended <= after.begun for before, after in zip(clock.spans, clock.spans[1:], strict=False))
+
+
+def test_every_stage_of_the_code_is_in_the_tables() -> None:
+    """The profiler lists STAGES: a region that is none of them would be missing there."""
+    files = Path(edit_gec.__file__).parent.rglob("*.py")
+    named = {name for file in files for name in re.findall(r'with region\("([^"]+)"\)', file.read_text("utf-8"))}
+    assert named | {STEP} == set(STAGES)
