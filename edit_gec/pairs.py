@@ -46,7 +46,7 @@ MIX: dict[str, float] = {
     "taskmaster34": 0.5,
 }
 MAX_WORDS = 60  # longer units are windows of longer texts at run time
-JOIN_SHARE = 0.15  # of units are two neighbouring sentences: run-ons and commas need both sides
+JOIN_SHARE = 0.25  # of units are two neighbouring sentences: run-ons and commas need both sides
 UNPUNCTUATED_SHARE = 0.5  # of lines without a final stop (headings, list items) are kept
 
 GREETINGS = (

@@ -105,22 +105,31 @@ def final_mark(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     return Edit(i, i + 1, rng.choice(wrong))
 
 
+def run_on(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """It rained. We left. -> It rained, we left. or It rained we left."""
+    sites: Sites = []
+    for i in range(1, len(s) - 1):
+        after = s.words[i + 1]
+        if not (s.words[i] == "." and s.is_word(i - 1) and after[0].isupper() and s.free[i] and s.free[i + 1]):
+            continue
+        if after.lower() in c.FUNCTION_WORDS:  # others may be names
+            lower = after if after == "I" or after[:2] in ("I'", "I’") else after.lower()
+            sites += [
+                (1.5, Edit(i, i + 2, f", {lower}", True)),
+                (0.4, Edit(i, i + 2, f" {lower}", True)),
+                (0.2, Edit(i, i + 2, f", {after}", True)),
+            ]
+    return pick(rng, sites)
+
+
 def replace_mark(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
-    """Inner marks: "It rained. We left." -> "It rained, we left."; ", but" -> ". But"; ; -> ,"""
+    """Inner marks: ", but" -> ". But"; ; -> ,"""
     sites: Sites = []
     for i in range(1, len(s) - 1):
         word, after = s.words[i], s.words[i + 1]
         if not s.free[i] or not s.free[i + 1]:
             continue
-        common = after.lower() in c.FUNCTION_WORDS
-        lower = after if after == "I" or after[:2] in ("I'", "I’") or not common else after.lower()
-        if word == "." and after[0].isupper() and s.is_word(i - 1) and common:
-            sites += [
-                (1.5, Edit(i, i + 2, f", {lower}", True)),
-                (0.6, Edit(i, i + 2, f" {lower}", True)),
-                (0.3, Edit(i, i + 2, f", {after}", True)),
-            ]
-        elif word == "," and after in ("and", "but", "so", "because", "which", "however", "then"):
+        if word == "," and after in ("and", "but", "so", "because", "which", "however", "then"):
             sites += [(0.3, Edit(i, i + 2, f". {after.capitalize()}", True)), (0.2, Edit(i, i + 1, ";"))]
         elif word == "," and s.is_word(i + 1):
             sites += [(0.2, Edit(i, i + 1, ".")), (0.1, Edit(i, i + 1, ";"))]
