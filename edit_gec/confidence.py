@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from edit_gec.plan import INSERT, REPLACE
 
+POWER = 4  # of the norm by which the edits of a sentence count together
 REPLACED, INSERTED, DELETED, CASE, SPELLING = ("replace", "insert", "delete", "case", "spelling")
 
 
@@ -46,6 +47,20 @@ class Scale:
         odds = self.slope * log_odds(evidence.tags) + self.written_slope * math.log(evidence.written)
         odds += self.offset + getattr(self, f"{evidence.kind}_offset", 0.0)  # "replace" has none of its own
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+
+
+def together(confidences: Sequence[float]) -> float:
+    """How sure the edits of a sentence are together, 0 to 1: a norm, so that the surest counts most, and two that are
+    nearly as sure for more than one alone. 0 where there are none.
+
+    >>> [round(together(each), 2) for each in ([0.45], [0.45, 0.2], [0.45, 0.45, 0.4])]
+    [0.45, 0.45, 0.57]
+    """
+    largest = max(confidences, default=0.0)
+    if not largest:
+        return 0.0
+    norm: float = sum((each / largest) ** POWER for each in confidences) ** (1 / POWER)
+    return min(1.0, largest * norm)
 
 
 def log_odds(probability: float) -> float:

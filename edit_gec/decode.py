@@ -5,8 +5,8 @@
 Decisions, in order: tags are greedy after KEEP gets a bonus, words go as a whole (tagging.py); the pointer chain is
 followed only where it leaves the source order, which gets the same bonus; the decoder runs only if a slot is open, all
 slots of all sentences at once (`sequential` fills one after the other instead, as in the paper: the reference). A gap
-whose edit is less sure than `min_confidence` is left as it was, and so is a sentence without a single edit as sure as
-`sentence_gate`: where somebody surely made one error, less sure ones are errors too more often.
+whose edit is less sure than `min_confidence` is left as it was, and so is a sentence whose other edits are together
+less sure than `sentence_gate`: where somebody surely made one error, less sure ones are errors too more often.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torch import Tensor
 
 from edit_gec.checkpoint import read_config
 from edit_gec.collate import pad, wrap
-from edit_gec.confidence import DELETED, SPELLING, Evidence, Scale, kind_of, possible_kinds
+from edit_gec.confidence import DELETED, SPELLING, Evidence, Scale, kind_of, possible_kinds, together
 from edit_gec.edit5 import EdiT5
 from edit_gec.edits import Change
 from edit_gec.errors import InputError
@@ -41,7 +41,7 @@ class Options(Scale):
 
     keep_bias: float = 0.0  # added to the logit of KEEP, and to the score of the next kept piece
     min_confidence: float = 0.0  # of a single edit
-    sentence_gate: float = 0.0  # of the surest edit of a sentence, without which the sentence is left alone
+    sentence_gate: float = 0.0  # of what is made in a sentence together, or it is left alone
     reread: float = 0.0  # share of min_confidence that is enough when a changed sentence is read again; 0: it is not
     sequential: bool = False
 
@@ -259,7 +259,11 @@ def hope(
         best[piece] = min(sure, best.get(piece, sure))
     least = max(options.min_confidence, 1e-9)
     good = frozenset(piece for piece, value in best.items() if value >= least)
-    if not good or max(best.values()) < options.sentence_gate or (links and len(good) < len(best)):
+    if (
+        not good
+        or together([best[piece] for piece in good]) < options.sentence_gate
+        or (links and len(good) < len(best))
+    ):
         return frozenset()
     return frozenset(best) if options.sequential else good  # there what one slot holds is read by the next
 
@@ -293,7 +297,8 @@ def assemble(
         sure = options.confidence(evidence)
         confidence[piece] = min(sure, confidence.get(piece, sure))
     refused = {piece for piece, value in confidence.items() if value < max(options.min_confidence, 1e-9)}
-    if max(confidence.values(), default=0.0) < options.sentence_gate or (links and refused):
+    made = [value for piece, value in confidence.items() if piece not in refused]
+    if together(made) < options.sentence_gate or (links and refused):
         return Prediction(unchanged(len(tags)))
     restored = {i for piece in refused for i in gaps.get(piece, [])}
     final = order if links else sorted({*order, *restored})

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from texts import brief, law, nasty
 
 from edit_gec import decode, insertion
-from edit_gec.confidence import CASE, INSERTED, SPELLING
+from edit_gec.confidence import CASE, INSERTED, SPELLING, together
 from edit_gec.decode import Options, Prediction, assemble, follow_points, predict, read_options, walk
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
@@ -102,16 +102,16 @@ def test_a_higher_threshold_only_restores(model: EdiT5, tokens: Tokens) -> None:
 
 
 def test_the_gate_takes_a_sentence_whole(model: EdiT5, tokens: Tokens) -> None:
-    """All edits of a sentence whose surest one reaches the gate, none of the others."""
+    """All edits of a sentence that together reach the gate, none of the others."""
     pieces = [tokens.encode(text) for text in TEXTS]
     every = predict(model, tokens, pieces, Options())
-    sure = [max(p.confidence.values(), default=0.0) for p in every]
+    sure = [together(list(p.confidence.values())) for p in every]
     gate = sorted(sure)[len(sure) // 2]
     assert min(sure) < gate <= max(sure)
-    for free, surest, gated in zip(
+    for free, reached, gated in zip(
         every, sure, predict(model, tokens, pieces, Options(sentence_gate=gate)), strict=True
     ):
-        assert gated.plan == (free.plan if surest >= gate else decode.unchanged(free.plan.length))
+        assert gated.plan == (free.plan if reached >= gate else decode.unchanged(free.plan.length))
 
 
 @brief

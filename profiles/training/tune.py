@@ -3,8 +3,8 @@
     python profiles/training/tune.py --model models/edit5-mini --data DEV --keep-bias -1.1
 
 The model runs once on each set with every edit that it can think of. What it says of them is brought on one scale of
-confidence (confidence.py) by logistic regression, and all pairs of thresholds (of an edit, and of the surest edit of
-its sentence) are counted. Prints the scale and one line for each rate, ready for [thresholds] of a recipe, and the
+confidence (confidence.py) by logistic regression, and all pairs of thresholds (of an edit, and of what is made in its
+sentence together) are counted. Prints the scale and one line for each rate, ready for [thresholds] of a recipe, and the
 same with a scale that was fitted on other sentences (five parts): what the fit owes to having seen them.
 """
 
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edit_gec import Corrector
-from edit_gec.confidence import CASE, DELETED, INSERTED, SPELLING, Evidence, Scale, log_odds
+from edit_gec.confidence import CASE, DELETED, INSERTED, POWER, SPELLING, Evidence, Scale, log_odds
 from edit_gec.decode import Options
 from edit_gec.scoring import judge, project
 from edit_gec.scoring.benchmarks import TestSet, find
@@ -108,34 +108,38 @@ def elsewhere(edits: Sequence[Edit]) -> np.ndarray:
     return np.array([min(map(scales[e.sentence % PARTS].confidence, e.parts)) for e in edits])
 
 
-def surest(edits: Sequence[Edit], confidence: np.ndarray) -> np.ndarray:
-    """Confidence of the surest edit of each sentence, 0 where there is none."""
-    best = np.zeros(1 + max(edit.sentence for edit in edits))
-    np.maximum.at(best, [edit.sentence for edit in edits], confidence)
-    return best
+def gates(edits: Sequence[Edit], confidence: np.ndarray, least: float) -> np.ndarray:
+    """How sure the edits of each sentence are together (confidence.together), without those less sure than `least`."""
+    sums = np.zeros(1 + max(edit.sentence for edit in edits))
+    np.add.at(sums, [edit.sentence for edit in edits], np.where(confidence >= least, confidence, 0) ** POWER)
+    return np.minimum(1, sums ** (1 / POWER))
 
 
-def table(edits: Sequence[Edit], confidence: np.ndarray, wanted: int, clean: np.ndarray, size: int) -> list[str]:
-    """For each of RATES: clean sentences changed, thresholds of an edit and of the surest edit, P, R, F0.5."""
+def table(
+    edits: Sequence[Edit], confidence: np.ndarray, wanted: int, alarms: Sequence[Edit], clean: np.ndarray, size: int
+) -> list[str]:
+    """For each of RATES: clean sentences changed, thresholds of an edit and of a sentence's edits, P, R, F0.5."""
     right = np.array([edit.right for edit in edits])
-    gates = surest(edits, confidence)[[edit.sentence for edit in edits]]
+    sentence = [edit.sentence for edit in edits]
+    together = {least: (gates(edits, confidence, least)[sentence], gates(alarms, clean, least)) for least in STEPS}
     best: dict[float, tuple[float, ...]] = {}
     for least, gate in product(STEPS, STEPS):
         if gate < least:
             continue
-        alarms = 100 * float((clean >= gate).sum()) / size
-        kept = (confidence >= least) & (gates >= gate)
+        ours, theirs = together[least]
+        changed = 100 * float((theirs >= gate).sum()) / size
+        kept = (confidence >= least) & (ours >= gate)
         hits = int((right & kept).sum())
         p, r = hits / max(1, int(kept.sum())), hits / wanted
         f = 1.25 * p * r / max(1e-9, 0.25 * p + r)
         for rate in RATES:
-            if alarms <= rate and (rate not in best or f > best[rate][-1]):
-                best[rate] = (alarms, least, gate, p, r, f)
-    lines = ["clean %  at most   edit   surest      P      R   F0.5"]
+            if changed <= rate and (rate not in best or f > best[rate][-1]):
+                best[rate] = (changed, least, gate, p, r, f)
+    lines = ["clean %  at most   edit together      P      R   F0.5"]
     for rate in (rate for rate in RATES if rate in best):
-        alarms, least, gate, *prf = best[rate]
+        changed, least, gate, *prf = best[rate]
         p, r, f = (100 * value for value in prf)
-        lines += [f"{alarms:7.2f} {rate:8.1f} {least:6.2f} {gate:8.2f} {p:6.1f} {r:6.1f} {f:6.1f}"]
+        lines += [f"{changed:7.2f} {rate:8.1f} {least:6.2f} {gate:8.2f} {p:6.1f} {r:6.1f} {f:6.1f}"]
     return lines
 
 
@@ -156,11 +160,11 @@ def main() -> None:
         edits, wanted = learners(corrector, options.seen, test)
         alarms = sentences(corrector, options.seen, clean_test)
         scale = fitted(edits)
-        clean = surest(alarms, sure(alarms, scale))
+        clean = sure(alarms, scale)
         lines = [f"keep_bias = {bias:g}", *(f"{name} = {value:g}" for name, value in asdict(scale).items())]
-        lines += table(edits, sure(edits, scale), wanted, clean, len(clean_test.lines))
+        lines += table(edits, sure(edits, scale), wanted, alarms, clean, len(clean_test.lines))
         lines += ["fitted on other sentences:"]
-        lines += table(edits, elsewhere(edits), wanted, clean, len(clean_test.lines))
+        lines += table(edits, elsewhere(edits), wanted, alarms, clean, len(clean_test.lines))
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()
 
