@@ -59,7 +59,7 @@ def together(confidences: Sequence[float]) -> float:
     largest = max(confidences, default=0.0)
     if not largest:
         return 0.0
-    norm: float = sum((each / largest) ** POWER for each in confidences) ** (1 / POWER)
+    norm: float = math.fsum((each / largest) ** POWER for each in confidences) ** (1 / POWER)  # in any order
     return min(1.0, largest * norm)
 
 
