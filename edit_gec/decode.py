@@ -43,6 +43,7 @@ class Options(Scale):
     min_confidence: float = 0.0  # of a single edit
     sentence_gate: float = 0.0  # of what is made in a sentence together, or it is left alone
     reread: float = 0.0  # share of min_confidence that is enough when a changed sentence is read again; 0: it is not
+    bold: float = 0.0  # what is at least this sure is a further hypothesis for a target to verify; 0: there is none
     sequential: bool = False
 
 
@@ -95,6 +96,7 @@ class Prediction:
     steps: int = 0  # of the insertion decoder, as far as this sentence needed them
     doubt: float = 0.0  # largest probability that a piece does not simply stay
     respelt: frozenset[int] = frozenset()  # kept pieces behind which a word was chosen from the list
+    bolder: Plan | None = None  # with less sure changes too, where there are such (Options.bold)
 
     def between(self, first: int, last: int) -> float:
         """How sure the edit between two kept pieces is: as sure as its least sure part."""
@@ -141,7 +143,9 @@ def predict(
         tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
     with region("point"):
         orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
-    hopes = [hope(*each, options) for each in zip(tags, probabilities, links, strict=True)]
+    least = min(options.bold, options.min_confidence)
+    bold = replace(options, min_confidence=least, sentence_gate=least) if options.bold else options
+    hopes = [hope(*each, bold) for each in zip(tags, probabilities, links, strict=True)]
     changed = [n for n, hoped in enumerate(hopes) if hoped and english[n]]
     doubts = [max(1 - piece[KEEP] for piece in p[: len(s) + 1]) for p, s in zip(probabilities, sentences, strict=True)]
     predictions = [Prediction(unchanged(len(s) + 1), doubt=d) for s, d in zip(sentences, doubts, strict=True)]
@@ -165,8 +169,11 @@ def predict(
         for row, n in enumerate(changed):
             mine = [slot for slot in slots if slot.sentence == row]
             name_kinds(mine, changes(tags[n]), sentences[n], tokens)
-            predictions[n] = assemble(tags[n], probabilities[n], orders[n], links[n], mine, options)
+            decided = tags[n], probabilities[n], orders[n], links[n], mine
+            predictions[n] = assemble(*decided, options)
             predictions[n].doubt = doubts[n]
+            if options.bold:
+                predictions[n].bolder = assemble(*decided, bold).plan
     return predictions
 
 

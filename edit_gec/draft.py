@@ -6,9 +6,8 @@
     Follow(tokens)                          copy the source, re-synchronised by alignment
     Follow(tokens, rule=UniqueNGram)        the same with the rule of Sun et al. 2021
     Follow(tokens, edit5_writer(...))       EdiT5's correction; its vocabulary may be another one than the target's
-    NGrams.learn(lines, tokens, order=2)    the likeliest next token, learnt from text
     SharedEdiT5(model, tokens, options)     the same on one encoder with the target
-    Several(drafter, Follow(tokens))        two hypotheses for each sentence in every pass; the better one counts
+    NGrams.learn(lines, tokens, order=2)    the likeliest next token, learnt from text
     SmallT5(small, tokens, Gamma(4))        a smaller T5 writes gamma tokens; with `sampling` it really samples them
     Speculator(...)                         an MLP on the target's own state (speculator.py)
 
@@ -27,7 +26,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from edit_gec.decode import Options, predict
+from edit_gec.decode import Options, Prediction, predict
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.plan import realize
@@ -35,7 +34,7 @@ from edit_gec.ragged import Decoding
 from edit_gec.resync import Resync, UniqueNGram
 from edit_gec.spelling import Spelling
 from edit_gec.target import DRAFT, Sampling, Target, choose, draw, probabilities, uniform
-from edit_gec.tokens import EOS, PAD, Tokens
+from edit_gec.tokens import EOS, PAD, Pieces, Tokens
 
 
 @dataclass(eq=False)
@@ -51,6 +50,9 @@ class Row:
     accepted: int = 0  # of these
     encoded: Tensor | None = None  # its source, as EdiT5 reads it [S, d], where it shares the target's encoder
     memory: Any = None  # the drafter's own
+
+
+Write = Callable[[list[str]], list[tuple[str, ...]]]  # sources -> for each the texts to follow, the best first
 
 
 @dataclass(frozen=True)
@@ -83,52 +85,54 @@ class Drafter(Protocol):
 
 
 class Follow:
-    """Follow a text of each sentence: what `write` makes of the sources, or the sources themselves."""
+    """Follow a text of each sentence: what `write` makes of the sources, or the sources themselves.
+
+    `write` may give several texts for a sentence, the best first: hypotheses, of which each pass reads what they say
+    differently. That saves passes where a pass costs the same whatever it reads (a GPU), not where each token costs
+    time.
+    """
 
     aligns = True
 
     def __init__(
-        self,
-        tokens: Tokens,
-        write: Callable[[list[str]], list[str]] | None = None,
-        *,
-        rule: type[Resync] | type[UniqueNGram] = Resync,
+        self, tokens: Tokens, write: Write | None = None, *, rule: type[Resync] | type[UniqueNGram] = Resync
     ) -> None:
         self.tokens, self.write, self.rule = tokens, write, rule
 
     def begin(self, rows: Sequence[Row]) -> None:
-        for row, draft in zip(rows, self.drafts(rows), strict=True):
-            ids = self.tokens.ids(draft)  # the target's canonical tokens of the text, not those of its parts
-            if self.rule is UniqueNGram:
-                row.memory = UniqueNGram(ids)
-            else:
-                row.memory = Resync(self.tokens.ids(row.source), ids, self.tokens)
+        for row, texts in zip(rows, self.texts(rows), strict=True):
+            # the target's canonical tokens of a text, not those of its parts
+            drafts = dict.fromkeys(tuple(self.tokens.ids(text)) for text in texts)
+            row.memory = [self.follow(row.source, list(ids)) for ids in drafts]
 
-    def drafts(self, rows: Sequence[Row]) -> list[str]:
-        """The text to follow, for each row."""
+    def texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
+        """The texts to follow, for each row."""
         sources = [row.source for row in rows]
-        return self.write(sources) if self.write else sources
+        return self.write(sources) if self.write else [(source,) for source in sources]
+
+    def follow(self, source: str, draft: list[int]) -> Resync | UniqueNGram:
+        """What goes on from any accepted text by the rule."""
+        if self.rule is UniqueNGram:
+            return UniqueNGram(draft)
+        return Resync(self.tokens.ids(source), draft, self.tokens)
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        return [Proposal(row.memory.propose(row.tokens)) for row in rows]
+        return [different([draft.propose(row.tokens) for draft in row.memory]) for row in rows]
 
 
-def edit5_writer(
-    model: EdiT5, tokens: Tokens, options: Options, spelling: Spelling | None = None
-) -> Callable[[list[str]], list[str]]:
-    """EdiT5's corrections of sentences, for Follow. What is longer than it reads at once is drafted as it stands."""
+def different(drafts: Sequence[list[int]]) -> Proposal:
+    """The first draft, and those of the others that say something else."""
+    first, *others = drafts
+    seen = [first]
+    for other in others:
+        if all(tokens[: len(other)] != other for tokens in seen):
+            seen.append(other)
+    return Proposal(first, others=tuple(seen[1:]))
 
-    def write(sources: list[str]) -> list[str]:
-        pieces = [tokens.encode(source) for source in sources]
-        short = [n for n, p in enumerate(pieces) if 0 < len(p) <= model.config.max_pieces]
-        drafts = list(sources)
-        if short:
-            predictions = predict(model, tokens, [pieces[n] for n in short], options, spelling=spelling)
-            for n, prediction in zip(short, predictions, strict=True):
-                drafts[n] = realize(prediction.plan, pieces[n], tokens)
-        return drafts
 
-    return write
+def edit5_writer(model: EdiT5, tokens: Tokens, options: Options, spelling: Spelling | None = None) -> Write:
+    """EdiT5's corrections of sentences, for Follow."""
+    return lambda sources: corrections(model, tokens, options, spelling, sources)
 
 
 class SharedEdiT5(Follow):
@@ -138,62 +142,41 @@ class SharedEdiT5(Follow):
         super().__init__(tokens)
         self.model, self.options, self.spelling = model, options, spelling
 
-    def drafts(self, rows: Sequence[Row]) -> list[str]:
-        drafts = [row.source for row in rows]
-        pieces = [self.tokens.encode(draft) for draft in drafts]
-        short = [n for n, p in enumerate(pieces) if 0 < len(p) <= self.model.config.max_pieces]
-        states = [encoded for n in short if (encoded := rows[n].encoded) is not None]
-        if not states:
-            return drafts
-        encoded = torch.nn.utils.rnn.pad_sequence(states, batch_first=True)  # [N, S, d]
-        chosen = [pieces[n] for n in short]
-        predictions = predict(self.model, self.tokens, chosen, self.options, encoded, self.spelling)
-        for n, prediction in zip(short, predictions, strict=True):
-            drafts[n] = realize(prediction.plan, pieces[n], self.tokens)
-        return drafts
+    def texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
+        encoded = [row.encoded for row in rows]
+        sources = [row.source for row in rows]
+        return corrections(self.model, self.tokens, self.options, self.spelling, sources, encoded)
 
 
-class Several:
-    """One hypothesis from each of some drafters. More tokens are read in a pass, so fewer passes are needed: that pays
-    where a pass costs the same whatever it reads (a GPU), not where each token costs time."""
+def corrections(
+    model: EdiT5,
+    tokens: Tokens,
+    options: Options,
+    spelling: Spelling | None,
+    sources: Sequence[str],
+    encoded: Sequence[Tensor | None] = (),
+) -> list[tuple[str, ...]]:
+    """What EdiT5 makes of each source, as `hypotheses` has it. What is longer than it reads at once stays as it is.
 
-    def __init__(self, first: Drafter, *others: Drafter) -> None:
-        self.drafters = (first, *others)
-
-    @property
-    def aligns(self) -> bool:
-        return all(drafter.aligns for drafter in self.drafters)
-
-    def begin(self, rows: Sequence[Row]) -> None:
-        memories = []
-        for drafter in self.drafters:  # each has a memory of its own for every row
-            drafter.begin(rows)
-            memories.append([row.memory for row in rows])
-        for row, *own in zip(rows, *memories, strict=True):
-            row.memory = own
-
-    def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        kept = [row.memory for row in rows]
-        proposals = []
-        for n, drafter in enumerate(self.drafters):
-            for row, memory in zip(rows, kept, strict=True):
-                row.memory = memory[n]
-            proposals.append(drafter.propose(rows))
-        for row, memory in zip(rows, kept, strict=True):
-            row.memory = memory
-        return [
-            Proposal(first.tokens, first.probabilities, different(first, others))
-            for first, *others in zip(*proposals, strict=True)
-        ]
+    `encoded` [S, d] of each source, where that is known.
+    """
+    pieces = [tokens.encode(source) for source in sources]
+    short = [n for n, p in enumerate(pieces) if 0 < len(p) <= model.config.max_pieces]
+    texts: list[tuple[str, ...]] = [(source,) for source in sources]
+    if not short:
+        return texts
+    known = [each for n in short if encoded and (each := encoded[n]) is not None]
+    states = torch.nn.utils.rnn.pad_sequence(known, batch_first=True) if known else None  # [N, S, d]
+    predictions = predict(model, tokens, [pieces[n] for n in short], options, states, spelling)
+    for n, prediction in zip(short, predictions, strict=True):
+        texts[n] = hypotheses(prediction, pieces[n], tokens)
+    return texts
 
 
-def different(first: Proposal, others: Sequence[Proposal]) -> tuple[list[int], ...]:
-    """The drafts of the others that say something else; none beside a sampled one, whose rule is for one draft."""
-    seen = [first.tokens]
-    for other in others if first.probabilities is None else ():
-        if all(tokens[: len(other.tokens)] != other.tokens for tokens in seen):
-            seen.append(other.tokens)
-    return tuple(seen[1:])
+def hypotheses(prediction: Prediction, pieces: Pieces, tokens: Tokens) -> tuple[str, ...]:
+    """The corrected sentence, and with bolder edits if there are such (Options.bold)."""
+    plans = [prediction.plan, *([prediction.bolder] if prediction.bolder else [])]
+    return tuple(realize(plan, pieces, tokens) for plan in plans)
 
 
 # ---------------------------------------------------------------- a few tokens at a time

@@ -164,6 +164,10 @@ class Target:
         checkpoint.save_t5(self.model, folder, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
+    def thresholds_for(self, hypotheses: int) -> dict[str, Any]:
+        """The thresholds to draft with, where that many texts of a sentence are verified in a pass."""
+        return {**self.thresholds, **({} if hypotheses > 1 else {"bold": 0.0})}
+
     @property
     def device(self) -> torch.device:
         return self.model.embedding.weight.device

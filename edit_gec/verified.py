@@ -28,10 +28,10 @@ from time import perf_counter
 from typing import Any
 
 from edit_gec.decode import Prediction
-from edit_gec.draft import Drafter, Follow, Several
+from edit_gec.draft import Follow, hypotheses
 from edit_gec.edit5 import EdiT5
 from edit_gec.edits import Change, Edit
-from edit_gec.plan import Plan, align, realize, spans
+from edit_gec.plan import Plan, align, spans
 from edit_gec.regions import region
 from edit_gec.reread import both, edited, text_of
 from edit_gec.speculation import Statistics, Trace
@@ -49,9 +49,10 @@ DOUBT = 0.5  # auto verifies an unedited sentence when EdiT5 gives some piece th
 class Verifier:
     """A target, how it verifies, what its verifications cost so far, and the confidence that its edits must have.
 
-    An edit is as sure as the least probable of its tokens, the one that follows it included. `hypotheses`: 2 verifies
-    the source beside every draft (where a pass costs the same whatever it reads; by default on a GPU). `auto` and
-    `lenience` below 1 are lossy. Several threads may use one; seconds are the sum of theirs.
+    An edit is as sure as the least probable of its tokens, the one that follows it included. `hypotheses`: how many
+    texts of a sentence a pass reads at most: its draft, a bolder one, the source (by default 1, and 2 on a GPU, where a
+    pass costs the same whatever it reads). `auto` and `lenience` below 1 are lossy. Several threads may use one;
+    seconds are the sum of theirs.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class Verifier:
         """
         plans = [*zip(windows, predictions, strict=True)]
         with region("draft"):
-            drafts = [realize(p.plan, pieces, tokens) if self.doubts(p) else None for pieces, p in plans]
+            drafts = [hypotheses(p, pieces, tokens) if self.doubts(p) else () for pieces, p in plans]
             respelt: dict[int, list[Change]] = {}
             if self.target.respelt:
                 numbered = [(n, *each) for n, each in enumerate(plans) if each[1].respelt]
@@ -126,14 +127,14 @@ class Verifier:
         return [[change for change in changes if change[3] >= self.min_confidence] for changes in found]
 
     def changes(
-        self, windows: Sequence[Pieces], drafts: Sequence[str | None], encoded: Encoded | None = None
+        self, windows: Sequence[Pieces], drafts: Sequence[tuple[str, ...]], encoded: Encoded | None = None
     ) -> list[list[Change]]:
-        """What the target changes in each window of a sentence, given the draft of its correction.
+        """What the target changes in each window of a sentence, given drafts of its correction, the best first.
 
-        A window without draft is not verified, and not changed. `encoded` is what `encode` made of the windows.
+        A window without any is not verified, and not changed. `encoded` is what `encode` made of the windows.
         """
         sources = list(map(text_of, windows))
-        wanted = [n for n, draft in enumerate(drafts) if draft is not None]
+        wanted = [n for n, texts in enumerate(drafts) if texts]
         with region("target tokenize"):
             short = [n for n in wanted if self.target.fits(sources[n])]
         with self._counting:
@@ -142,12 +143,10 @@ class Verifier:
         changes: list[list[Change]] = [[] for _ in windows]
         if not short:
             return changes
-        written = {sources[n]: drafts[n] or "" for n in short}
-        tokens = self.target.tokens
-        drafter: Drafter = Follow(tokens, lambda rows: [written[source] for source in rows])
+        written = {sources[n]: (*drafts[n], sources[n])[: self.hypotheses] for n in short}
         outputs, statistics = verify(
             self.target,
-            Several(drafter, Follow(tokens)) if self.hypotheses > 1 else drafter,
+            Follow(self.target.tokens, lambda rows: [written[source] for source in rows]),
             [sources[n] for n in short],
             batch_size=len(short),
             lenience=self.lenience,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,27 @@ def test_what_cannot_become_sure_is_not_written(
             found.append(predict(model, tokens, pieces, options))
     assert written[0] <= written[1] > 0
     assert all(same(*pair) for pair in zip(*found, strict=True))
+
+
+@brief
+@given(
+    texts=st.lists(nasty.filter(bool), min_size=1, max_size=3),
+    floor=st.floats(0.01, 0.9),
+    gate=st.floats(0, 0.9),
+    bold=st.floats(0.01, 0.9),
+)
+def test_a_bolder_hypothesis_is_what_lower_thresholds_make(
+    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, bold: float
+) -> None:
+    """One run of the model for both; the usual plan is what it is alone."""
+    pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
+    usual = Options(min_confidence=floor, sentence_gate=gate)
+    least = min(bold, floor)
+    found = predict(model, tokens, pieces, replace(usual, bold=bold))
+    laxer = predict(model, tokens, pieces, Options(min_confidence=least, sentence_gate=least))
+    for both, alone, lax in zip(found, predict(model, tokens, pieces, usual), laxer, strict=True):
+        assert same(both, alone)
+        assert (both.bolder or both.plan) == lax.plan
 
 
 def test_a_high_threshold_needs_no_decoder(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from tiny_t5 import pairs, random_target, trained_target
 from edit_gec.checkpoint import save_t5
 from edit_gec.cli import main
 from edit_gec.corrector import Corrector
+from edit_gec.decode import read_options
 from edit_gec.edits import Edit, apply
 from edit_gec.errors import InputError
 from edit_gec.target import Target
@@ -38,7 +39,7 @@ class Says:
 def corrected(tokens: Tokens, source: str, says: str) -> str:
     """The sentence after the changes of a target that says this."""
     pieces = tokens.encode(source)
-    changes = Verifier(Says(tokens, says).target).changes([pieces], [source])[0]
+    changes = Verifier(Says(tokens, says).target).changes([pieces], [(source,)])[0]
     return apply(source, [Edit(s, e, source[s:e], r, c) for s, e, r, c in changes])
 
 
@@ -71,7 +72,7 @@ def test_windows_count_from_their_sentence(tokens: Tokens) -> None:
     sentence = tokens.encode("Well, they was here.")
     start = next(n for n in range(len(sentence)) if sentence.starts[n] == 5)
     window: Pieces = sentence.window(start, len(sentence))
-    ((begin, end, text, _),) = Verifier(Says(tokens, " they were here.").target).changes([window], ["?"])[0]
+    ((begin, end, text, _),) = Verifier(Says(tokens, " they were here.").target).changes([window], [("?",)])[0]
     assert apply(sentence.source, [Edit(begin, end, sentence.source[begin:end], text, 1.0)]) == "Well, they were here."
 
 
@@ -148,6 +149,23 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
         Target.load(tmp_path / "1.0")
 
 
+def test_further_hypotheses_change_no_text(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
+    """A bolder draft and the source beside drafts of a model that has learnt nothing: the same in fewer passes."""
+    sentences = [source for source, _ in pairs(20, seed=8)]
+    Target(trained_target(tokens).model, tokens, thresholds={"min_confidence": 0.02, "bold": 0.01}).export(tmp_path)
+    texts, passes = [], []
+    for hypotheses in (1, 2, 3):
+        corrector = Corrector.load(model_folder, target=tmp_path)
+        assert corrector.verifier is not None and corrector.options.bold == 0.0, "on a CPU one is enough"
+        corrector.verifier.hypotheses = hypotheses
+        thresholds = corrector.verifier.target.thresholds_for(hypotheses)
+        corrector.options = read_options(model_folder, **thresholds)
+        texts.append([correction.corrected for correction in corrector.correct_batch(sentences, lines=True)])
+        passes.append(corrector.verifier.summary()["passes"])
+    assert texts[0] == texts[1] == texts[2] != sentences
+    assert passes[0] > passes[2]
+
+
 def test_batches_of_several_workers_are_verified_and_counted(model_folder: Path, target_folder: Path) -> None:
     sentences = [source for source, _ in pairs(40, seed=9)]
     found = {}
@@ -177,7 +195,7 @@ def test_what_the_target_repeats_without_end_is_left_alone(tokens: Tokens) -> No
     """Cut off at its limit, it is counted; the draft, which nobody verified, is not shown either."""
     source = "They was at home."
     verifier = Verifier(Says(tokens, "They were" + " at" * 60).target)
-    assert verifier.changes([tokens.encode(source)], ["They were at home."]) == [[]]
+    assert verifier.changes([tokens.encode(source)], [("They were at home.",)]) == [[]]
     assert verifier.statistics.traces[0].tokens == verifier.target.limit(source) < 60
     assert verifier.summary()["unfinished"] == 1
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from texts import law
 from tiny_t5 import pairs, random_target, trained_target
 
-from edit_gec.draft import Drafter, Follow, Gamma, NGrams, Proposal, Row, Several, SmallT5
+from edit_gec.draft import Drafter, Follow, Gamma, NGrams, Proposal, Row, SmallT5
 from edit_gec.errors import InputError
 from edit_gec.resync import UniqueNGram
 from edit_gec.speculator import Speculated, Speculator
@@ -29,18 +29,18 @@ SENTENCES = [
 
 
 class Script:
-    """A drafter that says what it is told: proposals by sentence and pass."""
+    """A drafter that says what it is told: proposals by sentence and pass, one or several."""
 
     aligns = False
 
-    def __init__(self, write: Callable[[Row], list[int]]) -> None:
-        self.write = write
+    def __init__(self, write: Callable[[Row], list[int]], *others: Callable[[Row], list[int]]) -> None:
+        self.write, self.others = write, others
 
     def begin(self, rows: Sequence[Row]) -> None:
         return
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        return [Proposal(self.write(row)) for row in rows]
+        return [Proposal(self.write(row), others=tuple(other(row) for other in self.others)) for row in rows]
 
 
 def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
@@ -62,17 +62,15 @@ def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
     return {
         "copy": Follow(tokens),
         "n-gram rule": Follow(tokens, rule=UniqueNGram),
-        "other text": Follow(tokens, lambda texts: [text.replace("the", "a")[3:] + " And more." for text in texts]),
+        "other text": Follow(tokens, lambda texts: [(text.replace("the", "a")[3:] + " And more.",) for text in texts]),
         "unigrams": NGrams.learn(SENTENCES, tokens, order=1, gamma=Gamma(3)),
         "bigrams": NGrams.learn(SENTENCES, tokens, order=2, gamma=Gamma(4, adaptive=True)),
         "small T5": SmallT5(small, tokens, Gamma(3)),
         "small T5, sampling": SmallT5(small, tokens, Gamma(2), Sampling(seed=1)),
         "itself": SmallT5(target, tokens, Gamma(5, adaptive=True)),
         "speculator": Speculated(speculator, Gamma(3)),
-        "two texts": Several(
-            Follow(tokens, lambda texts: [text.replace("the", "a") for text in texts]), Follow(tokens)
-        ),
-        "anything": Several(Script(nearly), Follow(tokens), Script(lambda row: garbage), Script(lambda row: [])),
+        "two texts": Follow(tokens, lambda texts: [(text.replace("the", "a"), text) for text in texts]),
+        "anything": Script(nearly, rest, lambda row: garbage, lambda row: []),
         "oracle": Script(rest),
         "nearly": Script(nearly),
         "nothing": Script(lambda row: []),
@@ -114,15 +112,11 @@ def test_a_second_hypothesis_saves_passes(tokens: Tokens) -> None:
     target = random_target(tokens, 4)
     outputs = target.generate(SENTENCES)
 
-    def half(even: bool) -> Script:
-        def write(row: Row) -> list[int]:
-            right = outputs[row.number][len(row.tokens) :]
-            return right if (row.number % 2 == 0) == even else []
+    def even(row: Row, *, wanted: bool = True) -> list[int]:
+        return outputs[row.number][len(row.tokens) :] if (row.number % 2 == 0) == wanted else []
 
-        return Script(write)
-
-    alone, of_alone = verify(target, half(True), SENTENCES)
-    both, statistics = verify(target, Several(half(True), half(False)), SENTENCES)
+    alone, of_alone = verify(target, Script(even), SENTENCES)
+    both, statistics = verify(target, Script(even, lambda row: even(row, wanted=False)), SENTENCES)
     assert both == alone == outputs
     assert statistics.summary()["passes"] < of_alone.summary()["passes"] and statistics.summary()["won_by_others"] > 0
     assert all(trace.passes <= 2 for trace in statistics.traces)
@@ -325,7 +319,7 @@ def test_few_passes_where_the_target_mostly_copies(tokens: Tokens) -> None:
         return int(statistics.summary()["passes"])
 
     aligned, waiting = passes(Follow(tokens)), passes(Follow(tokens, rule=UniqueNGram))
-    perfect = passes(Follow(tokens, lambda texts: [target.text(outputs[sentences.index(text)]) for text in texts]))
+    perfect = passes(Follow(tokens, lambda texts: [(target.text(outputs[sentences.index(text)]),) for text in texts]))
     assert perfect <= aligned < waiting < per_token / 2
     assert perfect == len(sentences)
 

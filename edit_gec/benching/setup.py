@@ -90,7 +90,8 @@ def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
     if verified:
         corrector.verifier = Verifier(joint(setup, corrector) if setup.shared else load_target(setup))
         corrector.verifier.target.respelt = False  # it reads what the other T5s read
-        corrector.options = read_options(corrector.folder, **corrector.verifier.target.thresholds)
+        thresholds = corrector.verifier.target.thresholds_for(corrector.verifier.hypotheses)
+        corrector.options = read_options(corrector.folder, **thresholds)
     return corrector
 
 

@@ -81,7 +81,7 @@ def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers
 
     tokens = target.tokens
     corrector = load_corrector(setup)
-    options, spelling = read_options(corrector.folder, **target.thresholds), corrector.spelling
+    options, spelling = read_options(corrector.folder, **target.thresholds_for(1)), corrector.spelling
     write = edit5_writer(corrector.model, corrector.tokens, options, spelling)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: Follow(tokens, rule=UniqueNGram), WHOLE),

@@ -8,7 +8,8 @@
 Each drafter at each batch size, against plain greedy decoding of the same sentences: sentences whose tokens are the
 same (with the margins of those that are not, see edit_gec/exactness.py), target passes, acceptance, and seconds as a
 ratio to plain decoding in the same run. `--count` gives the number of sentences for each batch size. `--whole`: a pass
-reads all that was drafted, as on a GPU, not only what pays on a CPU; `edit5 + copy` are two hypotheses in each pass.
+reads all that was drafted, as on a GPU, not only what pays on a CPU. `edit5, two texts`: two hypotheses in each pass, a
+bolder draft beside the usual one.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from typing import Any
 import torch
 
 from edit_gec import machine
-from edit_gec.benching.setup import Setup, load_target
+from edit_gec.benching.setup import Setup, load_corrector, load_target
 from edit_gec.benching.speculate import drafters
 from edit_gec.benching.text import read_sentences
 from edit_gec.corrector import find_model
-from edit_gec.draft import Follow, Several
+from edit_gec.decode import read_options
+from edit_gec.draft import SharedEdiT5
 from edit_gec.exactness import flips, summary
 from edit_gec.target import Target
 from edit_gec.verify import verify
@@ -83,8 +85,10 @@ def main() -> None:
     target = load_target(setup)
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = drafters(setup, target, learn)
-    first = makers.get("edit5, shared", makers["edit5 draft"])[0]
-    makers["edit5 + copy"] = (lambda *given: Several(first(*given), Follow(target.tokens)), ())
+    if (shared := target.edit5) is not None:
+        edit5 = load_corrector(setup)
+        options = read_options(edit5.folder, **target.thresholds_for(2))
+        makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, edit5.tokens, options, edit5.spelling), ())
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [text for text in read_sentences(args.file) if target.fits(text)]
