@@ -53,18 +53,13 @@ def of_edit5(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, st
 
 def of_target(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, str]]:
     """Sources and the greedy outputs of the target, without those that it cannot read or does not finish."""
-    from edit_gec.draft import Drafter, Follow, SharedEdiT5, edit5_writer
+    from edit_gec.draft import edit5_drafter
     from edit_gec.verify import verify
 
     assert corrector.verifier is not None
     target = corrector.verifier.target
-    options, spelling = corrector.options, corrector.spelling
     readable = [source for source in sources if target.fits(source)]
-    drafter: Drafter
-    if target.edit5 is corrector.model:
-        drafter = SharedEdiT5(corrector.model, corrector.tokens, options, spelling)
-    else:
-        drafter = Follow(target.tokens, edit5_writer(corrector.model, corrector.tokens, options, spelling))
+    drafter = edit5_drafter(target, corrector.model, corrector.tokens, corrector.options, corrector.spelling)
     outputs, statistics = verify(target, drafter, readable)
     for source, output, trace in zip(readable, outputs, statistics.traces, strict=True):
         if trace.finished:

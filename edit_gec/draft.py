@@ -148,6 +148,15 @@ class SharedEdiT5(Follow):
         return corrections(self.model, self.tokens, self.options, self.spelling, sources, encoded)
 
 
+def edit5_drafter(
+    target: Target, model: EdiT5, tokens: Tokens, options: Options, spelling: Spelling | None = None
+) -> Follow:
+    """EdiT5 (`tokens` are its own) drafts for this target: on one encoder with it, or through text."""
+    if target.edit5 is model:
+        return SharedEdiT5(model, tokens, options, spelling)
+    return Follow(target.tokens, edit5_writer(model, tokens, options, spelling))
+
+
 def corrections(
     model: EdiT5,
     tokens: Tokens,

@@ -173,7 +173,7 @@ def test_base_size_replays_the_trained_pair(
     made = setup.base(tmp_path / "work", pair, sentences)
     expected = [setup.load_target(pair).text(ids) for ids in setup.load_target(pair).generate(sentences)]
     with ExitStack() as stack:
-        for name in ("transformers", "t5", "t5-slim", "t5 + copy, SAD", "transformers assisted"):
+        for name in ("transformers", "t5", "t5-slim", "t5 + copy, SAD", "t5 + edit5 draft", "transformers assisted"):
             run = systems.build(systems.named(name), made, stack)
             assert [run([sentence])[0] for sentence in sentences] == expected, name
         alone = systems.build(systems.named("edit5"), made, stack)(sentences)
@@ -182,7 +182,7 @@ def test_base_size_replays_the_trained_pair(
     assert alone == [corrector.correct(s, lines=True).corrected for s in sentences]
     without = setup.base(tmp_path / "without", replace(pair, target=""), sentences)
     with ExitStack() as stack:
-        for name in ("t5", "edit5", "edit5 + t5"):
+        for name in ("t5", "edit5", "t5 + edit5 draft", "edit5 + t5"):
             assert systems.build(systems.named(name), without, stack)(sentences) == alone, name
     with pytest.raises(InputError, match="shipped vocabulary: this target has another"):
         setup.base(tmp_path / "other", given, SENTENCES)

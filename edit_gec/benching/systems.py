@@ -12,12 +12,17 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from edit_gec.benching import peers
 from edit_gec.benching.peers import Run
 from edit_gec.benching.replay import replayed
 from edit_gec.benching.setup import Setup, load_corrector, load_target
 from edit_gec.errors import InputError
+
+if TYPE_CHECKING:
+    from edit_gec.draft import Drafter
+    from edit_gec.target import Target
 
 LARGEST = 256  # sentences that are one batch; more of them (bench --cost) are batched as the product does
 
@@ -41,20 +46,34 @@ def t5(setup: Setup, which: str) -> Run:
     return lambda given: [target.text(ids) for ids in target.generate(given, batch_size=len(given))]
 
 
-def copied(setup: Setup, *, unique: bool) -> Run:
-    """The target verifies the source as draft; re-synchronised by unique n-grams (SAD), or by alignment."""
-    from edit_gec.draft import Follow
-    from edit_gec.resync import Resync, UniqueNGram
+def drafted(target: Target, drafter: Drafter) -> Run:
+    """The target verifies drafts: text to text, without the product around it."""
     from edit_gec.verify import verify
 
-    target = load_target(setup)
-
     def run(given: Sequence[str]) -> list[str]:
-        drafter = Follow(target.tokens, rule=UniqueNGram if unique else Resync)
         outputs, _ = verify(target, drafter, given, batch_size=len(given))
         return [target.text(ids) for ids in outputs]
 
     return run
+
+
+def copied(setup: Setup, *, unique: bool) -> Run:
+    """The source is the draft; re-synchronised by unique n-grams (SAD), or by alignment."""
+    from edit_gec.draft import Follow
+    from edit_gec.resync import Resync, UniqueNGram
+
+    target = load_target(setup)
+    return drafted(target, Follow(target.tokens, rule=UniqueNGram if unique else Resync))
+
+
+def edit5_drafts(setup: Setup) -> Run:
+    """EdiT5's correction is the draft, on the target's encoder where they share one."""
+    from edit_gec.draft import edit5_drafter
+
+    c = load_corrector(setup, verified=True)
+    assert c.verifier is not None
+    target = c.verifier.target
+    return drafted(target, edit5_drafter(target, c.model, c.tokens, c.options, c.spelling))
 
 
 def edit5(setup: Setup, *, verified: bool) -> Run:
@@ -86,6 +105,9 @@ SYSTEMS = (
     System("t5-slim", lambda s, _: t5(s, "slim"), _T, follows=("slim",)),
     System("t5 + copy, SAD", lambda s, _: copied(s, unique=True), _T, follows=_T, exact=True),
     System("t5 + copy", lambda s, _: copied(s, unique=False), _T, follows=_T, exact=True),
+    System(
+        "t5 + edit5 draft", lambda s, _: edit5_drafts(s), _T, follows=("model", "target"), exact=True,
+    ),
     System("edit5", lambda s, _: edit5(s, verified=False), follows=("model",)),
     System("edit5 + t5", lambda s, _: edit5(s, verified=True), _T, follows=("model", "target")),
     System("harper", peers.Harper, ("harper",)),
