@@ -158,6 +158,7 @@ class Corrector:
             t5 = Target.load(target_folder, edit5=network, **options_of_target)
             verifier = Verifier(t5, min_confidence=min_confidence or 0.0, auto=verify == "auto", lenience=lenience)
             thresholds = t5.thresholds_for(verifier.hypotheses)
+            network = t5.drafter(network)
         return cls(
             network, tokens, read_options(folder, **thresholds),
             folder=folder, batch_size=batch_size, dictionary=dictionary, verifier=verifier,

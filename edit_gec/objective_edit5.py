@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from edit_gec import shared
 from edit_gec.checkpoint import load_t5
 from edit_gec.collate import Counts, Example, collate, example
 from edit_gec.edit5 import Batch, EdiT5, grow, warm_start
@@ -96,6 +97,10 @@ class Objective:
         model.save(folder)
 
     def finish(self, stage: Path, output: Path) -> None:
-        """Write the folder to ship, weights in bf16, with the thresholds of the recipe."""
-        stages = [asdict(s) for s in self.recipe.stages]
-        EdiT5.load(stage).save(output, torch.bfloat16, thresholds=self.recipe.thresholds, trained=stages)
+        """Write the folder to ship, weights in bf16, with the thresholds of the recipe; heads alone, where the encoder
+        stays another's."""
+        model, stages = EdiT5.load(stage), [asdict(s) for s in self.recipe.stages]
+        if self.recipe.shared:
+            shared.save_heads(model, output, trained=stages)
+        else:
+            model.save(output, torch.bfloat16, thresholds=self.recipe.thresholds, trained=stages)

@@ -2,9 +2,11 @@
 
     t5-mini/config.json        "encoder": "../edit5-mini", "shared_layers": 12, ...
     t5-mini/model.safetensors  the decoder and the encoder layers of its own; the rest is edit5-mini's
+    t5-mini/drafter/           heads of an EdiT5 on the same encoder that have learnt what this T5 writes, if it has any
 
 The T5 reads what EdiT5 reads (sentinel, pieces, </s>), takes over its embedding and all of its encoder layers, may add
-layers of its own, and ends with a norm of its own: a plain T5, which `Target.export` writes as one.
+layers of its own, and ends with a norm of its own: a plain T5, which `Target.export` writes as one. An EdiT5 may stand
+on another's encoder, too: then only its heads are its own.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from edit_gec.t5 import T5, T5Config
 
 SHAPE = ("vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "attention_scale", "gated", "layer_norm_epsilon",
          "relative_attention_num_buckets", "relative_attention_max_distance")  # fmt: skip
+BODY = ("embedding.", "encoder.")  # of an EdiT5; the rest are its heads
+HEADS = "edit5-heads"
+DRAFTER = "drafter"
 
 
 def check(t5: T5Config, edit5: EdiT5, source: str) -> None:
@@ -96,16 +101,36 @@ def is_shared(name: str, layers: int) -> bool:
     return name == "shared.weight"
 
 
+def save_heads(heads: EdiT5, folder: Path, **extra: Any) -> None:
+    """Write an EdiT5 without its encoder and embedding, in bf16: what `load_heads` puts on that encoder again."""
+    state = heads.state_dict()
+    own = {name: p.to("cpu", torch.bfloat16).contiguous() for name, p in state.items() if not name.startswith(BODY)}
+    checkpoint.write_folder(folder, {"model_type": HEADS, "encoder_fingerprint": fingerprint(heads), **extra}, own)
+
+
+def load_heads(folder: Path, edit5: EdiT5) -> EdiT5:
+    """The heads that `save_heads` wrote, on the encoder of `edit5` itself. Raises InputError when that is another."""
+    config = checkpoint.read_config(folder)
+    if config.get("model_type") != HEADS:
+        raise InputError(f"{folder}: model_type {config.get('model_type')!r}, {HEADS} are wanted")
+    check_fingerprint(folder, config, edit5, "its encoder")
+    body = {name: p for name, p in edit5.state_dict().items() if name.startswith(BODY)}
+    tensors = {**checkpoint.read_tensors(folder), **body}
+    heads = checkpoint.load_module(lambda: EdiT5(edit5.config), tensors, str(folder))
+    heads.embedding, heads.encoder = edit5.embedding, edit5.encoder
+    return heads.eval()
+
+
 def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
-    """A T5 that `save` wrote, on the EdiT5 that it names, or on `edit5` if that is the same.
+    """A T5 that `save` wrote, on the EdiT5 that it names, or on `edit5` if that is the same; and the EdiT5 that drafts
+    for it: with heads of its own, where the folder has them.
 
     Raises InputError when the EdiT5 is not there, or not the one that the T5 was trained with.
     """
     config = checkpoint.read_config(folder)
     if edit5 is None or fingerprint(edit5) != config.get("encoder_fingerprint"):
         edit5 = EdiT5.load(encoder_folder(folder, config))
-    if fingerprint(edit5) != config.get("encoder_fingerprint"):
-        raise InputError(f"{folder}: trained on another version of {encoder_folder(folder, config)}; train it again")
+    check_fingerprint(folder, config, edit5, str(encoder_folder(folder, config)))
     shape = checkpoint.t5_config(config, tied=True, source=str(folder / "config.json"))
     check(shape, edit5, str(folder))
     tensors = checkpoint.fuse(checkpoint.read_tensors(folder), shape)
@@ -113,7 +138,8 @@ def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
     given |= {f"encoder.{name}": p for name, p in edit5.encoder.state_dict().items() if not name.startswith("norm.")}
     t5 = checkpoint.load_module(lambda: T5(shape), {**tensors, **given}, str(folder))
     join(t5, edit5)
-    return t5.eval(), edit5
+    drafter = folder / DRAFTER
+    return t5.eval(), load_heads(drafter, edit5) if (drafter / "config.json").is_file() else edit5
 
 
 def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:
@@ -124,6 +150,12 @@ def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:
         if (place / "config.json").is_file():
             return place
     raise InputError(f"{folder}: it shares the encoder of {named.name}, which is neither at {named} nor at {beside}")
+
+
+def check_fingerprint(folder: Path, config: dict[str, Any], edit5: EdiT5, source: str) -> None:
+    """Raises InputError when the encoder, which is that of `source`, is not the one that the folder was trained on."""
+    if fingerprint(edit5) != config.get("encoder_fingerprint"):
+        raise InputError(f"{folder}: trained on another version of {source}; train it again")
 
 
 def fingerprint(edit5: EdiT5) -> str:

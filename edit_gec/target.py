@@ -164,6 +164,11 @@ class Target:
         checkpoint.save_t5(self.model, folder, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
+    def drafter(self, edit5: EdiT5) -> EdiT5:
+        """The EdiT5 that drafts for this target where `edit5` is at hand: on the same encoder the one whose heads have
+        learnt what the target writes, if it has such."""
+        return self.edit5 if self.edit5 is not None and self.edit5.encoder is edit5.encoder else edit5
+
     def thresholds_for(self, hypotheses: int) -> dict[str, Any]:
         """The thresholds to draft with, where that many texts of a sentence are verified in a pass."""
         return {**self.thresholds, **({} if hypotheses > 1 else {"bold": 0.0})}

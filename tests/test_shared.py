@@ -14,7 +14,7 @@ from conftest import SLOTS
 from edit_gec import checkpoint, shared
 from edit_gec.corrector import Corrector
 from edit_gec.decode import Options
-from edit_gec.draft import Follow, edit5_writer
+from edit_gec.draft import Follow, edit5_drafter, edit5_writer
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.measuring.systems import Settings, load
@@ -110,6 +110,36 @@ def test_the_corrector_encodes_once(folders: tuple[Path, Path], batch_size: int)
     times = [summary[f"{part}_s"] for part in ("draft", "verify", "align", "other")]
     assert all(time >= 0 for time in times)
     assert sum(times) == pytest.approx(corrector.verifier.statistics.total_s)
+
+
+def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:
+    """Stored without the encoder, put on that of the EdiT5 at hand, and run on what was encoded once."""
+    edit5, t5 = folders
+    usual = EdiT5.load(edit5)
+    heads = EdiT5.load(edit5)
+    own = {name: p for name, p in make_model(3).state_dict().items() if not name.startswith(shared.BODY)}
+    heads.load_state_dict(own, strict=False)
+    shared.save_heads(heads, t5 / "drafter")
+    assert set(checkpoint.read_tensors(t5 / "drafter")) == set(own)
+    outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
+    corrector = Corrector.load(edit5, target=t5)
+    assert corrector.verifier is not None and corrector.verifier.target.edit5 is corrector.model
+    for name, p in corrector.model.state_dict().items():
+        wanted = own[name].bfloat16().float() if name in own else usual.state_dict()[name]
+        assert torch.equal(p, wanted), name
+    runs: list[int] = []
+    hook = corrector.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
+    assert [c.corrected for c in corrector.correct_batch(SENTENCES, lines=True)] == outputs
+    hook.remove()
+    assert len(runs) == 1
+    target = corrector.verifier.target
+    drafter = edit5_drafter(target, corrector.model, corrector.tokens, Options())
+    assert verify(target, drafter, SENTENCES)[0] == target.generate(SENTENCES)
+    assert target.drafter(make_model(3)) is not corrector.model, "on another encoder it drafts itself"
+    with pytest.raises(InputError, match="drafter: trained on another version of its encoder"):
+        shared.load_heads(t5 / "drafter", make_model(3))
+    with pytest.raises(InputError, match="model_type 'edit5', edit5-heads are wanted"):
+        shared.load_heads(edit5, usual)
 
 
 def test_another_drafter_than_the_one_that_shares(

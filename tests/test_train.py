@@ -22,13 +22,13 @@ import pytest
 import torch
 from conftest import PROSE
 
-from edit_gec.checkpoint import read_config, save_t5
+from edit_gec.checkpoint import read_config, read_tensors, save_t5
 from edit_gec.collate import example
 from edit_gec.corrector import Corrector
 from edit_gec.edit5 import PRESETS, EdiT5, EdiT5Config
 from edit_gec.errors import InputError
 from edit_gec.recipe import Recipe, Stage, read_recipe
-from edit_gec.shared import fingerprint
+from edit_gec.shared import fingerprint, load_heads
 from edit_gec.t5 import T5, T5Config
 from edit_gec.tokens import FILE, Tokens
 from edit_gec.train import Pairs, average, buckets, optimizer_for, schedule, train
@@ -299,8 +299,10 @@ def test_heads_learn_on_a_given_encoder(corpora: Path, recipe: Path, tokens: Tok
     (tmp_path / "given" / FILE).write_bytes(tokens.processor.serialized_model_proto())
     stage = '[[stage]]\nname = "only"\nlayers = 2\nsteps = 2\nreal = 1.0\nbatch_pieces = 64\n'
     recipe.write_text('encoder = "../given"\n' + RECIPE[: RECIPE.index("[[stage]]")] + stage)
-    made = EdiT5.load(train(recipe, corpora, tmp_path / "runs"))
+    folder = train(recipe, corpora, tmp_path / "runs")
     given = EdiT5.load(tmp_path / "given")
+    assert not any(name.startswith(("embedding.", "encoder.")) for name in read_tensors(folder)), "heads alone"
+    made = load_heads(folder, given)
     same = {name for name, p in made.state_dict().items() if torch.equal(p, given.state_dict()[name])}
     frozen = {name for name in given.state_dict() if name.startswith(("embedding.", "encoder."))}
     assert frozen <= same and "tag_head.weight" not in same and "tag_layer.attention.o.weight" not in same

@@ -96,11 +96,13 @@ def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
 
 
 def joint(setup: Setup, corrector: Corrector) -> Target:
-    """The target on the corrector's own encoder."""
+    """The target on the corrector's own encoder; the corrector drafts for it then."""
     from edit_gec.target import Target
 
     options: dict[str, Any] = {"device": setup.device, "dtype": tensor_type(setup.dtype)}
-    return Target.load(setup.shared, edit5=corrector.model, max_length=setup.max_length, **options)
+    target = Target.load(setup.shared, edit5=corrector.model, max_length=setup.max_length, **options)
+    corrector.model = target.drafter(corrector.model)
+    return target
 
 
 # ---------------------------------------------------------------- preparing

@@ -177,11 +177,11 @@ def _system(name: str, loaded: Models, texts: Sequence[Text]) -> System:
         return System(name, lambda text: alone.text(alone.generate([text])[0]))
     assert corrector is not None
     options = replace(corrector.options, sequential=name == "edit5-sequential")
-    verifier = None
+    model, verifier = corrector.model, None
     if name == "verified":
         assert target is not None
-        verifier = Verifier(target)
-    own = Corrector(corrector.model, corrector.tokens, options, folder=corrector.folder, verifier=verifier)
+        model, verifier = target.drafter(model), Verifier(target)
+    own = Corrector(model, corrector.tokens, options, folder=corrector.folder, verifier=verifier)
     if loaded.random:
         own = ReplayedCorrector(own, {text.source: text.plan(own.tokens) for text in texts})
     return System(name, lambda text: own.correct(text, markup=False).corrected)
