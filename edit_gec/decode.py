@@ -44,22 +44,23 @@ class Options(Scale):
     sentence_gate: float = 0.0  # of what is made in a sentence together, or it is left alone
     reread: float = 0.0  # share of min_confidence that is enough when a changed sentence is read again; 0: it is not
     bold: float = 0.0  # what is at least this sure is a further hypothesis for a target to verify; 0: there is none
+    reorder: float = 1.0  # 0: what is kept stays in its order (a draft seldom needs more)
     sequential: bool = False
 
 
-def read_thresholds(folder: Path) -> dict[str, Any]:
+def read_thresholds(folder: Path, name: str = "thresholds") -> dict[str, Any]:
     """What a model folder carries in its config.json: an EdiT5 its own thresholds, a T5 those to draft with for it.
 
     Raises InputError for entries that are none.
     """
-    thresholds = read_config(folder).get("thresholds", {})
+    thresholds = read_config(folder).get(name, {})
     names = {f.name for f in fields(Options) if f.name != "sequential"}
     good = isinstance(thresholds, dict) and all(
         name in names and isinstance(value, int | float) for name, value in thresholds.items()
     )
     if not good:
         wanted = ", ".join(sorted(names))
-        raise InputError(f"{folder / 'config.json'}: thresholds {thresholds!r}; numbers for {wanted} are wanted")
+        raise InputError(f"{folder / 'config.json'}: {name} {thresholds!r}; numbers for {wanted} are wanted")
     return dict(thresholds)
 
 
@@ -142,7 +143,10 @@ def predict(
                 doubt(spelling, tags[n], probabilities[n], sentence)
         tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
     with region("point"):
-        orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
+        orders: list[list[int]] = [kept_in_order(t) for t in tags]
+        links: list[dict[int, float]] = [{} for _ in tags]
+        if options.reorder:
+            orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
     least = min(options.bold, options.min_confidence)
     bold = replace(options, min_confidence=least, sentence_gate=least) if options.bold else options
     hopes = [hope(*each, bold) for each in zip(tags, probabilities, links, strict=True)]
@@ -189,7 +193,7 @@ def follow_points(
     """
     scores = model.point(encoded, tags, mask)  # [B, S, S]
     scores[:, :, 0] = -1e9  # nothing comes before the sentinel
-    kept = [[i for i, t in enumerate(tag_list) if t in (KEEP, INSERT)] for tag_list in tag_lists]
+    kept = [kept_in_order(tag_list) for tag_list in tag_lists]
     chains = [dict(pairwise([*k, len(t)])) for k, t in zip(kept, tag_lists, strict=True)]
     following = pad([[chain.get(i, 0) for i in range(tags.shape[1])] for chain in chains], 0).to(tags.device)  # [B, S]
     monotone = following[:, :, None]
@@ -204,6 +208,11 @@ def follow_points(
             if chains[n][here] != there:
                 links[n][here] = float(probabilities[here, there])
     return kept, links
+
+
+def kept_in_order(tags: Sequence[int]) -> list[int]:
+    """The pieces that stay, as they stand in the source."""
+    return [i for i, t in enumerate(tags) if t in (KEEP, INSERT)]
 
 
 def walk(scores: list[list[float]], kept: list[int], end: int) -> list[int]:

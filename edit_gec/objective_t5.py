@@ -197,7 +197,7 @@ class Objective:
         model = load_stage(stage).to(torch.bfloat16)
         stages = [asdict(s) for s in self.recipe.stages]
         trained: dict[str, Any] = {"n_positions": self.recipe.max_pieces, "thresholds": self.recipe.thresholds}
-        trained |= {"respelt": self.recipe.respelt}
+        trained |= {"thresholds_of_two": self.recipe.thresholds_of_two, "respelt": self.recipe.respelt}
         trained |= {"trained": stages}
         if self.recipe.shared and self.encoder:
             shared.save(model, output, self.encoder, **trained)

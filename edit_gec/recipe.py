@@ -73,6 +73,7 @@ class Recipe:
     seed: int = 1
     bf16: bool = True
     thresholds: dict[str, float] = field(default_factory=dict)  # decode.Options, chosen on dev text; T5: to draft with
+    thresholds_of_two: dict[str, float] = field(default_factory=dict)  # T5: for two hypotheses in a pass, if others
     respelt: bool = False  # T5: to be read with misspelt words as the list has them
     encoder: str = ""  # folder of the EdiT5 whose encoder and embedding it starts with; an EdiT5 takes its heads too
     encoder_rate: float = 0.0  # learning rate of these against the rest; 0: shared with the EdiT5, frozen

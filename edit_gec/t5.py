@@ -74,7 +74,7 @@ PRESETS: dict[str, T5Config] = {
     "t5-slim": T5Config(num_decoder_layers=1),
     # edit5-mini's vocabulary and width; its twelve encoder layers and one more, which a decoder can learn to copy from
     "t5-mini": T5Config(
-        vocab_size=8192, d_model=256, d_ff=704, num_heads=4, num_layers=13, num_decoder_layers=6, **OURS,
+        vocab_size=8192, d_model=256, d_ff=704, num_heads=4, num_layers=13, num_decoder_layers=12, **OURS,
     ),
     "t5-tiny": T5Config(
         vocab_size=8192, d_model=128, d_ff=352, num_heads=2, num_layers=3, num_decoder_layers=1, **OURS,

@@ -79,8 +79,9 @@ class Encoded(NamedTuple):
 class Target:
     """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one.
 
-    `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits. `respelt`: it
-    corrects better what the list of words has respelt before (Verifier.revise).
+    `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits;
+    `thresholds_of_two`, where they are others, those for two hypotheses in a pass. `respelt`: it corrects better what
+    the list of words has respelt before (Verifier.revise).
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class Target:
         max_pieces: int | None = None,
         edit5: EdiT5 | None = None,
         thresholds: Mapping[str, Any] | None = None,
+        thresholds_of_two: Mapping[str, Any] | None = None,
         respelt: bool = False,
     ) -> None:
         if tokens.pieces > model.config.vocab_size:
@@ -106,6 +108,7 @@ class Target:
         self.longest = max_pieces or max_length
         self.sentinel, self.edit5 = sentinel or edit5 is not None, edit5
         self.thresholds, self.respelt = dict(thresholds or {}), respelt
+        self.thresholds_of_two = dict(thresholds_of_two or {})
 
     @classmethod
     def load(
@@ -132,6 +135,7 @@ class Target:
             "max_length": max_length,
             "max_pieces": trained_length(folder),
             "thresholds": read_thresholds(folder),
+            "thresholds_of_two": read_thresholds(folder, "thresholds_of_two"),
             "respelt": bool(config.get("respelt")),
         }
         if "encoder" in config:
@@ -160,7 +164,7 @@ class Target:
         The sentinel is the last id of the embedding, <extra_id_0>.
         """
         extra: dict[str, Any] = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
-        extra |= {"thresholds": self.thresholds, "respelt": self.respelt}
+        extra |= {"thresholds": self.thresholds, "thresholds_of_two": self.thresholds_of_two, "respelt": self.respelt}
         checkpoint.save_t5(self.model, folder, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
@@ -171,7 +175,7 @@ class Target:
 
     def thresholds_for(self, hypotheses: int) -> dict[str, Any]:
         """The thresholds to draft with, where that many texts of a sentence are verified in a pass."""
-        return {**self.thresholds, **({} if hypotheses > 1 else {"bold": 0.0})}
+        return {**self.thresholds, **(self.thresholds_of_two if hypotheses > 1 else {})}
 
     @property
     def device(self) -> torch.device:

@@ -37,8 +37,8 @@ from edit_gec.target import ACCEPT, RESIDUAL, TARGET, Encoded, Sampling, Target,
 from edit_gec.tokens import EOS, PAD
 
 # On a CPU each token of a pass costs time (a GPU reads all that was drafted): drafts are cut to the length that theory
-# says is best, with what a pass and each of its rows cost beside their tokens, in tokens (t5-mini, one core of Zen 4).
-PASS, ROW = 26.0, 2.5
+# says is best, with what a pass and each of its rows cost beside their tokens, in tokens (t5-mini, one core of Zen 5).
+PASS, ROW = 40.0, 1.5
 LEFT = 0.5  # of a batch may be unfinished when the next one joins it
 HOLDS, BROKEN = 0.97, 0.9  # alpha while the draft holds, and in the pass after a disagreement
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,17 @@ def test_a_bolder_hypothesis_is_what_lower_thresholds_make(
     for both, alone, lax in zip(found, predict(model, tokens, pieces, usual), laxer, strict=True):
         assert same(both, alone)
         assert (both.bolder or both.plan) == lax.plan
+
+
+def test_what_is_kept_may_have_to_stay_in_order(model: EdiT5, tokens: Tokens) -> None:
+    """Without the pointer: the same tags, no piece moved."""
+    pieces = [tokens.encode(text) for text in TEXTS]
+    restless = deepcopy(model)
+    torch.nn.init.zeros_(restless.point_distance)  # no habit of taking the next piece
+    moved, kept = (predict(restless, tokens, pieces, Options(reorder=reorder)) for reorder in (1, 0))
+    assert any(list(p.plan.order) != sorted(p.plan.order) for p in moved), "the pointer has something to say"
+    assert all(list(p.plan.order) == sorted(p.plan.order) for p in kept)
+    assert any(p.plan.changes for p in kept)
 
 
 def test_a_high_threshold_needs_no_decoder(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:

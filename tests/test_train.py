@@ -105,8 +105,9 @@ def test_a_recipe(recipe: Path) -> None:
     assert Recipe("mini").config == PRESETS["edit5-mini"]
 
 
-def test_the_recipe_of_the_model_that_we_ship() -> None:
-    assert read_recipe(Path(__file__).parent.parent / "models" / "edit5-mini" / "recipe.toml").stages
+def test_the_recipes_that_we_ship() -> None:
+    recipes = list((Path(__file__).parent.parent / "models").glob("[!.]*/**/recipe*.toml"))
+    assert len(recipes) > 4 and all(read_recipe(path).stages for path in recipes)
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,9 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
 def test_further_hypotheses_change_no_text(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
     """A bolder draft and the source beside drafts of a model that has learnt nothing: the same in fewer passes."""
     sentences = [source for source, _ in pairs(20, seed=8)]
-    Target(trained_target(tokens).model, tokens, thresholds={"min_confidence": 0.02, "bold": 0.01}).export(tmp_path)
+    Target(trained_target(tokens).model, tokens, thresholds_of_two={"min_confidence": 0.02, "bold": 0.01}).export(
+        tmp_path
+    )
     texts, passes = [], []
     for hypotheses in (1, 2, 3):
         corrector = Corrector.load(model_folder, target=tmp_path)
