@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -144,26 +145,33 @@ class Corrector:
         if threads:
             torch.set_num_threads(threads)
         network = EdiT5.load(folder, getattr(torch, dtype)).to(device)
-        thresholds = {} if min_confidence is None else {"min_confidence": min_confidence}
+        own = {} if min_confidence is None or target_folder is not None else {"min_confidence": min_confidence}
         tokens = Tokens.load(folder, network.config.slots)
         if tokens.size != network.config.vocab_size:
             given, wanted = tokens.size, network.config.vocab_size
             raise InputError(f"{folder}: the vocabulary has {given} entries with slots, config.json says {wanted}")
-        verifier = None
-        if target_folder is not None:
-            from edit_gec.target import Target
-            from edit_gec.verified import Verifier
-
-            options_of_target = {"prefix": target_prefix, "device": device, "dtype": getattr(torch, dtype)}
-            t5 = Target.load(target_folder, edit5=network, **options_of_target)
-            verifier = Verifier(t5, min_confidence=min_confidence or 0.0, auto=verify == "auto", lenience=lenience)
-            thresholds = t5.thresholds_for(verifier.hypotheses)
-            network = t5.drafter(network)
-        return cls(
-            network, tokens, read_options(folder, **thresholds),
-            folder=folder, batch_size=batch_size, dictionary=dictionary, verifier=verifier,
+        corrector = cls(
+            network, tokens, read_options(folder, **own), folder=folder, batch_size=batch_size, dictionary=dictionary,
             workers=torch.get_num_threads() if kind == "cpu" else 1, spelling=Spelling.load(folder),
         )  # fmt: skip
+        if target_folder is None:
+            return corrector
+        from edit_gec.target import Target
+        from edit_gec.verified import Verifier
+
+        options_of_target = {"prefix": target_prefix, "device": device, "dtype": getattr(torch, dtype)}
+        t5 = Target.load(target_folder, edit5=network, **options_of_target)
+        verifier = Verifier(t5, min_confidence=min_confidence or 0.0, auto=verify == "auto", lenience=lenience)
+        return corrector.verified_by(verifier)
+
+    def verified_by(self, verifier: Verifier) -> Corrector:
+        """The same with a target that has the say, and with the EdiT5 and the thresholds that draft best for it."""
+        from edit_gec.decode import adjusted
+
+        made = copy(self)
+        made.verifier, made.model = verifier, verifier.target.drafter(self.model)
+        made.options = adjusted(self.options, verifier.target.thresholds_for(verifier.hypotheses))
+        return made
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
         """Correct one text. `lines` takes each line as a text of its own; `markup` leaves Markdown and HTML alone."""

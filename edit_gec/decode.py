@@ -11,7 +11,7 @@ less sure than `sentence_gate`: where somebody surely made one error, less sure 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -76,9 +76,15 @@ def read_options(folder: Path, **given: Any) -> Options:
             f"{folder / 'config.json'}: slope {own.slope}, written_slope {own.written_slope}; above 0 and not below 0 "
             "are wanted: what the model is surer of is right more often"
         )
+    return adjusted(own, given)
+
+
+def adjusted(options: Options, given: Mapping[str, Any]) -> Options:
+    """The options with those given in their place; `read_options` says how the sentence gate moves."""
     if "min_confidence" in given and "sentence_gate" not in given:
-        given["sentence_gate"] = moved(own.sentence_gate, own.min_confidence, given["min_confidence"])
-    return replace(own, **given)
+        gate = moved(options.sentence_gate, options.min_confidence, given["min_confidence"])
+        given = {**given, "sentence_gate": gate}
+    return replace(options, **given)
 
 
 def moved(gate: float, own: float, given: float) -> float:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from edit_gec.collate import IGNORE, pad
+from edit_gec.collate import pad
 from edit_gec.confidence import SPELLING
 from edit_gec.edit5 import EdiT5
 from edit_gec.insertion import Slot
@@ -90,11 +89,19 @@ def hear(model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, rows: Seque
     sentence = torch.tensor([slot.sentence for slot, _ in rows], device=device)  # [R]
     anchors = torch.tensor([slot.anchor for slot, _ in rows], device=device)  # [R]
     stream = pad([[tokens.slot(slot.k), *ids] for slot, ids in rows], PAD).to(device)  # [R, T]
-    wanted = pad([[*ids, EOS] for _, ids in rows], IGNORE).to(device)  # [R, T]
     embedded = model.embedding(stream) + model.anchor(memory[sentence, anchors])[:, None]  # as model.embed_slots
     keys = [(k[sentence], v[sentence]) for k, v in model.decoder.memory(memory)]
     hidden = model.decoder(embedded, keys, model.cross_bias(anchors[:, None], mask[sentence]))
-    said = wanted != IGNORE
-    losses = F.cross_entropy(model.output(hidden[said]).float(), wanted[said], reduction="none")  # [N]
-    heard = losses.new_zeros(len(rows)).index_add(0, said.nonzero()[:, 0], -losses)
-    return heard.masked_fill((wanted == UNK).any(1), -1e4)  # no vocabulary without bytes can say everything
+    # candidates of a slot begin alike: what comes after the same pieces is computed once
+    beginnings: dict[tuple[int, ...], tuple[int, int, int]] = {}  # -> its number, and a place [R, T] where it stands
+    wanted: list[tuple[int, int, int]] = []  # number of the beginning, piece behind it, row
+    for row, (slot, ids) in enumerate(rows):
+        for n, piece in enumerate([*ids, EOS]):
+            found = beginnings.setdefault((id(slot), *ids[:n]), (len(beginnings), row, n))
+            wanted.append((found[0], piece, row))
+    _, at_row, at = torch.tensor(list(beginnings.values()), device=device).unbind(-1)  # [C]
+    said = model.output(hidden[at_row, at]).float().log_softmax(-1)  # [C, V]
+    number, piece_ids, of_row = torch.tensor(wanted, device=device).unbind(-1)  # [N]
+    heard = said.new_zeros(len(rows)).index_add(0, of_row, said[number, piece_ids])
+    unsayable = torch.tensor([UNK in ids for _, ids in rows], device=device)
+    return heard.masked_fill(unsayable, -1e4)  # no vocabulary without bytes can say everything

@@ -25,7 +25,7 @@ from edit_gec.tokens import Pieces
 
 FILE = "words.txt"  # in a model folder; word_list.py makes it
 NAMED = 60_000  # words of the list that another one may stand for
-LISTED = 16  # candidates that the decoder reads
+LISTED, DEARER = 16, 2.0  # candidates that the decoder reads: so many, and so many nats above the cheapest at most
 SHORTEST, LONGEST = 3, 24  # letters of a word that is looked up
 LONGEST_GAP = 6  # words in a row that are chosen together
 ENGLISH = 0.3  # of the words of an English sentence, and more, are among the first SPLIT of the list
@@ -179,7 +179,8 @@ class Spelling:
             if max(parts) < SPLIT and all(len(self.words[part]) > 1 or self.words[part] in "aI" for part in parts):
                 text = " ".join(self.words[part] for part in parts)
                 ranked.append(Candidate(APART + TORN + COMMON * math.log(max(parts) + 1), cased(text, word)))
-        return sorted(ranked)[:LISTED]
+        ranked.sort()
+        return [each for each in ranked[:LISTED] if each.cost <= ranked[0].cost + DEARER]
 
 
 def cased(candidate: str, word: str) -> str:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from edit_gec.errors import InputError
-from edit_gec.linear import Linear, product
+from edit_gec.linear import Linear, State, product, state
 
 NEGATIVE = -1e9  # masks; -inf would give NaN in rows without any source
 
@@ -227,6 +227,7 @@ class RelativeBias(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(c.relative_attention_num_buckets, c.num_heads))
         self.max_distance, self.bidirectional = c.relative_attention_max_distance, bidirectional
+        self._kept: tuple[State, Tensor] | None = None
 
     def buckets(self, relative: Tensor) -> Tensor:
         """Bucket of each relative position, same shape."""
@@ -243,9 +244,24 @@ class RelativeBias(nn.Module):
         far = (exact + (scaled * (count - exact)).long()).clamp(max=count - 1)
         return offset + torch.where(distance < exact, distance, far)
 
+    def table(self) -> Tensor:
+        """Bias of each relative position from -max_distance to max_distance, beyond which it stays the same [D, H];
+        kept as long as the weights are, for those who need no gradient."""
+        if torch.is_grad_enabled() or torch.compiler.is_compiling():
+            return self._table()
+        now = state(self.weight)
+        if self._kept is None or self._kept[0] != now:
+            self._kept = now, self._table()
+        return self._kept[1]
+
+    def _table(self) -> Tensor:
+        distances = torch.arange(-self.max_distance, self.max_distance + 1, device=self.weight.device)
+        return F.embedding(self.buckets(distances), self.weight)
+
     def forward(self, relative: Tensor) -> Tensor:
         """relative [..., T, S] -> bias [..., H, T, S]."""
-        return F.embedding(self.buckets(relative), self.weight).movedim(-1, -3)
+        known = relative.clamp(-self.max_distance, self.max_distance) + self.max_distance
+        return F.embedding(known, self.table()).movedim(-1, -3)
 
 
 def relative_positions(queries: int, keys: int, device: torch.device, past: int | Tensor = 0) -> Tensor:

@@ -52,6 +52,11 @@ def test_the_likeliest_word(few: Spelling, word: str, first: str) -> None:
     assert texts_of(few.candidates(word))[0] == first
 
 
+def test_what_costs_much_more_than_another_is_no_candidate() -> None:
+    words = Spelling(["house", "mouse", "horse"])
+    assert texts_of(words.candidates("hoouse")) == ["house", "horse"]  # two letters are not "mouse", the first is one
+
+
 def test_what_is_far_is_no_candidate(few: Spelling) -> None:
     assert few.candidates("zebra") == [] and few.candidates("x") == []
     assert "garden" not in texts_of(few.candidates("gardeninger"))
@@ -162,6 +167,18 @@ def test_hearing_is_what_writing_says(
         heard = hear(sooner, tokens, memory, mask, [(slot, slot.pieces) for slot in ended]) if ended else torch.empty(0)
         assert heard.tolist() == pytest.approx([slot.log_probability for slot in ended], abs=1e-3)
     assert ended
+
+
+@torch.inference_mode()
+def test_candidates_that_begin_alike_are_heard_as_alone(
+    model: EdiT5, tokens: Tokens, read: tuple[torch.Tensor, torch.Tensor, list[Slot]]
+) -> None:
+    memory, mask, slots = read
+    texts = ["house", "houses", "house", "hou", "", "garden house", "🏠"]
+    rows = [(slot, tokens.ids(text)) for slot in slots for text in texts]
+    alone = [float(hear(model, tokens, memory, mask, [row])) for row in rows]
+    assert hear(model, tokens, memory, mask, rows).tolist() == pytest.approx(alone, abs=1e-3)
+    assert len(set(alone)) > len(texts)
 
 
 @torch.inference_mode()

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from edit_gec.checkpoint import INDEX, WEIGHTS, load_t5, save_t5
 from edit_gec.errors import InputError
-from edit_gec.t5 import T5, T5Config
+from edit_gec.t5 import T5, RelativeBias, T5Config
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 96,
@@ -37,6 +37,21 @@ def randomise(model: torch.nn.Module, seed: int = 1) -> None:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.1)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_the_bias_of_every_distance(bidirectional: bool) -> None:
+    """What is kept for those who need no gradient is what the buckets say, and follows the weights."""
+    bias = RelativeBias(T5Config(**SHAPE), bidirectional=bidirectional)
+    relative = torch.arange(-400, 401).reshape(1, 3, 267)  # [B, T, S]
+    for seed in (1, 2):
+        randomise(bias, seed)
+        wanted = bias.weight[bias.buckets(relative)].movedim(-1, 1)  # [B, H, T, S]
+        assert torch.equal(bias(relative), wanted) and bias(relative).requires_grad
+        with torch.no_grad():
+            assert torch.equal(bias(relative), wanted)
+    gradients = [torch.autograd.grad((found * found).sum(), bias.weight)[0] for found in (bias(relative), wanted)]
+    assert torch.allclose(*gradients, rtol=1e-4) and gradients[0].any()
 
 
 def oracle(folder: Path, family: dict[str, Any], **save: Any) -> Any:

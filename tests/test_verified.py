@@ -15,7 +15,6 @@ from tiny_t5 import pairs, random_target, trained_target
 from edit_gec.checkpoint import save_t5
 from edit_gec.cli import main
 from edit_gec.corrector import Corrector
-from edit_gec.decode import read_options
 from edit_gec.edits import Edit, apply
 from edit_gec.errors import InputError
 from edit_gec.target import Target
@@ -157,13 +156,13 @@ def test_further_hypotheses_change_no_text(model_folder: Path, tokens: Tokens, t
     )
     texts, passes = [], []
     for hypotheses in (1, 2, 3):
-        corrector = Corrector.load(model_folder, target=tmp_path)
-        assert corrector.verifier is not None and corrector.options.bold == 0.0, "on a CPU one is enough"
-        corrector.verifier.hypotheses = hypotheses
-        thresholds = corrector.verifier.target.thresholds_for(hypotheses)
-        corrector.options = read_options(model_folder, **thresholds)
+        given = Corrector.load(model_folder, target=tmp_path)
+        assert given.verifier is not None and given.options.bold == 0.0, "on a CPU one is enough"
+        verifier = Verifier(given.verifier.target, hypotheses=hypotheses)
+        corrector = Corrector.load(model_folder).verified_by(verifier)
+        assert corrector.options.bold == (0.01 if hypotheses > 1 else 0.0)
         texts.append([correction.corrected for correction in corrector.correct_batch(sentences, lines=True)])
-        passes.append(corrector.verifier.summary()["passes"])
+        passes.append(verifier.summary()["passes"])
     assert texts[0] == texts[1] == texts[2] != sentences
     assert passes[0] > passes[2]
 

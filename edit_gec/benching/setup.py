@@ -81,28 +81,21 @@ def load_target(setup: Setup, which: str = "target") -> Target:
 
 
 def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
-    """The whole path; with the target where `verified`."""
+    """The whole path; with the target where `verified`, on the corrector's own encoder if that is how it is stored."""
     from edit_gec.corrector import Corrector
-    from edit_gec.decode import read_options
+    from edit_gec.target import Target
     from edit_gec.verified import Verifier
 
     corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
-    if verified:
-        corrector.verifier = Verifier(joint(setup, corrector) if setup.shared else load_target(setup))
-        corrector.verifier.target.respelt = False  # it reads what the other T5s read
-        thresholds = corrector.verifier.target.thresholds_for(corrector.verifier.hypotheses)
-        corrector.options = read_options(corrector.folder, **thresholds)
-    return corrector
-
-
-def joint(setup: Setup, corrector: Corrector) -> Target:
-    """The target on the corrector's own encoder; the corrector drafts for it then."""
-    from edit_gec.target import Target
-
-    options: dict[str, Any] = {"device": setup.device, "dtype": tensor_type(setup.dtype)}
-    target = Target.load(setup.shared, edit5=corrector.model, max_length=setup.max_length, **options)
-    corrector.model = target.drafter(corrector.model)
-    return target
+    if not verified:
+        return corrector
+    if setup.shared:
+        options: dict[str, Any] = {"device": setup.device, "dtype": tensor_type(setup.dtype)}
+        target = Target.load(setup.shared, edit5=corrector.model, max_length=setup.max_length, **options)
+    else:
+        target = load_target(setup)
+    target.respelt = False  # it reads what the other T5s read
+    return corrector.verified_by(Verifier(target))
 
 
 # ---------------------------------------------------------------- preparing

@@ -9,6 +9,7 @@ verified           EdiT5 drafts, the target verifies
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -176,12 +177,11 @@ def _system(name: str, loaded: Models, texts: Sequence[Text]) -> System:
         alone = target
         return System(name, lambda text: alone.text(alone.generate([text])[0]))
     assert corrector is not None
-    options = replace(corrector.options, sequential=name == "edit5-sequential")
-    model, verifier = corrector.model, None
+    own = copy(corrector)
+    own.options = replace(corrector.options, sequential=name == "edit5-sequential")
     if name == "verified":
         assert target is not None
-        model, verifier = target.drafter(model), Verifier(target)
-    own = Corrector(model, corrector.tokens, options, folder=corrector.folder, verifier=verifier)
+        own = own.verified_by(Verifier(target))
     if loaded.random:
         own = ReplayedCorrector(own, {text.source: text.plan(own.tokens) for text in texts})
     return System(name, lambda text: own.correct(text, markup=False).corrected)
