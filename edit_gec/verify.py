@@ -40,7 +40,7 @@ from edit_gec.tokens import EOS, PAD
 # says is best, with what a pass and each of its rows cost beside their tokens, in tokens (t5-mini, one core of Zen 5).
 PASS, ROW = 40.0, 1.5
 LEFT = 0.5  # of a batch may be unfinished when the next one joins it
-HOLDS, BROKEN = 0.97, 0.9  # alpha while the draft holds, and in the pass after a disagreement
+HOLDS, BROKEN = 0.98, 0.95  # alpha while the draft holds, and in the pass after a disagreement
 
 
 @dataclass(frozen=True)
