@@ -101,20 +101,19 @@ class Follow:
 
     def begin(self, rows: Sequence[Row]) -> None:
         for row, texts in zip(rows, self.texts(rows), strict=True):
+            source = self.tokens.ids(row.source)
             # the target's canonical tokens of a text, not those of its parts
-            drafts = dict.fromkeys(tuple(self.tokens.ids(text)) for text in texts)
-            row.memory = [self.follow(row.source, list(ids)) for ids in drafts]
+            drafts = dict.fromkeys(tuple(source if text == row.source else self.tokens.ids(text)) for text in texts)
+            row.memory = [self.follow(source, list(draft)) for draft in drafts]
 
     def texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
         """The texts to follow, for each row."""
         sources = [row.source for row in rows]
         return self.write(sources) if self.write else [(source,) for source in sources]
 
-    def follow(self, source: str, draft: list[int]) -> Resync | UniqueNGram:
+    def follow(self, source: list[int], draft: list[int]) -> Resync | UniqueNGram:
         """What goes on from any accepted text by the rule."""
-        if self.rule is UniqueNGram:
-            return UniqueNGram(draft)
-        return Resync(self.tokens.ids(source), draft, self.tokens)
+        return UniqueNGram(draft) if self.rule is UniqueNGram else Resync(source, draft, self.tokens)
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
         return [different([draft.propose(row.tokens) for draft in row.memory]) for row in rows]
