@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import torch
 
     from edit_gec.corrector import Corrector
+    from edit_gec.edit5 import EdiT5
     from edit_gec.t5 import T5
     from edit_gec.target import Target
 
@@ -72,28 +73,23 @@ def tensor_type(name: str) -> torch.dtype:
     return getattr(torch, name)  # type: ignore[no-any-return]
 
 
-def load_target(setup: Setup, which: str = "target") -> Target:
-    """The target, or the slim one."""
+def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None) -> Target:
+    """The target, the slim one, or the one that is "shared" with an EdiT5."""
     from edit_gec.target import Target
 
     options: dict[str, Any] = {"prefix": setup.prefix, "device": setup.device, "dtype": tensor_type(setup.dtype)}
-    return Target.load(getattr(setup, which), max_length=setup.max_length, **options)
+    return Target.load(getattr(setup, which), max_length=setup.max_length, edit5=edit5, **options)
 
 
 def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
     """The whole path; with the target where `verified`, on the corrector's own encoder if that is how it is stored."""
     from edit_gec.corrector import Corrector
-    from edit_gec.target import Target
     from edit_gec.verified import Verifier
 
     corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
     if not verified:
         return corrector
-    if setup.shared:
-        options: dict[str, Any] = {"device": setup.device, "dtype": tensor_type(setup.dtype)}
-        target = Target.load(setup.shared, edit5=corrector.model, max_length=setup.max_length, **options)
-    else:
-        target = load_target(setup)
+    target = load_target(setup, "shared" if setup.shared else "target", corrector.model)
     target.respelt = False  # it reads what the other T5s read
     return corrector.verified_by(Verifier(target))
 
