@@ -169,8 +169,9 @@ class Corrector:
         from edit_gec.decode import adjusted
 
         made = copy(self)
-        made.verifier, made.model = verifier, verifier.target.drafter(self.model)
-        made.options = adjusted(self.options, verifier.target.thresholds_for(verifier.hypotheses))
+        target, hypotheses = verifier.target, verifier.hypotheses
+        made.verifier, made.model = verifier, target.drafter(self.model, hypotheses)
+        made.options = adjusted(self.options, target.thresholds_for(hypotheses))
         return made
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:

@@ -32,7 +32,6 @@ from edit_gec.errors import InputError
 from edit_gec.plan import realize
 from edit_gec.ragged import Decoding
 from edit_gec.resync import Resync, UniqueNGram
-from edit_gec.spelling import Spelling
 from edit_gec.target import DRAFT, Sampling, Target, choose, draw, probabilities, uniform
 from edit_gec.tokens import EOS, PAD, Pieces, Tokens
 
@@ -129,43 +128,41 @@ def different(drafts: Sequence[list[int]]) -> Proposal:
     return Proposal(first, others=tuple(seen[1:]))
 
 
-def edit5_writer(model: EdiT5, tokens: Tokens, options: Options, spelling: Spelling | None = None) -> Write:
+def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Write:
     """EdiT5's corrections of sentences, for Follow."""
-    return lambda sources: corrections(model, tokens, options, spelling, sources)
+    return lambda sources: corrections(model, tokens, options, sources)
 
 
 class SharedEdiT5(Follow):
     """EdiT5 on the target's encoder (shared.py), which is not run again: only its heads and insertions are."""
 
-    def __init__(self, model: EdiT5, tokens: Tokens, options: Options, spelling: Spelling | None = None) -> None:
+    def __init__(self, model: EdiT5, tokens: Tokens, options: Options) -> None:
         super().__init__(tokens)
-        self.model, self.options, self.spelling = model, options, spelling
+        self.model, self.options = model, options
 
     def texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
         encoded = [row.encoded for row in rows]
         sources = [row.source for row in rows]
-        return corrections(self.model, self.tokens, self.options, self.spelling, sources, encoded)
+        return corrections(self.model, self.tokens, self.options, sources, encoded)
 
 
-def edit5_drafter(
-    target: Target, model: EdiT5, tokens: Tokens, options: Options, spelling: Spelling | None = None
-) -> Follow:
+def edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Options) -> Follow:
     """EdiT5 (`tokens` are its own) drafts for this target: on one encoder with it, or through text."""
-    if target.edit5 is model:
-        return SharedEdiT5(model, tokens, options, spelling)
-    return Follow(target.tokens, edit5_writer(model, tokens, options, spelling))
+    if target.shares(model):
+        return SharedEdiT5(model, tokens, options)
+    return Follow(target.tokens, edit5_writer(model, tokens, options))
 
 
 def corrections(
     model: EdiT5,
     tokens: Tokens,
     options: Options,
-    spelling: Spelling | None,
     sources: Sequence[str],
     encoded: Sequence[Tensor | None] = (),
 ) -> list[tuple[str, ...]]:
     """What EdiT5 makes of each source, as `hypotheses` has it. What is longer than it reads at once stays as it is.
 
+    Misspelt words are left to the models: a target writes the list's seldom enough that they cost more than they save.
     `encoded` [S, d] of each source, where that is known.
     """
     pieces = [tokens.encode(source) for source in sources]
@@ -175,7 +172,7 @@ def corrections(
         return texts
     known = [each for n in short if encoded and (each := encoded[n]) is not None]
     states = torch.nn.utils.rnn.pad_sequence(known, batch_first=True) if known else None  # [N, S, d]
-    predictions = predict(model, tokens, [pieces[n] for n in short], options, states, spelling)
+    predictions = predict(model, tokens, [pieces[n] for n in short], options, states)
     for n, prediction in zip(short, predictions, strict=True):
         texts[n] = hypotheses(prediction, pieces[n], tokens)
     return texts

@@ -121,9 +121,9 @@ def load_heads(folder: Path, edit5: EdiT5) -> EdiT5:
     return heads.eval()
 
 
-def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
-    """A T5 that `save` wrote, on the EdiT5 that it names, or on `edit5` if that is the same; and the EdiT5 that drafts
-    for it: with heads of its own, where the folder has them.
+def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5, EdiT5 | None]:
+    """A T5 that `save` wrote; the EdiT5 that it names, or `edit5` if that is the same; and that EdiT5 with heads that
+    have learnt to draft for this T5, where the folder has them.
 
     Raises InputError when the EdiT5 is not there, or not the one that the T5 was trained with.
     """
@@ -139,7 +139,7 @@ def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
     t5 = checkpoint.load_module(lambda: T5(shape), {**tensors, **given}, str(folder))
     join(t5, edit5)
     drafter = folder / DRAFTER
-    return t5.eval(), load_heads(drafter, edit5) if (drafter / "config.json").is_file() else edit5
+    return t5.eval(), edit5, load_heads(drafter, edit5) if (drafter / "config.json").is_file() else None
 
 
 def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:

@@ -77,7 +77,8 @@ class Encoded(NamedTuple):
 
 
 class Target:
-    """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one.
+    """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one, and `heads`,
+    an EdiT5 on the same encoder that has learnt to draft for it, if there is such.
 
     `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits;
     `thresholds_of_two`, where they are others, those for two hypotheses in a pass. `respelt`: it corrects better what
@@ -94,6 +95,7 @@ class Target:
         max_length: int = MAX_LENGTH,
         max_pieces: int | None = None,
         edit5: EdiT5 | None = None,
+        heads: EdiT5 | None = None,
         thresholds: Mapping[str, Any] | None = None,
         thresholds_of_two: Mapping[str, Any] | None = None,
         respelt: bool = False,
@@ -106,7 +108,7 @@ class Target:
             raise InputError(f"max_length {max_length}: at least one token is wanted")
         self.model, self.tokens, self.prefix, self.max_length = model, tokens, prefix, max_length
         self.longest = max_pieces or max_length
-        self.sentinel, self.edit5 = sentinel or edit5 is not None, edit5
+        self.sentinel, self.edit5, self.heads = sentinel or edit5 is not None, edit5, heads
         self.thresholds, self.respelt = dict(thresholds or {}), respelt
         self.thresholds_of_two = dict(thresholds_of_two or {})
 
@@ -139,10 +141,11 @@ class Target:
             "respelt": bool(config.get("respelt")),
         }
         if "encoder" in config:
-            t5, edit5 = shared.load(folder, edit5)
+            t5, edit5, heads = shared.load(folder, edit5)
             tokens = Tokens.load(folder, edit5.config.slots)
             edit5.to(device, dtype)
-            return cls(t5.to(device, dtype), tokens, **extra, edit5=edit5)
+            heads = heads and heads.to(device, dtype)
+            return cls(t5.to(device, dtype), tokens, **extra, edit5=edit5, heads=heads)
         tokens, sentinel = Tokens.load(folder, 0), bool(config.get("sentinel"))
         t5 = checkpoint.load_t5(folder, dtype).to(device)
         if sentinel:  # exported from a shared encoder
@@ -168,10 +171,14 @@ class Target:
         checkpoint.save_t5(self.model, folder, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
-    def drafter(self, edit5: EdiT5) -> EdiT5:
-        """The EdiT5 that drafts for this target where `edit5` is at hand: on the same encoder the one whose heads have
-        learnt what the target writes, if it has such."""
-        return self.edit5 if self.edit5 is not None and self.edit5.encoder is edit5.encoder else edit5
+    def shares(self, edit5: EdiT5) -> bool:
+        """Whether the encoder of this EdiT5 is the target's own."""
+        return self.edit5 is not None and self.edit5.encoder is edit5.encoder
+
+    def drafter(self, edit5: EdiT5, hypotheses: int) -> EdiT5:
+        """The EdiT5 that drafts best for this target, where `edit5` is at hand: for one text in a pass the heads that
+        have learnt what it writes; for several `edit5` itself, less sure, and with better second thoughts."""
+        return self.heads if self.heads is not None and hypotheses == 1 and self.shares(edit5) else edit5
 
     def thresholds_for(self, hypotheses: int) -> dict[str, Any]:
         """The thresholds to draft with, where that many texts of a sentence are verified in a pass."""

@@ -80,7 +80,7 @@ class Verifier:
 
     def encode(self, edit5: EdiT5, windows: Sequence[Pieces]) -> Encoded | None:
         """Windows encoded for the target and for EdiT5 at once, if they share an encoder and read the same pieces."""
-        if self.target.edit5 is not edit5 or not windows:
+        if not self.target.shares(edit5) or not windows:
             return None
         sources = list(map(text_of, windows))
         if any(len(window) > self.target.max_pieces for window in windows):

@@ -21,6 +21,7 @@ from edit_gec.measuring.systems import Settings, load
 from edit_gec.t5 import T5, T5Config
 from edit_gec.target import Target
 from edit_gec.tokens import FILE, Tokens
+from edit_gec.verified import Verifier
 from edit_gec.verify import verify
 
 SENTENCES = ["She go home .", "They was here again", "My brother walk to the the station every day.", "I"]
@@ -123,7 +124,7 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     assert set(checkpoint.read_tensors(t5 / "drafter")) == set(own)
     outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
     corrector = Corrector.load(edit5, target=t5)
-    assert corrector.verifier is not None and corrector.verifier.target.edit5 is corrector.model
+    assert corrector.verifier is not None and corrector.verifier.target.heads is corrector.model
     for name, p in corrector.model.state_dict().items():
         wanted = own[name].bfloat16().float() if name in own else usual.state_dict()[name]
         assert torch.equal(p, wanted), name
@@ -135,7 +136,11 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     target = corrector.verifier.target
     drafter = edit5_drafter(target, corrector.model, corrector.tokens, Options())
     assert verify(target, drafter, SENTENCES)[0] == target.generate(SENTENCES)
-    assert target.drafter(make_model(3)) is not corrector.model, "on another encoder it drafts itself"
+    assert target.drafter(other := make_model(3), 1) is other, "on another encoder it drafts itself"
+    two = Corrector.load(edit5).verified_by(Verifier(Target.load(t5), hypotheses=2))
+    assert two.verifier is not None and two.verifier.target.heads is not two.model
+    given = Target.load(t5, edit5=usual)
+    assert given.edit5 is usual and given.drafter(usual, 1) is given.heads and given.drafter(usual, 2) is usual
     with pytest.raises(InputError, match="drafter: trained on another version of its encoder"):
         shared.load_heads(t5 / "drafter", make_model(3))
     with pytest.raises(InputError, match="model_type 'edit5', edit5-heads are wanted"):

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from edit_gec.draft import Drafter
     from edit_gec.target import Sampling, Target
 
-DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "edit5, shared", "unigram", "bigram", "small t5", "mlp")
+DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "edit5, shared", "edit5, distilled", "unigram", "bigram", "small t5",
+            "mlp")  # fmt: skip
 WHOLE = (1, 3, 7, 24)  # tokens of a whole draft that one pass may read
 STEPWISE = (1, 3, 5, 7)
 WIDTHS = (1, 2, 4, 8, 16, 25)  # tokens of a pass whose time is measured
@@ -81,18 +82,20 @@ def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers
 
     tokens = target.tokens
     corrector = load_corrector(setup)
-    options, spelling = read_options(corrector.folder, **target.thresholds_for(1)), corrector.spelling
-    write = edit5_writer(corrector.model, corrector.tokens, options, spelling)
+    options = read_options(corrector.folder, **target.thresholds_for(1))
+    write = edit5_writer(corrector.model, corrector.tokens, options)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: Follow(tokens, rule=UniqueNGram), WHOLE),
         "copy": (lambda gamma, sampling: Follow(tokens), WHOLE),
         "edit5 draft": (lambda gamma, sampling: Follow(tokens, write), WHOLE),
     }
     skipped = {}
-    if (shared := target.edit5) is not None:  # what the product does with such a target; above, EdiT5 encodes again
-        makers["edit5, shared"] = (lambda gamma, sampling: SharedEdiT5(shared, tokens, options, spelling), WHOLE)
-    else:
-        skipped["edit5, shared"] = "the target has an encoder of its own"
+    on_one_encoder = {"edit5, shared": target.edit5, "edit5, distilled": target.heads}  # above, EdiT5 encodes again
+    for name, heads in on_one_encoder.items():
+        if heads is not None:
+            makers[name] = (lambda gamma, sampling, h=heads: SharedEdiT5(h, tokens, options), WHOLE)  # type: ignore[misc]
+        else:
+            skipped[name] = "no such EdiT5 on the target's encoder"
     if learn:
         for order, name in ((1, "unigram"), (2, "bigram")):
             following = NGrams.learn(learn, tokens, order=order, gamma=Gamma(1)).following

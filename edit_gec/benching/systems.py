@@ -73,7 +73,7 @@ def edit5_drafts(setup: Setup) -> Run:
     c = load_corrector(setup, verified=True)
     assert c.verifier is not None
     target = c.verifier.target
-    return drafted(target, edit5_drafter(target, c.model, c.tokens, c.options, c.spelling))
+    return drafted(target, edit5_drafter(target, c.model, c.tokens, c.options))
 
 
 def edit5(setup: Setup, *, verified: bool) -> Run:

@@ -88,7 +88,7 @@ def main() -> None:
     if (shared := target.edit5) is not None:
         edit5 = load_corrector(setup)
         options = read_options(edit5.folder, **target.thresholds_for(2))
-        makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, edit5.tokens, options, edit5.spelling), ())
+        makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, edit5.tokens, options), ())
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [text for text in read_sentences(args.file) if target.fits(text)]
