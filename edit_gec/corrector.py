@@ -168,10 +168,9 @@ class Corrector:
         """The same with a target that has the say, and with the EdiT5 and the thresholds that draft best for it."""
         from edit_gec.decode import adjusted
 
-        made = copy(self)
-        target, hypotheses = verifier.target, verifier.hypotheses
-        made.verifier, made.model = verifier, target.drafter(self.model, hypotheses)
-        made.options = adjusted(self.options, target.thresholds_for(hypotheses))
+        made, target = copy(self), verifier.target
+        made.verifier, made.model = verifier, target.drafter(self.model, verifier.hypotheses)
+        made.options = adjusted(self.options, target.thresholds_for(verifier.hypotheses))
         return made
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
