@@ -24,7 +24,7 @@ from typing import Any
 import torch
 
 from edit_gec import machine
-from edit_gec.benching.setup import Setup, load_corrector, load_target
+from edit_gec.benching.setup import Setup, load_target
 from edit_gec.benching.speculate import drafters
 from edit_gec.benching.text import read_sentences
 from edit_gec.corrector import find_model
@@ -86,9 +86,8 @@ def main() -> None:
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = drafters(setup, target, learn)
     if (shared := target.edit5) is not None:
-        edit5 = load_corrector(setup)
-        options = read_options(edit5.folder, **target.thresholds_for(2))
-        makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, edit5.tokens, options), ())
+        options = read_options(Path(model), **target.thresholds_for(2))
+        makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, target.tokens, options), ())
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [text for text in read_sentences(args.file) if target.fits(text)]
