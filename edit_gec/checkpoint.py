@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from edit_gec.errors import InputError
+from edit_gec.int8 import packed, unpacked
 from edit_gec.t5 import T5, T5Config
 
 M = TypeVar("M", bound=nn.Module)
@@ -117,7 +118,8 @@ def hugging_face_config(c: T5Config) -> dict[str, Any]:
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """All tensors of a folder, memory-mapped. Raises InputError for missing, truncated or foreign files."""
+    """All tensors of a folder, memory-mapped unless they are packed (int8.py). Raises InputError for missing, truncated
+    or foreign files."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -140,7 +142,7 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
             raise InputError(f"{folder}: {name} is missing") from None
         except (SafetensorError, OSError, ValueError) as error:
             raise InputError(f"{folder / name}: broken weights ({error}); copy or download it again") from None
-    return tensors
+    return unpacked(tensors, str(folder))
 
 
 class _Unset(TorchFunctionMode):
@@ -238,13 +240,13 @@ def unscaled(parameters: dict[str, Tensor], config: T5Config) -> dict[str, Tenso
     return {**parameters, **folded}
 
 
-def write_folder(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-    """Write config.json and model.safetensors, each complete or not at all."""
+def write_folder(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor], *, small: bool = False) -> None:
+    """Write config.json and model.safetensors, each complete or not at all; `small`: weights in a byte each."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / (WEIGHTS + ".partial")
-    save_file(tensors, partial, metadata={"format": "pt"})
+    save_file(packed(tensors) if small else tensors, partial, metadata={"format": "pt"})
     partial.replace(folder / WEIGHTS)
     partial = folder / "config.json.partial"
     partial.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

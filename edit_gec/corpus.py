@@ -64,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     from edit_gec.corpora.progress import Progress
     from edit_gec.corpora.summary import summary, talk
 
+    correct.say_if_slow(args.dtype, args.device)
     columns = Columns(args.column, args.corrected, args.edits)
     if len({*vars(columns).values()}) < 3:
         raise InputError("--column, --corrected and --edits: three different names are wanted")

@@ -84,6 +84,7 @@ class Run:
                 verify=args.verify or "always",
                 lenience=args.lenience,
             )
+        say_if_slow(args.dtype, args.device)
         if args.verbose:
             say(f"{model} loaded in {time.perf_counter() - begun:.1f} s")
         return corrector
@@ -224,6 +225,18 @@ def say(line: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
+
+
+def say_if_slow(dtype: str, device: str) -> None:
+    """A word to those who asked for other numbers to save time, on a processor that has no instructions for them."""
+    if dtype == "float32":
+        return
+    import torch
+
+    from edit_gec.linear import computes
+
+    if not computes(getattr(torch, dtype), device):
+        say(f"edit-gec: this processor does not compute in {dtype}, it takes several times as long; leave --dtype out")
 
 
 def out(data: str | bytes) -> None:

@@ -216,10 +216,12 @@ class EdiT5(nn.Module):
         model = checkpoint.load_module(lambda: cls(config), checkpoint.read_tensors(folder), str(folder))
         return model.to(dtype).eval()
 
-    def save(self, folder: str | Path, dtype: torch.dtype = torch.float32, **extra: Any) -> None:
-        """Write config.json (with `extra` entries, thresholds for instance) and the weights in `dtype`."""
-        tensors = {name: p.detach().to("cpu", dtype).contiguous() for name, p in self.state_dict().items()}
-        checkpoint.write_folder(Path(folder), {"model_type": "edit5", **asdict(self.config), **extra}, tensors)
+    def save(self, folder: str | Path, *, small: bool = False, **extra: Any) -> None:
+        """Write config.json (with `extra` entries, thresholds for instance) and the weights in float32; `small`: in a
+        byte each."""
+        tensors = {name: p.detach().to("cpu", torch.float32).contiguous() for name, p in self.state_dict().items()}
+        config = {"model_type": "edit5", **asdict(self.config), **extra}
+        checkpoint.write_folder(Path(folder), config, tensors, small=small)
 
 
 def edit5_config(config: dict[str, Any], source: str = "config.json") -> EdiT5Config:

@@ -94,6 +94,14 @@ def usable(x: Tensor, weight: Tensor) -> bool:
     )
 
 
+def computes(dtype: torch.dtype, device: str = "cpu") -> bool:
+    """Whether the device has instructions for products in this dtype. A CPU without them converts number by number:
+    many times slower than float32."""
+    name = {torch.bfloat16: "_is_mkldnn_bf16_supported", torch.float16: "_is_mkldnn_fp16_supported"}.get(dtype)
+    found = getattr(torch.ops.mkldnn, name, None) if name and device == "cpu" else None
+    return found is None or bool(found())
+
+
 @cache
 def gains() -> bool:
     """oneDNN is there and generates code for AVX-512; on narrower processors nobody has measured."""

@@ -10,7 +10,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from edit_gec import shared
@@ -97,10 +96,10 @@ class Objective:
         model.save(folder)
 
     def finish(self, stage: Path, output: Path) -> None:
-        """Write the folder to ship, weights in bf16, with the thresholds of the recipe; heads alone, where the encoder
-        stays another's."""
+        """Write the folder to ship, a byte for each weight, with the thresholds of the recipe; heads alone, where the
+        encoder stays another's."""
         model, stages = EdiT5.load(stage), [asdict(s) for s in self.recipe.stages]
         if self.recipe.shared:
             shared.save_heads(model, output, trained=stages)
         else:
-            model.save(output, torch.bfloat16, thresholds=self.recipe.thresholds, trained=stages)
+            model.save(output, small=True, thresholds=self.recipe.thresholds, trained=stages)

@@ -193,8 +193,9 @@ class Objective:
         checkpoint.write_folder(folder, {"model_type": "t5-in-training", **asdict(model.config)}, tensors)
 
     def finish(self, stage: Path, output: Path) -> None:
-        """Write the folder to ship, weights in bf16: a Hugging Face T5, or one without the encoder that it shares."""
-        model = load_stage(stage).to(torch.bfloat16)
+        """Write the folder to ship: a Hugging Face T5 in bf16, or one without the encoder that it shares, with a byte
+        for each weight."""
+        model = load_stage(stage)
         stages = [asdict(s) for s in self.recipe.stages]
         trained: dict[str, Any] = {"n_positions": self.recipe.max_pieces, "thresholds": self.recipe.thresholds}
         trained |= {"thresholds_of_two": self.recipe.thresholds_of_two, "respelt": self.recipe.respelt}
@@ -202,7 +203,7 @@ class Objective:
         if self.recipe.shared and self.encoder:
             shared.save(model, output, self.encoder, **trained)
         else:
-            checkpoint.save_t5(model, output, **trained)
+            checkpoint.save_t5(model.to(torch.bfloat16), output, **trained)
 
 
 def load_stage(folder: Path) -> T5:

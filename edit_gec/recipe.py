@@ -71,7 +71,7 @@ class Recipe:
     max_pieces: int = 96
     adamw: float = 2.0
     seed: int = 1
-    bf16: bool = True
+    bf16: bool = True  # autocast, where the processor computes in it (linear.computes)
     thresholds: dict[str, float] = field(default_factory=dict)  # decode.Options, chosen on dev text; T5: to draft with
     thresholds_of_two: dict[str, float] = field(default_factory=dict)  # T5: for two hypotheses in a pass, if others
     respelt: bool = False  # T5: to be read with misspelt words as the list has them

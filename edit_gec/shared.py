@@ -91,7 +91,7 @@ def save(t5: T5, folder: Path, encoder: Path, **extra: Any) -> None:
         "shared_layers": layers,
         **extra,
     }
-    checkpoint.write_folder(folder, config, own)
+    checkpoint.write_folder(folder, config, own, small=True)
 
 
 def is_shared(name: str, layers: int) -> bool:
@@ -102,10 +102,11 @@ def is_shared(name: str, layers: int) -> bool:
 
 
 def save_heads(heads: EdiT5, folder: Path, **extra: Any) -> None:
-    """Write an EdiT5 without its encoder and embedding, in bf16: what `load_heads` puts on that encoder again."""
+    """Write an EdiT5 without its encoder and embedding, a byte for each weight; `load_heads` reads it."""
     state = heads.state_dict()
-    own = {name: p.to("cpu", torch.bfloat16).contiguous() for name, p in state.items() if not name.startswith(BODY)}
-    checkpoint.write_folder(folder, {"model_type": HEADS, "encoder_fingerprint": fingerprint(heads), **extra}, own)
+    own = {name: p.to("cpu").contiguous() for name, p in state.items() if not name.startswith(BODY)}
+    config = {"model_type": HEADS, "encoder_fingerprint": fingerprint(heads), **extra}
+    checkpoint.write_folder(folder, config, own, small=True)
 
 
 def load_heads(folder: Path, edit5: EdiT5) -> EdiT5:

@@ -16,11 +16,12 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from edit_gec.int8 import LARGEST, rounded
 from edit_gec.linear import State, gains, product, state
 
 LISTED = 16
 LEAST = 1 << 20  # weights from which on the copy pays
-LARGEST, ZERO = 127, 128  # the largest signed byte, and the unsigned one that stands for 0
+ZERO = 128  # the unsigned byte that stands for 0
 SUMMATION = 2.0**-20  # of float32 sums, relative to the norms of what is multiplied
 
 
@@ -73,9 +74,8 @@ def _copy(module: nn.Module, weight: Tensor) -> _Copy:
 
 
 def _rounded(weight: Tensor, now: State) -> _Copy:
-    norm, largest = (torch.linalg.vector_norm(weight, order, dim=1) for order in (2, torch.inf))
-    scales = largest.clamp(min=torch.finfo(torch.float32).tiny) / LARGEST
-    digits = (weight / scales[:, None]).round_()
+    norm = torch.linalg.vector_norm(weight, dim=1)
+    digits, scales = rounded(weight)
     packed = torch.ops.onednn.qlinear_prepack(digits.to(torch.int8), None)
     lost = torch.linalg.vector_norm(weight - digits.mul_(scales[:, None]), dim=1)
     zeros = torch.zeros(len(weight), dtype=torch.long)

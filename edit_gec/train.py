@@ -181,6 +181,8 @@ def make_trainer(model: nn.Module, pairs: Pairs, output: Path, device: str) -> A
     import torch
     from transformers import Trainer, TrainerCallback, TrainingArguments
 
+    from edit_gec.linear import computes
+
     stage, recipe = pairs.stage, pairs.recipe
     objective = objective_of(recipe, pairs.folder)
 
@@ -235,7 +237,7 @@ def make_trainer(model: nn.Module, pairs: Pairs, output: Path, device: str) -> A
         output_dir=str(output),
         max_steps=stage.steps,
         use_cpu=device == "cpu",
-        bf16=recipe.bf16,
+        bf16=recipe.bf16 and computes(torch.bfloat16, device),
         max_grad_norm=1.0,
         logging_steps=50,
         save_strategy="no",

@@ -455,6 +455,18 @@ def test_precision(model: Path, here: Callable[..., tuple[int, bytes]]) -> None:
     assert here("--lines", "--dtype", "bfloat16", "all.txt") == (0, wanted.encode())
 
 
+@pytest.mark.parametrize("slow", [True, False])
+def test_numbers_that_the_processor_does_not_compute_in(
+    slow: bool, model: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("edit_gec.linear.computes", lambda dtype, device: not slow)
+    Path("a.txt").write_text("She go.")
+    assert main(["correct", "--model", str(model), "--dtype", "bfloat16", "a.txt"]) == 0
+    assert ("does not compute in bfloat16" in capfd.readouterr().err) == slow
+    assert main(["correct", "--model", str(model), "a.txt"]) == 0
+    assert capfd.readouterr().err == "", "nothing to say of float32"
+
+
 def _truncate(model: Path) -> None:
     weights = (model / "model.safetensors").read_bytes()
     (model / "model.safetensors").write_bytes(weights[: len(weights) // 2])

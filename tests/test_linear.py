@@ -12,12 +12,12 @@ import torch
 from torch.nn import functional as F
 
 from edit_gec import linear
-from edit_gec.linear import LEAST, Linear, product, usable
+from edit_gec.linear import LEAST, Linear, computes, product, usable
 
 EVER_NEW_SHAPES = """
 import ctypes
 import torch
-from edit_gec.linear import Linear
+from edit_gec.linear import computes, Linear
 
 class Info(ctypes.Structure):
     _fields_ = [(str(n), ctypes.c_size_t) for n in range(10)]
@@ -120,3 +120,13 @@ def test_ever_new_shapes_do_not_fill_the_memory() -> None:
     printed = subprocess.check_output([sys.executable, "-c", EVER_NEW_SHAPES], env=fresh, text=True)
     before, after = map(int, printed.split())
     assert after - before < 2**21
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_a_processor_computes_in_what_it_has_instructions_for(dtype: torch.dtype) -> None:
+    """The CPU's answer is oneDNN's, which generates the code; a GPU's is not asked for."""
+    wanted = {
+        torch.bfloat16: torch.ops.mkldnn._is_mkldnn_bf16_supported,
+        torch.float16: torch.ops.mkldnn._is_mkldnn_fp16_supported,
+    }.get(dtype, lambda: True)()
+    assert computes(dtype) == wanted and computes(dtype, "cuda")

@@ -30,6 +30,7 @@ PATH = [
         "plan",
         "linear",
         "t5",
+        "int8",
         "checkpoint",
         "shortlist",
         "edit5",

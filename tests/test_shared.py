@@ -17,6 +17,7 @@ from edit_gec.decode import Options
 from edit_gec.draft import Follow, edit5_drafter, edit5_writer
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
+from edit_gec.int8 import packed, unpacked
 from edit_gec.measuring.systems import Settings, load
 from edit_gec.t5 import T5, T5Config
 from edit_gec.target import Target
@@ -125,8 +126,9 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
     corrector = Corrector.load(edit5, target=t5)
     assert corrector.verifier is not None and corrector.verifier.target.heads is corrector.model
+    stored = unpacked(packed(own), "here")
     for name, p in corrector.model.state_dict().items():
-        wanted = own[name].bfloat16().float() if name in own else usual.state_dict()[name]
+        wanted = stored[name].float() if name in own else usual.state_dict()[name]
         assert torch.equal(p, wanted), name
     runs: list[int] = []
     hook = corrector.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))

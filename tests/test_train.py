@@ -296,7 +296,7 @@ def test_a_model_learns_from_a_t5(corpora: Path, recipe: Path, tokens: Tokens, t
 def test_heads_learn_on_a_given_encoder(corpora: Path, recipe: Path, tokens: Tokens, tmp_path: Path) -> None:
     shape: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 2, "num_layers": 2, "point_width": 8}
     given = EdiT5(EdiT5Config(vocab_size=tokens.pieces + 64, slots=64, **shape))
-    given.save(tmp_path / "given", torch.bfloat16)
+    given.save(tmp_path / "given", small=True)
     (tmp_path / "given" / FILE).write_bytes(tokens.processor.serialized_model_proto())
     stage = '[[stage]]\nname = "only"\nlayers = 2\nsteps = 2\nreal = 1.0\nbatch_pieces = 64\n'
     recipe.write_text('encoder = "../given"\n' + RECIPE[: RECIPE.index("[[stage]]")] + stage)

@@ -109,7 +109,7 @@ def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> 
     ids = torch.tensor([[5, 9, 7, EOS]])
     mask = torch.ones_like(ids, dtype=torch.bool)
     ours, theirs = (model(ids, mask, ids) for model in (again, stage))
-    torch.testing.assert_close(ours, theirs, atol=0.05, rtol=0.05)  # the folder is in bf16
+    torch.testing.assert_close(ours, theirs, atol=0.05, rtol=0.05)  # the folder holds a byte for each weight
     for name in ("embedding.weight", "encoder.layers.1.attention.qkv.weight", "encoder.relative.weight"):
         assert torch.equal(stage.state_dict()[name], edit5.state_dict()[name]), f"{name} is frozen"
     start = Objective(read_recipe(recipe), recipe.parent).start(read_recipe(recipe).stages[0], None, None)
