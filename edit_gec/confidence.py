@@ -46,7 +46,7 @@ class Scale:
             return 0.0
         odds = self.slope * log_odds(evidence.tags) + self.written_slope * math.log(evidence.written)
         odds += self.offset + getattr(self, f"{evidence.kind}_offset", 0.0)  # "replace" has none of its own
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+        return logistic(odds)
 
 
 def together(confidences: Sequence[float]) -> float:
@@ -67,6 +67,11 @@ def log_odds(probability: float) -> float:
     """log(p / (1 - p)), finite also for 0 and 1."""
     probability = min(max(probability, 1e-6), 1 - 1e-6)
     return math.log(probability / (1 - probability))
+
+
+def logistic(odds: float) -> float:
+    """The probability that has these log-odds: the other way of `log_odds`."""
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
 def kind_of(deleted: str, written: str) -> str:

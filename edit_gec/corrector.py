@@ -296,8 +296,7 @@ class Corrector:
     def predict(
         self, sentences: Sequence[Pieces], encoded: Tensor | None = None, options: Options | None = None
     ) -> list[Prediction]:
-        """Plans for one batch; `encoded` is what the encoder made of it, if a target has run that already, `options`
-        take the place of the corrector's."""
+        """Plans for one batch; `encoded`: what a target's encoder made of it; `options`: instead of the corrector's."""
         from edit_gec.decode import predict
 
         given = options or self.options
@@ -308,10 +307,7 @@ class Corrector:
     ) -> list[list[Change]]:
         """What changes in each sentence. Those that change are read again (reread.py), unless a target has the say."""
         with region("realize"):
-            first = [
-                list(prediction.changes(pieces, self.tokens))
-                for pieces, prediction in zip(sentences, predictions, strict=True)
-            ]
+            first = [list(p.changes(s, self.tokens)) for s, p in zip(sentences, predictions, strict=True)]
         given = options or self.options
         if self.verifier is not None or not given.reread:
             return first
@@ -323,17 +319,20 @@ class Corrector:
 
     def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Options) -> list[list[Change]]:
         """The changes of sentences, and those of a second reading with them."""
-        from edit_gec.reread import both, edited
+        from edit_gec.reread import both, edited, holds
 
         with region("tokenize"):
             again = [edited(*each, self.tokens) for each in zip(sentences, first, strict=True)]
         short = [n for n, pieces in enumerate(again) if 0 < len(pieces) <= self.model.config.max_pieces]
-        least = options.min_confidence * options.reread
-        laxer = replace(options, min_confidence=least, sentence_gate=0.0)
+        laxer = replace(options, min_confidence=options.min_confidence * options.reread, sentence_gate=0.0)
         predictions = self.predict([again[n] for n in short], options=laxer) if short else []
         with region("realize"):
             for n, prediction in zip(short, predictions, strict=True):
-                first[n] = both(sentences[n], first[n], list(prediction.changes(again[n], self.tokens)))
+                held = holds(
+                    sentences[n], first[n], again[n], prediction.doubts, options.sentence_gate, options.confirm
+                )
+                second = prediction.changes(again[n], self.tokens)
+                first[n] = both(sentences[n], first[n], list(second)) if held else []
         return first
 
     def edits(

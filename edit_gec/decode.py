@@ -43,6 +43,7 @@ class Options(Scale):
     min_confidence: float = 0.0  # of a single edit
     sentence_gate: float = 0.0  # of what is made in a sentence together, or it is left alone
     reread: float = 0.0  # share of min_confidence that is enough when a changed sentence is read again; 0: it is not
+    confirm: float = 0.0  # how much it counts against a sentence when what was written is doubted there
     bold: float = 0.0  # what is at least this sure is a further hypothesis for a target to verify; 0: there is none
     reorder: float = 1.0  # 0: what is kept stays in its order (a draft seldom needs more)
     sequential: bool = False
@@ -101,9 +102,14 @@ class Prediction:
     plan: Plan
     confidence: dict[int, float] = field(default_factory=dict)
     steps: int = 0  # of the insertion decoder, as far as this sentence needed them
-    doubt: float = 0.0  # largest probability that a piece does not simply stay
+    doubts: Sequence[float] = ()  # probability of each piece, the sentinel first, that it does not simply stay
     respelt: frozenset[int] = frozenset()  # kept pieces behind which a word was chosen from the list
     bolder: Plan | None = None  # with less sure changes too, where there are such (Options.bold)
+
+    @property
+    def doubt(self) -> float:
+        """The largest of the sentence."""
+        return max(self.doubts, default=0.0)
 
     def between(self, first: int, last: int) -> float:
         """How sure the edit between two kept pieces is: as sure as its least sure part."""
@@ -157,8 +163,8 @@ def predict(
     bold = replace(options, min_confidence=least, sentence_gate=least) if options.bold else options
     hopes = [hope(*each, bold) for each in zip(tags, probabilities, links, strict=True)]
     changed = [n for n, hoped in enumerate(hopes) if hoped and english[n]]
-    doubts = [max(1 - piece[KEEP] for piece in p[: len(s) + 1]) for p, s in zip(probabilities, sentences, strict=True)]
-    predictions = [Prediction(unchanged(len(s) + 1), doubt=d) for s, d in zip(sentences, doubts, strict=True)]
+    doubts = [[1 - piece[KEEP] for piece in p[: len(s) + 1]] for p, s in zip(probabilities, sentences, strict=True)]
+    predictions = [Prediction(unchanged(len(s) + 1), doubts=d) for s, d in zip(sentences, doubts, strict=True)]
     if not changed:
         return predictions
     slots = open_slots([tags[n] for n in changed], [orders[n] for n in changed])
@@ -181,7 +187,7 @@ def predict(
             name_kinds(mine, changes(tags[n]), sentences[n], tokens)
             decided = tags[n], probabilities[n], orders[n], links[n], mine
             predictions[n] = assemble(*decided, options)
-            predictions[n].doubt = doubts[n]
+            predictions[n].doubts = doubts[n]
             if options.bold:
                 predictions[n].bolder = assemble(*decided, bold).plan
     return predictions

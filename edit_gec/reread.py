@@ -7,20 +7,34 @@ r"""A second reading: what was changed is read once more as it now stands, for e
 
 Few sentences are changed, so few are read twice; a sentence that was left alone stays so. As its first errors were
 surely some, the others need less confidence there (`Options.reread`) and pass no gate.
+
+The second reading also says what it thinks of the first one's words. Where they are no better than what stood there it
+doubts them, too, which counts against the sentence (`holds`): if too little confidence is left, nothing is changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from edit_gec.confidence import log_odds, logistic, together
 from edit_gec.edits import Change, changed, whole_words
 from edit_gec.tokens import Pieces, Tokens
+
+LITTLE = 0.02  # doubt that counts for nothing
 
 
 def shifted(changes: Sequence[Change], by: int) -> list[Change]:
     """The changes in a text that begins `by` characters later."""
     return [(start + by, end + by, new, sure) for start, end, new, sure in changes]
+
+
+def written(changes: Sequence[Change]) -> Iterator[tuple[int, int]]:
+    """Where what they write stands, once the changes of a text are made."""
+    shift = 0
+    for start, end, new, _ in changes:
+        yield start + shift, start + shift + len(new)
+        shift += len(new) - (end - start)
 
 
 def text_of(window: Pieces) -> str:
@@ -31,6 +45,26 @@ def text_of(window: Pieces) -> str:
 def edited(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -> Pieces:
     """A sentence, or a window of one, as it stands after its changes."""
     return tokens.encode(changed(text_of(pieces), shifted(changes, -pieces.starts[0])))
+
+
+def holds(
+    pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float], gate: float, confirm: float
+) -> bool:
+    """Whether the changes of a sentence hold, now that what they make of it, `again`, was read.
+
+    `doubts` [S] say of the sentinel and each piece of `again` how probable it is that it does not simply stay. Each
+    change loses `confirm` times the log-odds of the largest doubt in or beside what it wrote, as far as they are above
+    those of LITTLE; together (confidence.together) the changes must still reach the gate.
+    """
+    if not confirm:
+        return True
+    spans = [(0, 0), *zip(again.starts, again.ends, strict=True)]  # the sentinel comes first
+    left = []
+    for (*_, sure), (begin, end) in zip(first, written(shifted(first, -pieces.starts[0])), strict=True):
+        beside = [doubt for doubt, (a, b) in zip(doubts, spans, strict=True) if a <= end and b >= begin]
+        odds = log_odds(sure) - confirm * (log_odds(max([LITTLE, *beside])) - log_odds(LITTLE))
+        left.append(logistic(odds))
+    return together(left) >= gate
 
 
 def both(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
@@ -91,12 +125,10 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
 
 def _alone(between: str, first: Sequence[Change], second: Sequence[Change]) -> list[_Stretch]:
     """Each change alone, in the order of the text between the readings; those of the second with the words they cut."""
-    alone, shift = [], 0
-    for change in first:
-        start, end, new, _ = change
-        growth = len(new) - (end - start)
-        alone.append(_Stretch(start + shift, end + shift + growth, growth, [change], []))
-        shift += growth
+    alone = [
+        _Stretch(start, end, len(change[2]) - (change[1] - change[0]), [change], [])
+        for change, (start, end) in zip(first, written(first), strict=True)
+    ]
     for change in second:
         start, end, _ = whole_words(between, *change[:3])
         alone.append(_Stretch(start, end, 0, [], [change]))

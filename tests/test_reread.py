@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from edit_gec import Corrector
 from edit_gec.edits import Change, changed
-from edit_gec.reread import compose
+from edit_gec.reread import LITTLE, compose, holds
+from edit_gec.tokens import Pieces
 
 TEXT = st.text("ab ,", max_size=14)
 
@@ -64,15 +65,63 @@ def test_the_shipped_model_reads_a_changed_sentence_twice(shipped: Corrector) ->
     """By hand: correct, and correct the outcome with laxer thresholds."""
     options = shipped.options
     assert options.reread > 0
-    once, laxer = shipped_with(shipped, reread=0.0), shipped_with(
+    once, laxer, unconfirmed = shipped_with(shipped, reread=0.0), shipped_with(
         shipped, reread=0.0, sentence_gate=0.0, min_confidence=options.min_confidence * options.reread
-    )  # fmt: skip
+    ), shipped_with(shipped, confirm=0.0)  # fmt: skip
     texts = ["He have went to the the school yesterday .", SOURCE, "All is well here ."]
     firsts = [each.corrected for each in once.correct_batch(texts, lines=True)]
     seconds = [each.corrected for each in laxer.correct_batch(firsts, lines=True)]
     wanted = [two if one != text else text for text, one, two in zip(texts, firsts, seconds, strict=True)]
-    assert [each.corrected for each in shipped.correct_batch(texts, lines=True)] == wanted
+    assert [each.corrected for each in unconfirmed.correct_batch(texts, lines=True)] == wanted
     assert wanted[:2] != texts[:2]
+
+
+def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
+    """With a confirmation that no doubt survives: by hand, from what the model says of the text as it would be."""
+    texts = [
+        "He have went to the the school yesterday .",
+        SOURCE,
+        "I has two cat .",
+        "She like apples very much .",
+        "Ok",
+    ]
+    gate = {"min_confidence": 0.05, "sentence_gate": 0.1}
+    found = shipped_with(shipped, reread=0.0, **gate).correct_batch(texts, lines=True)
+    kept = shipped_with(shipped, confirm=1e3, **gate).correct_batch(texts, lines=True)
+    outcomes = set()
+    for text, first, last in zip(texts, found, kept, strict=True):
+        pieces = shipped.tokens.encode(first.corrected)
+        (prediction,) = shipped.predict([pieces])
+        assert prediction.doubt == max(prediction.doubts)
+        shift, calm = 0, []
+        for edit in first.edits:
+            begin, end = edit.start + shift, edit.start + shift + len(edit.replacement)
+            shift += len(edit.replacement) - len(edit.original)
+            spans = [(0, 0), *zip(pieces.starts, pieces.ends, strict=True)]
+            doubts = zip(prediction.doubts, spans, strict=True)
+            calm.append(max(doubt for doubt, (a, b) in doubts if a <= end and b >= begin) <= LITTLE)
+        assert (last.corrected != text) == any(calm), (text, first.corrected)
+        outcomes.add((bool(first.edits), any(calm)))
+    assert outcomes == {(True, True), (True, False), (False, False)}, "each is seen"
+
+
+PROBABILITY = st.floats(0, 1)
+
+
+@given(st.lists(PROBABILITY, min_size=4, max_size=4), PROBABILITY, PROBABILITY, st.floats(0.01, 2), st.integers(0, 3))
+def test_doubt_only_takes_away(doubts: list[float], sure: float, gate: float, confirm: float, place: int) -> None:
+    assume(abs(sure - gate) > 1e-5)
+    source = Pieces("abcdef", (7, 7, 7), (0, 2, 4), (2, 4, 6), prefixed=False)
+    again = Pieces("abcdxyz", (7, 7, 7), (0, 2, 4), (2, 4, 7), prefixed=False)
+
+    def held(doubts: list[float], confirm: float = confirm) -> bool:
+        return holds(source, [(4, 6, "xyz", sure)], again, doubts, gate, confirm)
+
+    assert held(doubts, 0.0), "nobody asked"
+    assert held([min(LITTLE, doubt) for doubt in doubts]) == (sure >= gate)
+    assert held([1 - doubt for doubt in doubts[:2]] + doubts[2:]) == held(doubts), "sentinel and first piece are far"
+    calmer = [doubt / 2 if n == place else doubt for n, doubt in enumerate(doubts)]
+    assert held(calmer) or not held(doubts)
 
 
 def shipped_with(corrector: Corrector, **thresholds: float) -> Corrector:
