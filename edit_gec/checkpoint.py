@@ -156,7 +156,8 @@ class _Unset(TorchFunctionMode):
 def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) -> M:
     """The module that `make` makes, with these tensors: all of its names and shapes must be there.
 
-    Nothing is allocated before that is known. Raises InputError that names the first tensor that does not fit.
+    Nothing is allocated before that is known; `tensors` loses what is taken, so that it is not held twice. Raises
+    InputError that names the first tensor that does not fit.
     """
     with torch.device("meta"), _Unset():
         module = make()
@@ -167,7 +168,7 @@ def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) 
         name = wrong[0]
         given = f"has shape {list(found[name])}" if name in found else "is missing"
         raise InputError(f"{source}: {name} {given}, {list(expected[name])} is wanted (config.json of another model?)")
-    copies = {name: tensors[name].to(torch.float32, copy=True) for name in expected}  # the file may be replaced
+    copies = {name: tensors.pop(name).to(torch.float32, copy=True) for name in expected}  # the file may be replaced
     module.load_state_dict(copies, assign=True)
     return module
 
