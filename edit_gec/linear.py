@@ -104,7 +104,7 @@ def computes(dtype: torch.dtype, device: str = "cpu") -> bool:
 
 @cache
 def gains() -> bool:
-    """oneDNN is there and generates code for AVX-512; on narrower processors nobody has measured."""
+    """oneDNN is there and generates code for AVX-512. With AVX2 (Zen 3) MKL is the faster one (profiles/LOG.md)."""
     there = torch._C._has_mkldnn and all(
         hasattr(torch.ops.mkldnn, name) for name in ("_linear_pointwise", "_reorder_linear_weight")
     )
