@@ -148,10 +148,9 @@ class Checker:
         windows = await self._in_thread(lambda: [self._windows(source) for source in new])
         options = self.corrector.options
         if min_confidence is not None and self.corrector.verifier is None:
-            from edit_gec.decode import moved  # imports torch
+            from edit_gec.decode import adjusted  # imports torch
 
-            gate = moved(options.sentence_gate, options.min_confidence, min_confidence)
-            options = replace(options, min_confidence=min_confidence, sentence_gate=gate)
+            options = adjusted(options, {"min_confidence": min_confidence})
         futures = iter(self.batcher.submit([window for each in windows for window in each], options))
         waiting = {source: [next(futures) for _ in each] for source, each in zip(new, windows, strict=True)}
         stages.prepare_s += perf_counter() - begun
