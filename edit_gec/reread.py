@@ -21,7 +21,7 @@ from edit_gec.confidence import log_odds, logistic, together
 from edit_gec.edits import Change, changed, whole_words
 from edit_gec.tokens import Pieces, Tokens
 
-LITTLE = 0.01  # doubt that counts for nothing
+LITTLE = 0.02  # doubt that counts for nothing
 
 
 def shifted(changes: Sequence[Change], by: int) -> list[Change]:
@@ -53,16 +53,16 @@ def holds(
     """Whether the changes of a sentence hold, now that what they make of it, `again`, was read.
 
     `doubts` [S] say of the sentinel and each piece of `again` how probable it is that it does not simply stay. Each
-    change loses `confirm` times the log-odds of the largest doubt in what it wrote, as far as they are above those of
-    LITTLE; together (confidence.together) the changes must still reach the gate.
+    change loses `confirm` times the log-odds of the largest doubt in or beside what it wrote, as far as they are above
+    those of LITTLE; together (confidence.together) the changes must still reach the gate.
     """
     if not confirm:
         return True
-    spans = list(zip(doubts[1:], again.starts, again.ends, strict=True))  # the sentinel comes first
+    spans = [(0, 0), *zip(again.starts, again.ends, strict=True)]  # the sentinel comes first
     left = []
     for (*_, sure), (begin, end) in zip(first, written(shifted(first, -pieces.starts[0])), strict=True):
-        largest = max([LITTLE, *(doubt for doubt, a, b in spans if a < end and b > begin)])
-        odds = log_odds(sure) - confirm * (log_odds(largest) - log_odds(LITTLE))
+        beside = [doubt for doubt, (a, b) in zip(doubts, spans, strict=True) if a <= end and b >= begin]
+        odds = log_odds(sure) - confirm * (log_odds(max([LITTLE, *beside])) - log_odds(LITTLE))
         left.append(logistic(odds))
     return together(left) >= gate
 
