@@ -22,7 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
 SCORES = ROOT / "profiles" / "score"
-LISTS = [ROOT / "tests" / "robustness" / name for name in ("leave_alone.jsonl", "correct.jsonl")]
+LISTS = [ROOT / "tests" / "robustness" / name for name in ("leave_alone.jsonl", "correct.jsonl", "obvious.jsonl")]
 BEGIN, END = "<!-- measured: card.py writes from here -->", "<!-- measured: to here -->"
 SETS = {
     "wi-3k": "wi-3k (learners), P / R / F0.5",
@@ -117,16 +117,30 @@ def draw(bins: list[dict[str, float]], path: Path) -> None:
 def robustness(cases: list[dict[str, Any]]) -> str:
     """Shares by kind, and how many texts change when they are corrected again."""
     blocks = []
-    for row, verb in zip(cases, ("left alone, as they should be", "corrected rightly"), strict=True):
-        share = 100 * row["passed"] / row["texts"]
-        kinds = sorted(row["kinds"].items(), key=lambda item: (-item[1][0] / item[1][1], item[0]))
-        parts = ", ".join(f"{kind} {passed}/{count}" for kind, (passed, count) in kinds)
-        blocks.append(f"- **{row['passed']} of {row['texts']}** texts ({share:.1f} %) {verb}: {parts}.")
+    for row in cases:
+        wrong = row["wrong"][1] > 0
+        passed, texts = row["wrong" if wrong else "right"]
+        kinds = {kind: counts for kind, counts in row["kinds"].items() if not kind.endswith(", twin")}
+        verb = f"of {row['set']} corrected rightly" if wrong else "left alone, as they should be"
+        blocks.append(f"- **{passed} of {texts}** texts ({100 * passed / texts:.1f} %) {verb}: {listed(kinds)}.")
+        if "errors_gone" in row:
+            gone = sum(count for count, _ in row["errors_gone"].values())
+            blocks.append(
+                f"- Of these {texts} obvious errors {gone} are gone, whatever else was missed or changed. By group the "
+                f"corrected texts are {listed(row['groups'])}. **{row['right'][0]} of {row['right'][1]}** twins, texts "
+                "much like them that are right, are left alone."
+            )
     texts, again = sum(row["texts"] for row in cases), sum(row["changed_again"] for row in cases)
     blocks.append(
         f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change once more."
     )
     return "\n".join(fill(block, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for block in blocks)
+
+
+def listed(counts: dict[str, list[int]]) -> str:
+    """`kind passed/count` of each, the highest share first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1][0] / item[1][1], item[0]))
+    return ", ".join(f"{kind} {passed}/{count}" for kind, (passed, count) in ordered)
 
 
 def failures(cases: list[dict[str, Any]]) -> str:
