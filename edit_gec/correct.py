@@ -2,7 +2,8 @@
 
     documents (files.py) -> groups -> Corrector.correct_batch -> one output for each document (report.py)
 
-One file that cannot be read or written is one line on standard error and exit status 1; the others are still done.
+One file that cannot be read or written is one line on standard error and exit status 1, one of a format that is not
+understood exit status 2; the others are still done.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from edit_gec import files, report, settings
+from edit_gec import files, formats, report, settings
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Run:
         self.args = args
         self.settings = settings.nearest(path for path in args.files if path != "-")
         self.headed = len(args.files) > 1 or any(map(os.path.isdir, args.files))
-        self.failed = False
+        self.failed = self.refused = False
         self.changed = self.edits = 0
         # (path, text, edits, refused edits), of formats that are one value
         self.reports: list[tuple[str, str, Sequence[Edit], Sequence[Edit]]] = []
@@ -61,7 +62,7 @@ class Run:
             say(f"{self.changed} files changed, {self.edits} edits")
         if self.args.stats and corrector is not None and corrector.verifier is not None:
             say(json.dumps(corrector.verifier.summary()))
-        return 1 if self.failed else 2 if self.args.check and self.changed else 0
+        return 1 if self.failed else 2 if self.refused or (self.args.check and self.changed) else 0
 
     def _load(self) -> Corrector:
         args = self.args
@@ -109,7 +110,13 @@ class Run:
     def _documents(self) -> Iterator[files.Document]:
         for path, named in self._paths():
             try:
-                yield _read_stdin() if path == "-" else files.read(path)
+                document = _read_stdin() if path == "-" else files.read(path)
+                if named and path != "-" and not self.args.lines and self.args.read_as is None:
+                    formats.check(path, writing=self.args.output == "write")
+                yield document
+            except formats.FormatError as error:
+                say(f"edit-gec: {error}")
+                self.refused = True
             except files.BinaryFileError as error:
                 if named:
                     self._fail(error)
