@@ -137,6 +137,10 @@ def _add_correct(commands: Any) -> None:
         "--read-as", choices=formats.UNDERSTOOD, metavar="FORMAT",
         help="the format of the named files, whatever their names say: markdown, html or text",
     )  # fmt: skip
+    add(
+        "--force-exclude", action="store_true",
+        help="skip named files that a folder would not give: excluded in pyproject.toml, or of a format not understood",
+    )  # fmt: skip
     add("--check", action="store_true", help="exit with 2 when something would change; print no text")
     output = command.add_mutually_exclusive_group()
     for flags, summary in (

@@ -100,6 +100,8 @@ class Run:
         for name in self.args.files or ["-"]:
             try:
                 folder = os.path.isdir(name)
+                if self._leaves_out(name):
+                    continue
                 for path in files.search(name, self.settings.exclude, self.settings.root) if folder else [name]:
                     if (real := os.path.realpath(path)) not in seen:
                         seen.add(real)
@@ -107,16 +109,27 @@ class Run:
             except InputError as error:
                 self._fail(error)
 
+    def _leaves_out(self, name: str) -> bool:
+        """Is this a name that a search from the settings' folder would not come to, and was that asked for?"""
+        rules, root = self.settings.exclude, self.settings.root
+        left_out = self.args.force_exclude and name != "-" and files.is_below_excluded(name, rules, root)
+        if left_out and self.args.verbose:
+            say(f"skipped {name}: excluded in pyproject.toml")
+        return left_out
+
     def _documents(self) -> Iterator[files.Document]:
         for path, named in self._paths():
             try:
                 document = _read_stdin() if path == "-" else files.read(path)
                 if named and path != "-" and not self.args.lines and self.args.read_as is None:
-                    formats.check(path, writing=self.args.output == "write")
+                    formats.check(path, writing=self.args.output == "write" or self.args.force_exclude)
                 yield document
             except formats.FormatError as error:
-                say(f"edit-gec: {error}")
-                self.refused = True
+                if not self.args.force_exclude:
+                    say(f"edit-gec: {error}")
+                    self.refused = True
+                elif self.args.verbose:
+                    say(f"skipped {error}")
             except files.BinaryFileError as error:
                 if named:
                     self._fail(error)

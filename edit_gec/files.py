@@ -158,6 +158,12 @@ def is_excluded(path: str, exclude: Sequence[str], root: str) -> bool:
     return any(fnmatch(from_root, rule.rstrip("/")) or fnmatch(os.path.basename(path), rule) for rule in exclude)
 
 
+def is_below_excluded(path: str, exclude: Sequence[str], root: str) -> bool:
+    """Is this file or folder excluded, or one of the folders above it, up to `root`?"""
+    parts = os.path.relpath(path, root or os.curdir).split(os.sep)
+    return any(is_excluded(os.path.join(root, *parts[: n + 1]), exclude, root or os.curdir) for n in range(len(parts)))
+
+
 def search(folder: str, exclude: Sequence[str] = (), root: str = "") -> Iterator[str]:
     """Files of formats that are understood under a folder, sorted.
 

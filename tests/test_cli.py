@@ -152,6 +152,20 @@ def test_a_named_file_is_taken_for_text_when_asked(forced: list[str], name: str)
     assert Path(f"sub/{name}").read_bytes() == b"go"
 
 
+def test_exclude_is_for_named_files_too_when_forced() -> None:
+    Path("pyproject.toml").write_text("[tool.edit-gec]\nexclude = ['vendor', 'docs/old*']\n")
+    put(a=b"go", vendor__deep__b=b"go", docs__old=b"go")
+    Path("c.py").write_bytes(b"go")
+    named = ["a.txt", "vendor/deep/b.txt", "docs/old.txt", "vendor"]
+    assert run("correct", *named) == (0, b"goes" * 3, "")
+    assert run("correct", "--force-exclude", *named, "c.py") == (0, b"goes", "")
+    status, out, talk = run("correct", "--force-exclude", "-v", *named, "c.py")
+    assert (status, out) == (0, b"goes") and talk.count("skipped ") == 4
+    assert "skipped c.py: cannot correct code" in talk and "skipped vendor: excluded in pyproject.toml" in talk
+    assert run("correct", "--force-exclude", "-w", "docs/old.txt") == (0, b"", "0 files changed, 0 edits\n")
+    assert run("correct", "--force-exclude", stdin=b"go") == (0, b"goes", "")
+
+
 def test_formats_agree_on_the_corrected_text() -> None:
     text = codecs.BOM_UTF8 + "She go 🏠.\r\nfine\nI dont\n".encode()
     put(a=text, b=b"fine\n")

@@ -243,3 +243,18 @@ def test_a_folder_without_text(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("pass")
     with pytest.raises(InputError, match=r"no text files \(\.htm, .*\.txt\) in this folder"):
         list(files.search(str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("path", "excluded"),
+    [
+        ("vendor/deep/x.md", True),
+        ("docs/vendor/x.md", True),
+        ("docs/old/x.md", True),
+        ("docs/old.md", False),
+        ("../vendor/x.md", True),
+    ],
+)
+def test_a_file_in_an_excluded_folder_is_excluded(tmp_path: Path, path: str, excluded: bool) -> None:
+    root = tmp_path / "project"
+    assert files.is_below_excluded(str(root / path), ("vendor", "docs/old/"), str(root)) == excluded
