@@ -39,8 +39,8 @@ _MAIN = re.compile(  # a subject that nothing before it can govern, or one whose
     r"while|though|although|unless|so|think|thinks|thought|know|knows|knew|say|says|said|hope|believe|believed|feel|felt|"
     r"told|sure|wish|everything|all|things?|way|time|thing|like|means?|of|in|for|to|on|at|by|with|from) )[\w'’]+ "
     r"(?:(?:I|he|she|we|they)(?:['’](?:m|ve|ll|d|re|s))?"
-    r"|(?:you|it|the \w+|your \w+|my \w+|his \w+|her \w+) (?:can|could|should|will|would|must|may|might|is|are|was|were|"
-    r"has|have|had|do|does|did|won['’]t|can['’]t|don['’]t|doesn['’]t|didn['’]t|cannot)"
+    r"|(?:you|it|the \w+|your \w+|my \w+|his \w+|her \w+) (?:can|could|should|will|would|must|may|might|is|are|was|"
+    r"were|has|have|had|do|does|did|won['’]t|can['’]t|don['’]t|doesn['’]t|didn['’]t|cannot)"
     r"|(?:you|it|that)['’](?:ll|re|d|ve|s)) [a-z]"
 )
 _MARK = re.compile(r"[,;:–—?]")  # with any of these, where the main clause begins is not sure

@@ -59,7 +59,7 @@ CORPORA: dict[str, Corpus] = {
     # textbooks, health, lessons, government
     "openstax_more": Corpus("textbooks", 1.5),
     "openstax_ccby": Corpus("textbooks", 1.5),
-    "openstax_philschatz": Corpus("textbooks", 1.3),
+    "openstax_philschatz": Corpus("textbooks", 1.5),
     "openstax_more2": Corpus("textbooks", 0.7),
     "medquad": Corpus("textbooks", 1.0),
     "carpentries_training": Corpus("textbooks", 1.5),
@@ -85,12 +85,12 @@ CORPORA: dict[str, Corpus] = {
     "python_peps": Corpus("web", 1.0),
     "eips": Corpus("web", 0.6),
     # what people say
-    "changelog": Corpus("speech", 0.5, punctuation=False),
+    "changelog": Corpus("speech", 0.55, punctuation=False),
     "sgd_dialogues": Corpus("dialogues", 0.4, punctuation=False),
     "topical_chat": Corpus("dialogues", 0.5, punctuation=False),
     "taskmaster34": Corpus("dialogues", 0.5, punctuation=False),
     # older fiction, and the rest
-    "gutenberg_selected": Corpus("novels", 0.4),
+    "gutenberg_selected": Corpus("novels", 0.45),
     "us_speeches": Corpus("rest", 1.0),
     "gsm8k_questions": Corpus("rest", 0.7),
     "oasst_en100": Corpus("rest", 1.0),
@@ -112,6 +112,7 @@ _NOISE = re.compile(
     r"[{}<>|\\_=^~`*#@\[\]\t�]|https?:|www\.|--|\.\.|…|\b(?:um|uh|uhm|hmm|mhm)\b|\byou know,|\bI mean,|[!?]{2}",
     re.IGNORECASE,
 )
+_FOREIGN = re.compile(r"[^\x00-\x7f’‘“”–—é]")
 _DATED = re.compile(  # nobody writes so today
     r"\b(?:thee|thou|thy|thine|hath|doth|dost|hast|shalt|canst|ye|to-(?:day|morrow|night)|shew(?:ed|n|s)?|connexion|"
     r"(?:some|any|every) one (?:else|who|has|had|was|is))\b|(?<!\w)['’]t(?:is|was)\b",
@@ -132,7 +133,7 @@ def is_clean(sentence: str) -> bool:
     letters = sum(map(len, words))
     if not 2 <= len(words) <= MAX_WORDS or letters < 0.65 * len(sentence):
         return False
-    if sum(c.isascii() or c in "’‘“”–—é" for c in sentence) < len(sentence):
+    if _FOREIGN.search(sentence):
         return False
     if any(sentence.count(a) != sentence.count(b) for a, b in ("()", "“”")) or sentence.count('"') % 2:
         return False
@@ -142,7 +143,7 @@ def is_clean(sentence: str) -> bool:
 
 def fingerprint(sentence: str) -> bytes:
     """Hash of the letters alone, so that case, spacing, digits and punctuation do not hide a duplicate."""
-    letters = "".join(c for c in sentence.lower() if c.isalpha())
+    letters = "".join(filter(str.isalpha, sentence.lower()))
     return hashlib.blake2b(letters.encode(), digest_size=8).digest()
 
 
@@ -168,7 +169,7 @@ def find_corpora(folder: Path) -> dict[str, Path]:
 
 
 def sentences_of(paragraph: str) -> Iterator[str]:
-    """Sentences of a paragraph, cut where the product cuts them; addresses and code need no care, is_clean drops them."""
+    """Sentences of a paragraph, cut where the product cuts them; is_clean drops those with addresses or code."""
     start = 0
     for end in boundaries(paragraph, bytearray(len(paragraph))):
         yield paragraph[start:end].strip()

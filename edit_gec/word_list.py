@@ -19,7 +19,6 @@ from pathlib import Path
 
 from edit_gec.corruption.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
 from edit_gec.corruption.misspellings import read_lists
-from edit_gec.errors import InputError
 from edit_gec.pairs import find_corpora, read_lines
 from edit_gec.spelling import WORD
 
