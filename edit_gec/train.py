@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from edit_gec import word_list
 from edit_gec.errors import InputError
-from edit_gec.pairs import fragment, prepare
+from edit_gec.pairs import fragment, prepare, read_units
 from edit_gec.real_edits import RealEdits
 from edit_gec.recipe import Recipe, Stage, read_recipe
 from edit_gec.spelling import FILE as WORDS
@@ -114,7 +114,7 @@ class Pairs:
         real = RealEdits(self.data / self.stage.edits) if self.stage.real else None
         while real and self.stage.real >= 1:  # no prose, no errors of our own
             yield real.draw(rng)
-        sentences = (self.data / "pairs" / "prose.txt").read_text(encoding="utf-8").splitlines()
+        sentences = [unit.text for unit in read_units(self.data / "pairs" / "prose.txt")]
         corruptor = Corruptor.load(self.data / "spelling")
         order = list(range(len(sentences)))
         while True:
