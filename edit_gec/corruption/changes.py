@@ -18,20 +18,14 @@ from typing import NamedTuple
 from rapidfuzz.fuzz import ratio
 
 from edit_gec.corruption import confusions as c
+from edit_gec.corruption.commas import purpose
 from edit_gec.corruption.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
 
 _TOKEN = re.compile(r"[^\W_]+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|[^\W_]+|\S", re.IGNORECASE)
 _AUXILIARIES = c.BE | c.HAVE | c.DO | c.MODALS | c.word_set("'m 're 've 'll 'd n't ca wo")
 _PRONOUNS = (c.SUBJECTS | c.OBJECTS | c.word_set("what whose whom mine yours theirs himself")) - c.DETERMINERS
-_AGREEING = frozenset({frozenset(pair.split()) for pair in ("is are", "was were", "has have", "does do", "is am", "'s are")})
+_AGREEING = {frozenset(pair.split()) for pair in ("is are", "was were", "has have", "does do", "is am", "'s are")}
 _FORMS = {BASE: "base", S_FORM: "-s", PAST: "past", PARTICIPLE: "past", ING: "-ing"}
-_BEFORE_CLAUSE = c.word_set("but so because which as like while although though where who whereas")
-_OPENERS = c.PREPOSITIONS | c.ADVERBS | c.word_set(
-    "however therefore moreover furthermore besides nowadays firstly secondly thirdly first second third lastly "
-    "when if although though because since as while once unless whenever despite instead unfortunately fortunately "
-    "personally generally anyway otherwise also another one that yes no well so then consequently thus for to"
-)
-_LONGEST_OPENER = 3  # words before a comma that open a sentence, whatever they are
 
 
 class Change(NamedTuple):
@@ -127,7 +121,7 @@ def features(change: Change, target: Sequence[str], lex: Lexicon) -> Iterator[Fe
     kind = _type(change, lex)
     yield "type", kind
     if kind == "comma missing":
-        yield kind, _comma(target, change.j)
+        yield kind, purpose([word.lower() for word in target], change.j)
     elif kind in ("preposition missing", "word missing", "auxiliary missing"):
         yield kind, right
     elif kind in ("preposition superfluous", "word superfluous", "auxiliary superfluous"):
@@ -201,19 +195,3 @@ def _slots(wrong: str, right: str, lex: Lexicon) -> tuple[int, int] | None:
             if lemma == other and slot != other_slot:
                 return slot, other_slot
     return None
-
-
-def _comma(target: Sequence[str], j: int) -> str:
-    """What the comma at j is for."""
-    after = target[j + 1].lower() if j + 1 < len(target) else ""
-    start = j
-    while start and target[start - 1] not in '.!?;:"':
-        start -= 1
-    clause = [word.lower() for word in target[start:j]]
-    if after in _BEFORE_CLAUSE:
-        return "before but, so, because, which"
-    if after in ("and", "or"):
-        return "serial, before and" if "," in clause[-6:] else "before and, or"
-    if "," not in clause and clause and (clause[0] in _OPENERS or j - start <= _LONGEST_OPENER):
-        return "introductory"
-    return "other"
