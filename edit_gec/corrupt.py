@@ -1,7 +1,7 @@
 """Synthetic errors: a clean sentence in, the sentence as a learner or a hurried writer might have put it out.
 
     >>> Corruptor.load(None).corrupt("She has lived in Paris since 2010.", random.Random(8))
-    'She have lived at Paris since 2010'
+    'She have lived of Paris since 2010'
 
     $ edit-gec corrupt prose.txt > pairs.tsv
     $ edit-gec corrupt prose.txt --compare learners.m2
