@@ -32,6 +32,7 @@ STATUSES = """exit status:
 OTHER_COMMANDS = {
     "score": "measure corrections: ERRANT precision, recall and F0.5",
     "train": "train a model from a recipe",
+    "corrupt": "write errors into clean text, or compare them with learners' errors",
     "distil": "write what a model makes of erroneous sentences, for another to learn from",
     "profile": "show where the time goes, stage by stage",
     "bench": "measure speed side by side with other tools, and drafts against theory",
