@@ -123,7 +123,7 @@ class Corruptor:
             return cls()
         return cls(read_lists(spelling_dir), read_variants(spelling_dir))
 
-    def corrupt(self, sentence: str, rng: random.Random, rate: float = 1.0, *, punctuation: bool = True) -> str:
+    def corrupt(self, sentence: str, rng: random.Random, rate: float = 1.0) -> str:
         """The sentence with errors; one in eight stays clean at rate 1. `rate` multiplies the number of errors."""
         rewrite = Rewrite(sentence)
         words = sum(map(rewrite.is_word, range(len(rewrite))))

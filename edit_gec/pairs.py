@@ -20,7 +20,6 @@ import random
 import re
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from edit_gec.errors import InputError
 
@@ -141,18 +140,6 @@ def fragment(sentence: str, rng: random.Random) -> str:
     if style < 0.3:
         return title if style < 0.2 else line.upper()
     return line[:1].upper() + line[1:] if style < 0.8 else line
-
-
-class Unit(NamedTuple):
-    """A training unit, and whether its punctuation may be corrupted."""
-
-    text: str
-    punctuation: bool = True
-
-
-def read_units(path: Path) -> list[Unit]:
-    """The units of a training text."""
-    return [Unit(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def prepare(prose: Path, output: Path, *, exclude: Iterable[Path] = (), seed: int = 1) -> int:
