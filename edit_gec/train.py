@@ -18,7 +18,6 @@ import importlib
 import os
 import random
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -272,18 +271,10 @@ def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -
         if given is not None and known:
             shutil.copyfile(given / FILE, folder / FILE)
         else:
-            learn_vocabulary(text, folder, recipe.vocabulary)
+            train_vocabulary(text, folder, size=recipe.vocabulary)
     if recipe.kind == "edit5" and (data / "prose").exists() and (data / "spelling").exists():
         if not (folder / WORDS).exists():
             word_list.write(data, folder / WORDS)
-
-
-def learn_vocabulary(text: Path, folder: Path, size: int) -> None:
-    """Train a vocabulary on the units of a training text."""
-    with tempfile.TemporaryDirectory() as place:
-        plain = Path(place) / "text.txt"
-        plain.write_text("".join(f"{unit.text}\n" for unit in read_units(text)), encoding="utf-8")
-        train_vocabulary(plain, folder, size=size)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
