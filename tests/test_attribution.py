@@ -38,7 +38,8 @@ def test_the_card_thanks_them_all() -> None:
 
 def test_an_author_is_thanked_once() -> None:
     tables = (
-        "| prose/a.txt | 1M | x/y | CC0 | Ann |\n| prose/b.txt | 1M | x/z | MIT | Ann |\n| edits/c.tsv | 9 | p | q | r |\n"
+        "| prose/a.txt | 1M | x/y | CC0 | Ann |\n| prose/b.txt | 1M | x/z | MIT | Ann |\n"
+        "| edits/c.tsv | 9 | p | q | r |\n"
         "| CC BY 4.0 | d/e, f/g |\n| licence | repositories |\n"
     )
     made = attribution(tables)
