@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 import uvicorn
 
+from edit_gec.cli.serve import _listen
 from edit_gec.corrector import Corrector
-from edit_gec.serve import _listen
+from edit_gec.modeling.tokenizer import FILE
 from edit_gec.server.app import create_app
-from edit_gec.server.guard import Limits
-from edit_gec.tokens import FILE
+from edit_gec.server.middleware import Limits
 
 if TYPE_CHECKING:
-    from edit_gec.edit5 import EdiT5
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.modeling.tokenizer import Tokens
 
 PROSE = "She go to school 🏠 and its late. I has two banana , but the the dog eat it.\r\nWe was there on 3 May."
 LIMITS = Limits(characters=3000, timeout_s=30, body_timeout_s=1, per_client=4)

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from edit_gec.cli import main
-from edit_gec.edits import Edit, apply
+from edit_gec.cli.main import main
 from edit_gec.errors import InputError
+from edit_gec.text.edits import Edit, apply
 
 RULES = {"go": ("goes", 0.97), "dont": ("don't", 0.9), "becuase": ("because", 0.99), "teh": ("the", 0.6)}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from edit_gec.corruption.misspellings import FILES
-from edit_gec.pairs import CORPORA
+from edit_gec.training.clean_prose import CORPORA
+from edit_gec.training.synthetic.misspellings import FILES
 
 ROOT = Path(__file__).parent.parent
 TABLES = (ROOT / "data" / "README.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.batches import FAR, FEWEST, PRICE, cut
+from edit_gec.editing.batching import FAR, FEWEST, PRICE, cut
 
 lengths = st.lists(st.integers(1, 200), max_size=60)
 

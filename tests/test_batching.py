@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("fastapi")
 import lively
 
-from edit_gec import decode
 from edit_gec.corrector import Corrector
-from edit_gec.server.batching import Batcher, Busy
-from edit_gec.server.checker import Cache
-from edit_gec.server.metrics import Metrics
-from edit_gec.tokens import Pieces
+from edit_gec.editing import decode
+from edit_gec.modeling.tokenizer import Pieces
+from edit_gec.runtime.async_corrector import Cache
+from edit_gec.runtime.dynamic_batching import Batcher, Busy
+from edit_gec.runtime.metrics import Metrics
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 import torch
 from tiny_t5 import SHAPE, pairs, random_target, trained_target
 
-from edit_gec import regions
+from edit_gec import tracing
 from edit_gec.benching import (
     cold,
     cost,
@@ -33,21 +33,21 @@ from edit_gec.benching import (
 )
 from edit_gec.benching.replay import Stream, Streams, record, replayed
 from edit_gec.benching.setup import Setup
-from edit_gec.checkpoint import save_t5
-from edit_gec.cli import main
+from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
-from edit_gec.decode import Options
-from edit_gec.edit5 import PRESETS, EdiT5Config
+from edit_gec.editing.decode import Options
 from edit_gec.errors import InputError
-from edit_gec.speculation import Statistics, Trace
-from edit_gec.t5 import PRESETS as T5_PRESETS
-from edit_gec.t5 import T5Config
-from edit_gec.tokens import EOS, FILE
+from edit_gec.modeling.checkpoint import save_t5
+from edit_gec.modeling.edit5 import PRESETS, EdiT5Config
+from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
+from edit_gec.modeling.t5 import T5Config
+from edit_gec.modeling.tokenizer import EOS, FILE
+from edit_gec.speculative.theory import Statistics, Trace
 
 if TYPE_CHECKING:
-    from edit_gec.edit5 import EdiT5
-    from edit_gec.target import Target
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.modeling.tokenizer import Tokens
+    from edit_gec.speculative.target import Target
 
 SENTENCES = [source for source, _ in pairs(6, 7)]
 
@@ -138,7 +138,7 @@ def test_random_models_take_the_steps_of_a_stream(
 def test_a_replayed_step_is_computed(tokens: Tokens) -> None:
     untrained = random_target(tokens, 3, max_length=48)
     streams = Streams({"She go.": Stream([5, 6, 7, 8, EOS])})
-    with replayed(streams, edit5=False), regions.listen(clock := regions.Clock()):
+    with replayed(streams, edit5=False), tracing.listen(clock := tracing.Clock()):
         assert untrained.generate(["She go."]) == [[5, 6, 7, 8, EOS]]
     assert sum(span.name == "decoder step" for span in clock.spans) == 5
     with replayed(streams), pytest.raises(InputError, match="no stream to replay for 'He go.'"):

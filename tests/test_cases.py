@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from edit_gec.cli import main
+from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.scoring.cases import Case, as_data, judge, read, read_plain, table
+from edit_gec.evaluation.checklist import Case, as_data, judge, read, read_plain, table
 
 CASES = [
     {"kind": "names", "text": "Siobhan moved to Kraków."},

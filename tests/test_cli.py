@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from edit_gec.cli import main
+from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector, find_model
 from edit_gec.errors import InputError
 
@@ -358,7 +358,7 @@ def test_progress_bar_on_long_work_on_a_terminal() -> None:
 
 def test_help_and_version_need_no_heavy_module() -> None:
     script = (
-        "import sys\nfrom edit_gec.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "import sys\nfrom edit_gec.cli.main import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
         "heavy = {'torch', 'numpy', 'rich', 'transformers', 'spacy', 'sentencepiece'} & set(sys.modules)\n"
         "print(sorted(heavy), len(sys.modules), file=sys.stderr)"
     )
@@ -371,12 +371,12 @@ def test_help_and_version_need_no_heavy_module() -> None:
 
 @pytest.mark.parametrize("name", ["score", "train"])
 def test_a_command_whose_extra_is_missing_says_which(name: str) -> None:
-    script = (
-        f"import sys\nsys.modules['edit_gec.{name}'] = None\nfrom edit_gec.cli import main\nsys.exit(main(['{name}']))"
-    )
+    module = {"score": "edit_gec.cli.score", "train": "edit_gec.training.run"}[name]
+    start = f"import sys\nfrom edit_gec.cli.main import main\nsys.modules['{module}'] = None\n"
+    script = f"{start}sys.exit(main(['{name}']))"
     status, out, talk = run(command=[sys.executable, "-c", script])
     assert (status, out) == (1, b"")
-    assert talk == f"edit-gec: {name} needs edit_gec.{name}; install it: pip install 'edit-gec[{name}]'\n"
+    assert talk == f"edit-gec: {name} needs {module}; install it: pip install 'edit-gec[{name}]'\n"
 
 
 @pytest.mark.parametrize("name", ["score", "train"])
@@ -395,7 +395,7 @@ def test_explain() -> None:
     )
 
 
-@pytest.mark.parametrize("missing", ["edit_gec.explain", "spacy"])
+@pytest.mark.parametrize("missing", ["edit_gec.annotation.explain", "spacy"])
 def test_explain_without_its_extra_says_so(missing: str) -> None:
     script = f"import runpy, sys\nsys.modules['{missing}'] = None\nrunpy.run_path({STAND_IN[1]!r}, run_name='__main__')"
     command = [sys.executable, "-c", script]
@@ -422,8 +422,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real model folder, tiny and never trained, with random weights that change something in most of our texts."""
     import torch
 
-    from edit_gec.edit5 import EdiT5, EdiT5Config
-    from edit_gec.tokens import Tokens, train_vocabulary
+    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+    from edit_gec.modeling.tokenizer import Tokens, train_vocabulary
 
     folder = tmp_path_factory.mktemp("model")
     corpus = folder / "corpus.txt"
@@ -514,7 +514,7 @@ def test_precision(model: Path, here: Callable[..., tuple[int, bytes]]) -> None:
 def test_numbers_that_the_processor_does_not_compute_in(
     slow: bool, model: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("edit_gec.linear.computes", lambda dtype, device: not slow)
+    monkeypatch.setattr("edit_gec.modeling.onednn.computes", lambda dtype, device: not slow)
     Path("a.txt").write_text("She go.")
     assert main(["correct", "--model", str(model), "--dtype", "bfloat16", "a.txt"]) == 0
     assert ("does not compute in bfloat16" in capfd.readouterr().err) == slow

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from texts import brief, nasty, thorough
 from tiny_t5 import pairs, trained_target
 
-from edit_gec.corpora import lines
-from edit_gec.corpora.chunk import Columns, Unit
-from edit_gec.corpora.once import Once
-from edit_gec.corpora.parts import revert
-from edit_gec.corpora.plan import plan
+from edit_gec.corpus import lines
+from edit_gec.corpus.job import revert
+from edit_gec.corpus.partition import plan
+from edit_gec.corpus.records import Columns, Unit
 from edit_gec.corrector import Correction, Corrector
-from edit_gec.edits import Edit, apply
 from edit_gec.errors import InputError
-from edit_gec.tokens import Tokens
-from edit_gec.verified import Verifier
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.runtime.dedup import Once
+from edit_gec.speculative.verifier import Verifier
+from edit_gec.text.edits import Edit, apply
 
 COLUMNS = Columns()
 NAMES = ("offset", "length", "original", "replacement", "type", "confidence", "provenance")

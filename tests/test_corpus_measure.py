@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from corpora import PROSE
 
-from edit_gec.corpora import cost, measure
 from edit_gec.errors import InputError
+from edit_gec.performance import corpus_cost, corpus_rate
 
 
 def test_the_arithmetic() -> None:
-    assert doctest.testmod(cost).failed == doctest.testmod(measure).failed == 0
+    assert doctest.testmod(corpus_cost).failed == doctest.testmod(corpus_rate).failed == 0
     once = {"workers": 4, "summary": {"sentences_per_second": 1000.0, "duplicates": 0.0}}
     twice = {"workers": 4, "summary": {"sentences_per_second": 2000.0, "duplicates": 0.5}}  # half of them were free
-    assert cost.cost(once, 0.1) == cost.cost(twice, 0.1) == (1111.1, 111.11)
+    assert corpus_cost.cost(once, 0.1) == corpus_cost.cost(twice, 0.1) == (1111.1, 111.11)
 
 
 @pytest.mark.slow
@@ -27,13 +27,13 @@ def test_a_measurement_and_its_table(tmp_path: Path, model_folder: Path, capsys:
     prose, result = tmp_path / "prose.txt", tmp_path / "result.json"
     prose.write_text("\n".join([*PROSE, *PROSE]), encoding="utf-8")
     with pytest.raises(InputError, match="different lines, 400 are wanted"):
-        measure.main([str(prose), str(result), "--rows", "400"])
+        corpus_rate.main([str(prose), str(result), "--rows", "400"])
     options = ["--model", str(model_folder), "--no-types", "--quiet"]
-    measure.main([str(prose), str(result), "--rows", "400", "--distinct", "8", *options])
+    corpus_rate.main([str(prose), str(result), "--rows", "400", "--distinct", "8", *options])
     (run,) = json.loads(result.read_text())["runs"]
     assert run["summary"]["rows"] == 400 and run["summary"]["duplicates"] > 0.9
     assert run["worker_mb"] >= max(run["worker_mb_in_time"]) > run["driver_mb"] > 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prose.txt", "result.json"]
-    cost.main([str(result), "--core-hour", "0.05"])
+    corpus_cost.main([str(result), "--core-hour", "0.05"])
     _, _, line = capsys.readouterr().out.splitlines()
     assert line.startswith("| 400 | 1 | ") and line.endswith(f" | {run['worker_mb']} |  |  |")

@@ -15,16 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edit_gec.corrupt import RULES, Corruptor, Rule, error_count
-from edit_gec.corruption import confusions, misspellings
-from edit_gec.corruption import slips_function_words as function_words
-from edit_gec.corruption import slips_nouns as nouns
-from edit_gec.corruption import slips_surface as surface
-from edit_gec.corruption import slips_verbs as verbs
-from edit_gec.corruption.inflections import Lexicon
-from edit_gec.corruption.misspellings import Misspeller, same_but_for_dialect, usable_lists
-from edit_gec.corruption.rewrite import Edit, Rewrite
 from edit_gec.errors import InputError
+from edit_gec.training.synthetic import confusions, function_words, misspellings, nouns, surface, verbs
+from edit_gec.training.synthetic.corruptor import RULES, Corruptor, Rule, error_count
+from edit_gec.training.synthetic.inflections import Lexicon
+from edit_gec.training.synthetic.misspellings import Misspeller, same_but_for_dialect, usable_lists
+from edit_gec.training.synthetic.sentence import Edit, Rewrite
 
 SENTENCES = (
     "My sister has lived in Lisbon since she finished her studies, and she enjoys teaching young children.",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edit_gec import course
-from edit_gec.recipe import Stage
+from edit_gec.training import course
+from edit_gec.training.recipe import Stage
 
 LONG = Stage(
     "long",

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import brief, law, nasty
 
-from edit_gec import decode, insertion
-from edit_gec.confidence import CASE, INSERTED, SPELLING, Evidence, Scale, together
-from edit_gec.decode import Options, Prediction, assemble, follow_points, predict, read_options, walk
-from edit_gec.edit5 import EdiT5
+from edit_gec.editing import decode, insertion
+from edit_gec.editing.confidence import CASE, INSERTED, SPELLING, Evidence, Scale, together
+from edit_gec.editing.decode import Options, Prediction, assemble, follow_points, predict, read_options, walk
+from edit_gec.editing.insertion import Slot
+from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, realize, spans, unchanged
+from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
-from edit_gec.insertion import Slot
-from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, Plan, realize, spans, unchanged
-from edit_gec.tagging import choose_tags
-from edit_gec.tokens import EOS, PAD, UNK, Tokens
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
 
 TEXTS = [
     "i was walking through the park when struck by bicycle.",

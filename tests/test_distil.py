@@ -10,15 +10,15 @@ import torch
 from tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.corrector import Corrector
-from edit_gec.distil import distil, write
-from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
-from edit_gec.exactness import Flip, flips, summary
-from edit_gec.real_edits import RealEdits
-from edit_gec.speculator import Speculator, main, read_pairs, train_speculator
-from edit_gec.target import Target
-from edit_gec.tokens import Tokens
-from edit_gec.verified import Verifier
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.speculative.exactness import Flip, flips, summary
+from edit_gec.speculative.mlp_speculator import Speculator, main, read_pairs, train_speculator
+from edit_gec.speculative.target import Target
+from edit_gec.speculative.verifier import Verifier
+from edit_gec.training.distillation import distil, write
+from edit_gec.training.edit_pairs import RealEdits
 
 SOURCES = [source for source, _ in pairs(10, seed=3)]
 

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from texts import brief, law, valid
 from tiny_t5 import pairs, random_target, trained_target
 
-from edit_gec.decode import Options
-from edit_gec.draft import Follow, Gamma, NGrams, Proposal, Row, SharedEdiT5, SmallT5, edit5_writer
-from edit_gec.edit5 import EdiT5
+from edit_gec.editing.decode import Options
 from edit_gec.errors import InputError
-from edit_gec.resync import Hypothesis, Resync, UniqueNGram, meetings, recurrence
-from edit_gec.speculation import Trace, best_gamma, expected_tokens, gain
-from edit_gec.speculator import Speculated, Speculator, train_speculator
-from edit_gec.target import Sampling, Target, uniform
-from edit_gec.tokens import EOS, Tokens
-from edit_gec.verify import verify
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tokenizer import EOS, Tokens
+from edit_gec.speculative.decode import verify
+from edit_gec.speculative.drafters import Follow, Gamma, NGrams, Proposal, Row, SharedEdiT5, SmallT5, edit5_writer
+from edit_gec.speculative.mlp_speculator import Speculated, Speculator, train_speculator
+from edit_gec.speculative.realign import Hypothesis, Resync, UniqueNGram, meetings, recurrence
+from edit_gec.speculative.target import Sampling, Target, uniform
+from edit_gec.speculative.theory import Trace, best_gamma, expected_tokens, gain
 
 # ---------------------------------------------------------------- re-synchronisation
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import torch
 
-from edit_gec.checkpoint import read_config, save_t5
-from edit_gec.collate import collate, example
-from edit_gec.edit5 import Batch, EdiT5, Losses, Output, edit5_config, grow, warm_start
+from edit_gec.editing.plan import INSERT, KEEP
 from edit_gec.errors import InputError
-from edit_gec.plan import INSERT, KEEP
-from edit_gec.t5 import T5, T5Config
-from edit_gec.tokens import Tokens
+from edit_gec.modeling.checkpoint import read_config, save_t5
+from edit_gec.modeling.edit5 import Batch, EdiT5, Losses, Output, edit5_config, grow, warm_start
+from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.training.collate import collate, example
 
 PAIRS = [
     ("i was walking when struck by bicycle.", "I was walking when I was struck by a bicycle."),
@@ -198,7 +198,7 @@ def test_older_folders_have_no_empty_slots(model: EdiT5) -> None:
 
 def test_loading_starts_quickly(model_folder: Path) -> None:
     """torch's Python kernels for tensors without memory are 800 modules: 1.2 s for nothing."""
-    code = f"import sys; from edit_gec.edit5 import EdiT5; EdiT5.load({str(model_folder)!r}); " \
+    code = f"import sys; from edit_gec.modeling.edit5 import EdiT5; EdiT5.load({str(model_folder)!r}); " \
         "print([m for m in ('torch._inductor', 'torch._dynamo', 'sympy') if m in sys.modules])"  # fmt: skip
     root = Path(__file__).parent.parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=120)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.edits import Edit, apply, check, minimal, offsets, spans
+from edit_gec.text.edits import Edit, apply, check, minimal, offsets, spans
 
 # Astral emoji, ZWJ family, combining marks, CRLF, lone CR, NBSP, line separators, scripts of 1 to 4 UTF-8 bytes.
 PIECES = [

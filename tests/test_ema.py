@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from edit_gec.ema import Average
 from edit_gec.errors import InputError
+from edit_gec.training.ema import Average
 
 
 def test_the_average_follows_the_weights(tmp_path: Path) -> None:

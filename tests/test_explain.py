@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("errant")
-from edit_gec.edits import Edit
-from edit_gec.explain import _annotator, explain, forgetting, message
+from edit_gec.annotation.explain import _annotator, explain, forgetting, message
+from edit_gec.text.edits import Edit
 
 
 def edit(text: str, old: str, new: str) -> Edit:

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec import files
 from edit_gec.errors import InputError
+from edit_gec.text import files
 
 BOMS = [b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE]
 CODECS = dict(zip(BOMS, ["utf-8", "utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"], strict=True))

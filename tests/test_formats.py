@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec import formats
+from edit_gec.text import formats
 
 NAMES = {
     "markdown": "a.md B.MD a.markdown a.qmd foo.py.md README.md docs/build.md",

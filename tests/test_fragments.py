@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import law
 
-from edit_gec.sentences import split
-from edit_gec.splitting.fragments import keep_case, keep_end
+from edit_gec.text.fragments import keep_case, keep_end
+from edit_gec.text.sentences import split
 
 BLOCKS = [
     ("- local build\n", ["local build"]),

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from edit_gec.checkpoint import WEIGHTS, read_tensors
-from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
-from edit_gec.int8 import LARGEST, LEAST, SCALES, packed, rounded, unpacked
+from edit_gec.modeling.checkpoint import WEIGHTS, read_tensors
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.quantization import LARGEST, LEAST, SCALES, packed, rounded, unpacked
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(1e-30, 1e30), st.integers(0, 2**31))

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from texts import thorough, valid
 
 pytest.importorskip("fastapi")
-from edit_gec.edits import Edit, apply
 from edit_gec.errors import InputError
-from edit_gec.server import annotated, english, languagetool
+from edit_gec.server import languagetool
+from edit_gec.text import annotated, language_id
+from edit_gec.text.edits import Edit, apply
 
 GO = Edit(4, 6, "go", "goes", 0.9, type="R:VERB:SVA", message="subject-verb agreement: 'go' -> 'goes'")
 
@@ -225,4 +226,4 @@ def test_projected_spans_hold_what_the_view_holds(parts: list[dict[str, Any]], d
     ],
 )
 def test_english_or_not(text: str, sure: bool) -> None:
-    assert (english.confidence(text) >= 0.5) is sure
+    assert (language_id.confidence(text) >= 0.5) is sure

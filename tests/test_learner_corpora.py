@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from edit_gec.errors import InputError
-from edit_gec.learner_corpora import (
+from edit_gec.training.clean_prose import fingerprint
+from edit_gec.training.edit_pairs import RealEdits
+from edit_gec.training.learner_corpora import (
     corrupted,
     main,
     read_c4_200m,
@@ -23,8 +25,6 @@ from edit_gec.learner_corpora import (
     read_tsv,
     write,
 )
-from edit_gec.pairs import fingerprint
-from edit_gec.real_edits import RealEdits
 
 M2 = """S It 's a well - known problem , said she .
 A 8 10|||R:WO|||she said|||REQUIRED|||-NONE-|||0

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from edit_gec.checkpoint import read_config, save_t5
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
-from edit_gec.learner_corpora import main
-from edit_gec.recipe import read_recipe
-from edit_gec.t5 import T5, T5Config
-from edit_gec.tokens import FILE, Tokens
-from edit_gec.train import train
+from edit_gec.modeling.checkpoint import read_config, save_t5
+from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.training.learner_corpora import main
+from edit_gec.training.recipe import read_recipe
+from edit_gec.training.run import train
 
 RECIPE = Path(__file__).parent.parent / "models" / "edit5-base" / "recipe.toml"
 LEARNERS = {

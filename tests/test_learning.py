@@ -13,14 +13,14 @@ from itertools import islice
 import pytest
 import torch
 
-from edit_gec import course
-from edit_gec.collate import Counts, collate, example
-from edit_gec.decode import Options, Prediction, predict
-from edit_gec.edit5 import EdiT5
-from edit_gec.optim import optimizer_for
-from edit_gec.plan import realize
-from edit_gec.recipe import Recipe, Stage
-from edit_gec.tokens import Tokens
+from edit_gec.editing.decode import Options, Prediction, predict
+from edit_gec.editing.plan import realize
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.training import course
+from edit_gec.training.collate import Counts, collate, example
+from edit_gec.training.optim import optimizer_for
+from edit_gec.training.recipe import Recipe, Stage
 
 STEPS, PAIRS = 180, 32
 PEOPLE, VERBS = ["We", "They", "The children"], ["walk", "wait", "sing", "sleep"]

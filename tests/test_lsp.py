@@ -25,17 +25,17 @@ from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient, client_capabilities
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
-from edit_gec.cli import main
+from edit_gec.annotation.explain import explain
+from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
-from edit_gec.edits import Edit, apply
-from edit_gec.explain import explain
-from edit_gec.language_server.documents import Document, encoding_name
-from edit_gec.language_server.memory import Memory
-from edit_gec.language_server.options import Options
-from edit_gec.language_server.positions import Lines
-from edit_gec.language_server.server import Server
-from edit_gec.report import describe, rule_id, sarif
+from edit_gec.lsp.documents import Document, encoding_name
+from edit_gec.lsp.options import Options
+from edit_gec.lsp.positions import Lines
+from edit_gec.lsp.server import Server
+from edit_gec.lsp.user_dictionary import Memory
 from edit_gec.server import languagetool
+from edit_gec.text.edits import Edit, apply
+from edit_gec.text.render import describe, rule_id, sarif
 
 PATIENCE_S = 120
 PROFILES = {"visual_studio_code": "utf-16", "neovim": "utf-8", "emacs": "utf-32"}
@@ -377,7 +377,7 @@ def test_a_long_document_is_shown_paragraph_by_paragraph(
 ) -> None:
     text = "\n\n".join(f"{PROSE} Number {n}." for n in range(6))
     shows: list[list[types.Diagnostic]] = []
-    monkeypatch.setattr("edit_gec.language_server.server.SHOW_S", 0.0)
+    monkeypatch.setattr("edit_gec.lsp.server.SHOW_S", 0.0)
     monkeypatch.setattr(Server, "text_document_publish_diagnostics", lambda _, params: shows.append(params.diagnostics))
 
     async def session() -> None:

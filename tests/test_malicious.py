@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 import torch
 
-from edit_gec.checkpoint import INDEX, WEIGHTS, load_t5, read_config, read_tensors
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
-from edit_gec.tokens import FILE, Tokens
+from edit_gec.modeling.checkpoint import INDEX, WEIGHTS, load_t5, read_config, read_tensors
+from edit_gec.modeling.tokenizer import FILE, Tokens
 
 GIGABYTE = 2**30
 

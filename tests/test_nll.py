@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from edit_gec.collate import example
-from edit_gec.edit5 import Batch, EdiT5
-from edit_gec.scoring import m2
-from edit_gec.tokens import Tokens
+from edit_gec.annotation import m2
+from edit_gec.modeling.edit5 import Batch, EdiT5
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.training.collate import example
 
 SCRIPT = Path(__file__).parent.parent / "profiles" / "training" / "nll.py"
 M2 = """S They has n't a dog .

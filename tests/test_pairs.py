@@ -10,7 +10,8 @@ import pytest
 from conftest import PROSE
 
 from edit_gec.errors import InputError
-from edit_gec.pairs import (
+from edit_gec.text.sentences import split
+from edit_gec.training.clean_prose import (
     CORPORA,
     Unit,
     find_corpora,
@@ -22,7 +23,6 @@ from edit_gec.pairs import (
     sentences_of,
     units,
 )
-from edit_gec.sentences import split
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from edit_gec import edit5, t5
-from edit_gec.cli import main
+from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.measuring import clock, roofline, traced
 from edit_gec.measuring.replay import CASE_STUDY, Text
 from edit_gec.measuring.systems import Models, Settings, System, build, load
-from edit_gec.regions import STAGES
+from edit_gec.modeling import edit5, t5
+from edit_gec.tracing import STAGES
 
 SHAPE = {"vocab_size": 8128, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2}
 MOVED = Text("I have never such a thing seen before .", "I have never seen such a thing before .")

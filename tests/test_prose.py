@@ -14,16 +14,16 @@ pytest.importorskip("pygments")
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from edit_gec.edits import Edit
+from edit_gec.config import Settings
 from edit_gec.errors import InputError
-from edit_gec.language_server.documents import Document, Mark
-from edit_gec.language_server.memory import Lines as LinesOfFile
-from edit_gec.language_server.memory import Memory
-from edit_gec.language_server.options import Options
-from edit_gec.language_server.positions import Lines
-from edit_gec.language_server.prose import prose
-from edit_gec.server.annotated import NOWHERE
-from edit_gec.settings import Settings
+from edit_gec.lsp.documents import Document, Mark
+from edit_gec.lsp.options import Options
+from edit_gec.lsp.positions import Lines
+from edit_gec.lsp.user_dictionary import Lines as LinesOfFile
+from edit_gec.lsp.user_dictionary import Memory
+from edit_gec.text.annotated import NOWHERE
+from edit_gec.text.edits import Edit
+from edit_gec.text.prose import prose
 
 PYTHON = '''#!/usr/bin/env python
 """The module do things.

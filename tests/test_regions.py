@@ -8,7 +8,7 @@ from pathlib import Path
 
 import edit_gec
 from edit_gec.corrector import Corrector
-from edit_gec.regions import STAGES, STEP, Clock, Span, listen, region
+from edit_gec.tracing import STAGES, STEP, Clock, Span, listen, region
 
 TEXT = "She go to school 🏠 and its late. I has two banana , but the the dog eat it.\r\nWe was there on 3 May."
 

@@ -9,9 +9,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from edit_gec import Corrector
-from edit_gec.edits import Change, changed
-from edit_gec.reread import LITTLE, compose, holds
-from edit_gec.tokens import Pieces
+from edit_gec.editing.second_pass import LITTLE, compose, holds
+from edit_gec.modeling.tokenizer import Pieces
+from edit_gec.text.edits import Change, changed
 
 TEXT = st.text("ab ,", max_size=14)
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.scoring.cases import Judged, judge, read, table
+from edit_gec.evaluation.checklist import Judged, judge, read, table
 
 FOLDER = Path(__file__).parent / "robustness"
 LEAVE_ALONE, CORRECT, OBVIOUS = (FOLDER / f"{name}.jsonl" for name in ("leave_alone", "correct", "obvious"))

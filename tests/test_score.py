@@ -15,10 +15,11 @@ pytest.importorskip("errant")
 import errant
 from errant.commands import compare_m2, m2_to_m2, parallel_to_m2
 
-from edit_gec import score
+from edit_gec.annotation import m2
+from edit_gec.annotation.errant_edits import Extractor
+from edit_gec.cli import score
 from edit_gec.errors import InputError
-from edit_gec.scoring import counts, judge, m2
-from edit_gec.scoring.extract import Extractor
+from edit_gec.evaluation import errant_score, evaluate
 
 SAMPLES = Path(__file__).parent.parent / "data" / "samples" / "score"
 SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref0.txt", SAMPLES / "ref1.txt"]
@@ -26,7 +27,7 @@ SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return judge.extractor(None)
+    return evaluate.extractor(None)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,7 @@ def test_empty_lines_as_errant_has_them(
     assert [s.tokens for s in blocks] == [["He", "go", "home", "."], ["Fine", "."]]
     (data,) = run(capsys, "--source", source, "--ref", ref, "--hyp", hyp)
     assert (data["scores"]["TP"], data["scores"]["FP"], data["scores"]["FN"]) == (0, 1, 2)
-    assert blocks[0].annotators[0] == judge.extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
+    assert blocks[0].annotators[0] == evaluate.extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
 
 
 def test_re_extraction_equals_errant_m2(
@@ -100,7 +101,7 @@ def test_re_extraction_equals_errant_m2(
 
 
 @pytest.mark.filterwarnings("ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
-@pytest.mark.parametrize("mode", list(counts.MODES))
+@pytest.mark.parametrize("mode", list(errant_score.MODES))
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_tables_equal_errant_compare(
     mode: str,
@@ -114,7 +115,7 @@ def test_tables_equal_errant_compare(
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     wanted = {r[0]: r[1:] for r in rows if len(r) == 7 and r[1].isdigit()}
     total = next(r for r in rows if len(r) == 6 and r[0].isdigit())
-    ours = counts.compare(m2.read(theirs[0]), m2.read(theirs[1]), mode)
+    ours = errant_score.compare(m2.read(theirs[0]), m2.read(theirs[1]), mode)
     found = {k: [*map(str, (n.tp, n.fp, n.fn)), *map(str, n.prf())] for k, n in ours.at_level(level).items()}
     assert found == wanted
     assert [*map(str, (ours.total.tp, ours.total.fp, ours.total.fn)), *map(str, ours.prf)] == total
@@ -178,7 +179,7 @@ def test_edit_gec_as_the_system(tmp_path: Path, capsys: pytest.CaptureFixture[st
     """A small random model: its edits are noise, but each has a confidence, and all of the path is real."""
     torch = pytest.importorskip("torch")
     from edit_gec.corrector import _HERE
-    from edit_gec.edit5 import EdiT5, EdiT5Config
+    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
 
     vocabulary = _HERE.parent / "models" / "edit5-mini" / "spiece.model"
     torch.manual_seed(3)

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edit_gec.annotation import m2
+from edit_gec.annotation.m2 import M2Edit, M2Sentence
 from edit_gec.errors import InputError
-from edit_gec.scoring import benchmarks, calibration, counts, gleu, m2, project, significance, systems
-from edit_gec.scoring.m2 import M2Edit, M2Sentence
-from edit_gec.scoring.systems import Change, Output
+from edit_gec.evaluation import calibration, datasets, errant_score, gleu, projection, significance, systems
+from edit_gec.evaluation.systems import Change, Output
 
 SAMPLES = Path(__file__).parent.parent / "data" / "samples" / "score"
 WORDS = st.lists(
@@ -35,20 +36,20 @@ WORDS = st.lists(
 @settings(deadline=None)
 @given(WORDS, st.booleans())
 def test_untouched_text_is_never_an_edit(tokens: list[str], split: bool) -> None:
-    raw = project.detokenise(tokens, split)
-    assert [raw.text[a:b] for a, b in raw.spans] == [project.WRITTEN.get(t, t) for t in tokens]
-    assert project.project(raw, raw.text, split) == tokens
-    assert project.project(raw, raw.text.replace(" ", "  "), split) == tokens
+    raw = projection.detokenise(tokens, split)
+    assert [raw.text[a:b] for a, b in raw.spans] == [projection.WRITTEN.get(t, t) for t in tokens]
+    assert projection.project(raw, raw.text, split) == tokens
+    assert projection.project(raw, raw.text.replace(" ", "  "), split) == tokens
 
 
 @settings(deadline=None)
 @given(WORDS, WORDS, WORDS)
 def test_a_change_in_the_middle_keeps_both_sides(left: list[str], old: list[str], right: list[str]) -> None:
     """One plain word for another, well apart from its neighbours: the rest keeps its tokens."""
-    raw = project.detokenise([*left, "before", *old, "after", *right])
+    raw = projection.detokenise([*left, "before", *old, "after", *right])
     start = raw.spans[len(left)][1]
     end = raw.spans[len(left) + 1 + len(old)][0]
-    result = project.project(raw, raw.text[:start] + " changed " + raw.text[end:])
+    result = projection.project(raw, raw.text[:start] + " changed " + raw.text[end:])
     assert result[: len(left)] == left
     assert result[len(result) - len(right) :] == right
 
@@ -63,7 +64,7 @@ def test_a_change_in_the_middle_keeps_both_sides(left: list[str], old: list[str]
     ],
 )
 def test_detokenise(tokens: str, text: str) -> None:
-    assert project.detokenise(tokens.split()).text == text
+    assert projection.detokenise(tokens.split()).text == text
 
 
 @pytest.mark.parametrize(
@@ -80,16 +81,16 @@ def test_detokenise(tokens: str, text: str) -> None:
     ],
 )
 def test_changes_come_back_on_tokens(corrected: str, tokens: str) -> None:
-    raw = project.detokenise("It is n't mine , said Ann .".split())
-    assert project.project(raw, corrected) == tokens.split()
+    raw = projection.detokenise("It is n't mine , said Ann .".split())
+    assert projection.project(raw, corrected) == tokens.split()
 
 
 def test_new_text_follows_the_hyphens_of_the_corpus() -> None:
-    assert project.hyphens_split(["a well - known man".split()])
+    assert projection.hyphens_split(["a well - known man".split()])
     whole = ["a well-known man".split(), "he is -".split(), "a two-day trip".split()]
-    assert not project.hyphens_split(whole)
-    raw = project.detokenise("a man".split(), False)
-    assert project.project(raw, "a well-known man", False) == "a well-known man".split()
+    assert not projection.hyphens_split(whole)
+    raw = projection.detokenise("a man".split(), False)
+    assert projection.project(raw, "a well-known man", False) == "a well-known man".split()
 
 
 # --- M2 ------------------------------------------------------------------------------------------------------------
@@ -117,18 +118,18 @@ def test_the_annotator_that_suits_the_score_so_far_is_taken() -> None:
     a, b = M2Edit(0, 1, "R:NOUN", "x"), M2Edit(1, 2, "R:NOUN", "y")
     hyp = [M2Sentence(["p", "q"], {0: [a]}), M2Sentence(["p", "q"], {0: []})]
     ref = [M2Sentence(["p", "q"], {0: [b], 1: [a, b]}), M2Sentence(["p", "q"], {0: [a], 4: []})]
-    score = counts.compare(hyp, ref)
+    score = errant_score.compare(hyp, ref)
     assert score.annotator == [1, 4]
-    assert score.total == counts.Counts(1, 0, 1)
-    assert score.split == counts.Split(hit=1, missed=1)
+    assert score.total == errant_score.Counts(1, 0, 1)
+    assert score.split == errant_score.Split(hit=1, missed=1)
 
 
 def test_four_way_split() -> None:
     hyp = [M2Edit(0, 1, "R:X", "a"), M2Edit(2, 3, "R:X", "b"), M2Edit(5, 5, "M:X", "c")]
     ref = [M2Edit(0, 1, "R:X", "a"), M2Edit(2, 4, "R:X", "d"), M2Edit(7, 8, "U:X", "")]
     tokens = list("abcdefgh")
-    score = counts.compare([M2Sentence(tokens, {0: hyp})], [M2Sentence(tokens, {0: ref})])
-    assert score.split == counts.Split(hit=1, wrong=1, over=1, missed=1)
+    score = errant_score.compare([M2Sentence(tokens, {0: hyp})], [M2Sentence(tokens, {0: ref})])
+    assert score.split == errant_score.Split(hit=1, wrong=1, over=1, missed=1)
 
 
 # --- GLEU ----------------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def test_gleu_punishes_short_output_and_checks_lengths() -> None:
 def test_f_score_equals_counts() -> None:
     score = significance.f_score(0.5)
     for tp, fp, fn in [(3, 4, 5), (0, 0, 7), (0, 3, 0), (0, 0, 0), (5, 0, 0), (0, 2, 2)]:
-        assert round(float(score(np.array([tp, fp, fn]))) / 100, 4) == counts.Counts(tp, fp, fn).prf()[2]
+        assert round(float(score(np.array([tp, fp, fn]))) / 100, 4) == errant_score.Counts(tp, fp, fn).prf()[2]
 
 
 def test_resampling_sees_a_difference_and_no_difference() -> None:
@@ -204,7 +205,7 @@ def test_logistic_regression_of_several_features() -> None:
 
 
 def test_confidence_finds_its_edit() -> None:
-    raw = project.detokenise("He go to home .".split())
+    raw = projection.detokenise("He go to home .".split())
     changes = [Change(3, 5, "goes", 0.9), Change(6, 9, "", 0.4)]
     edits = [M2Edit(1, 2, "R:VERB:SVA", "goes"), M2Edit(2, 3, "U:PREP", "")]
     found = calibration.outcomes(raw, changes, edits, edits[:1])
@@ -232,7 +233,7 @@ def test_a_command_sees_unicode_lines() -> None:
 def test_published_layouts_are_found(tmp_path: Path) -> None:
     source, reference = (SAMPLES / "source.txt").read_text(), (SAMPLES / "ref0.txt").read_text()
     block = "S He go\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\n"
-    for name, corpus in benchmarks.CORPORA.items():
+    for name, corpus in datasets.CORPORA.items():
         for place, layout in enumerate(corpus.sources):
             folder = tmp_path / f"{name}.{place}"
             path = folder / layout
@@ -240,18 +241,18 @@ def test_published_layouts_are_found(tmp_path: Path) -> None:
             path.write_text(source if corpus.metric != "errant" else block)
             if corpus.references:
                 with pytest.raises(InputError, match="get it: github.com"):
-                    benchmarks.find(name, folder)
+                    datasets.find(name, folder)
             for i in range(2 if corpus.references else 0):
                 (folder / corpus.references[place].format(i=i)).write_text(reference)
-            (test,) = benchmarks.find(name, folder)
+            (test,) = datasets.find(name, folder)
             assert (test.name, test.metric, len(test.references)) == (name, corpus.metric, 2 * bool(corpus.references))
-    for name, members in benchmarks.GROUPS.items():
-        assert set(members) <= set(benchmarks.CORPORA), name
+    for name, members in datasets.GROUPS.items():
+        assert set(members) <= set(datasets.CORPORA), name
 
 
 def test_absent_sets_say_where_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no .*ABCN.dev.gold.bea19.m2; get it: .*bea2019st"):
-        benchmarks.find("bea-dev", tmp_path)
+        datasets.find("bea-dev", tmp_path)
 
 
 def test_hub_layout(tmp_path: Path) -> None:
@@ -264,11 +265,11 @@ def test_hub_layout(tmp_path: Path) -> None:
     folder = tmp_path / "tiny"
     folder.mkdir()
     (folder / "validation.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
-    test = benchmarks.find(f"hf:{folder}", None)[0]
+    test = datasets.find(f"hf:{folder}", None)[0]
     assert test.lines == ["He go home .", "Fine ."]
     assert test.references == [["He goes home .", "Fine ."], ["He went home .", "Fine ."]]
     with pytest.raises(InputError, match="does not load"):
-        benchmarks.find(f"hf:{folder}:absent", None)
+        datasets.find(f"hf:{folder}:absent", None)
 
 
 def test_draws_are_seeded() -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edit_gec.sentences import Sentence, split
-from edit_gec.splitting.markup import LEFT_OUT, regions
+from edit_gec.text.markup import LEFT_OUT, regions
+from edit_gec.text.sentences import Sentence, split
 
 NASTY = [
     *"\n\n\n\r\t.!?*_`[](){}<>|#-~$\\\"'“”:;/@%&=+^0aAbI \u00a0\u2028\u0301é中。😀\u200d\u202e",

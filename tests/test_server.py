@@ -33,14 +33,14 @@ import language_tool_python
 import lively
 from lively import LIMITS, PROSE, serving
 
-from edit_gec.cli import main
+from edit_gec.cli.main import main
+from edit_gec.cli.serve import _listen
 from edit_gec.corrector import Corrector
-from edit_gec.edits import Edit
 from edit_gec.errors import InputError
-from edit_gec.serve import _listen
-from edit_gec.server.guard import Limits
-from edit_gec.server.naming import Names
-from edit_gec.verified import Verifier
+from edit_gec.runtime.type_cache import Names
+from edit_gec.server.middleware import Limits
+from edit_gec.speculative.verifier import Verifier
+from edit_gec.text.edits import Edit
 
 # The package imports its command line, and that pkg_resources, which setuptools no longer has.
 pylanguagetool = runpy.run_path(str(Path(str(find_spec("pylanguagetool").origin)).with_name("api.py")))  # type: ignore[union-attr]

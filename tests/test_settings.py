@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edit_gec import settings
+from edit_gec import config
 from edit_gec.errors import InputError
 
 
@@ -20,24 +20,24 @@ def test_nearest_with_our_table_wins(tmp_path: Path, monkeypatch: pytest.MonkeyP
     deep = _project(tmp_path, "min-confidence = 0.8\nexclude = ['vendor']")
     (tmp_path / "docs" / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
     for paths in ([str(deep)], [str(deep / "a.txt"), str(tmp_path / "docs" / "b.txt")]):
-        found = settings.nearest(paths)
-        assert found == settings.Settings(min_confidence=0.8, exclude=("vendor",), root=str(tmp_path))
+        found = config.nearest(paths)
+        assert found == config.Settings(min_confidence=0.8, exclude=("vendor",), root=str(tmp_path))
     monkeypatch.chdir(deep)
-    assert settings.nearest([]).min_confidence == 0.8
-    assert settings.nearest(["a.txt"]).min_confidence == 0.8
+    assert config.nearest([]).min_confidence == 0.8
+    assert config.nearest(["a.txt"]).min_confidence == 0.8
 
 
 def test_words_listed_or_in_a_file(tmp_path: Path) -> None:
     deep = _project(tmp_path, "dictionary = 'docs/words.txt'")
     (tmp_path / "docs" / "words.txt").write_text("kubectl\r\n\r\n  Grafana \nzwei Wörter\n")
-    assert settings.nearest([str(deep)]).dictionary == ("kubectl", "Grafana", "zwei Wörter")
-    assert settings.parse({"dictionary": ["kubectl"]}, "p").dictionary == ("kubectl",)
+    assert config.nearest([str(deep)]).dictionary == ("kubectl", "Grafana", "zwei Wörter")
+    assert config.parse({"dictionary": ["kubectl"]}, "p").dictionary == ("kubectl",)
 
 
 def test_a_model_folder_is_relative_to_the_file_and_a_name_stays_a_name(tmp_path: Path) -> None:
     deep = _project(tmp_path, "model = 'docs/deep'")
-    assert settings.nearest([str(deep)]).model == str(deep)
-    assert settings.parse({"model": "edit5-mini"}, str(tmp_path / "pyproject.toml")).model == "edit5-mini"
+    assert config.nearest([str(deep)]).model == str(deep)
+    assert config.parse({"model": "edit5-mini"}, str(tmp_path / "pyproject.toml")).model == "edit5-mini"
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,5 @@ def test_a_model_folder_is_relative_to_the_file_and_a_name_stays_a_name(tmp_path
 def test_wrong_settings_are_one_line_that_names_the_file(tmp_path: Path, table: str, complaint: str) -> None:
     deep = _project(tmp_path, table)
     with pytest.raises(InputError, match=complaint) as caught:
-        settings.nearest([str(deep)])
+        config.nearest([str(deep)])
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)

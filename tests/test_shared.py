@@ -11,19 +11,19 @@ import pytest
 import torch
 from conftest import SLOTS
 
-from edit_gec import checkpoint, shared
 from edit_gec.corrector import Corrector
-from edit_gec.decode import Options
-from edit_gec.draft import Follow, edit5_drafter, edit5_writer
-from edit_gec.edit5 import EdiT5
+from edit_gec.editing.decode import Options
 from edit_gec.errors import InputError
-from edit_gec.int8 import packed, unpacked
 from edit_gec.measuring.systems import Settings, load
-from edit_gec.t5 import T5, T5Config
-from edit_gec.target import Target
-from edit_gec.tokens import FILE, Tokens
-from edit_gec.verified import Verifier
-from edit_gec.verify import verify
+from edit_gec.modeling import checkpoint, shared_encoder
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.quantization import packed, unpacked
+from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.speculative.decode import verify
+from edit_gec.speculative.drafters import Follow, edit5_drafter, edit5_writer
+from edit_gec.speculative.target import Target
+from edit_gec.speculative.verifier import Verifier
 
 SENTENCES = ["She go home .", "They was here again", "My brother walk to the the station every day.", "I"]
 SHAPE = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 3, "num_decoder_layers": 2}
@@ -36,12 +36,12 @@ def folders(model: EdiT5, tokens: Tokens, tmp_path: Path) -> tuple[Path, Path]:
     model.save(tmp_path / "edit5")
     torch.manual_seed(0)
     t5 = T5(T5Config(vocab_size=tokens.size, tie_word_embeddings=True, scale_decoder_outputs=True, **SHAPE))
-    shared.take_encoder(t5, model)
+    shared_encoder.take_encoder(t5, model)
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for parameter in t5.decoder.parameters():
             parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
-    shared.save(t5, tmp_path / "t5", tmp_path / "edit5")
+    shared_encoder.save(t5, tmp_path / "t5", tmp_path / "edit5")
     for folder in ("edit5", "t5"):
         (tmp_path / folder / FILE).write_bytes(vocabulary)
     return tmp_path / "edit5", tmp_path / "t5"
@@ -119,9 +119,9 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     edit5, t5 = folders
     usual = EdiT5.load(edit5)
     heads = EdiT5.load(edit5)
-    own = {name: p for name, p in make_model(3).state_dict().items() if not name.startswith(shared.BODY)}
+    own = {name: p for name, p in make_model(3).state_dict().items() if not name.startswith(shared_encoder.BODY)}
     heads.load_state_dict(own, strict=False)
-    shared.save_heads(heads, t5 / "drafter")
+    shared_encoder.save_heads(heads, t5 / "drafter")
     assert set(checkpoint.read_tensors(t5 / "drafter")) == set(own)
     outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
     corrector = Corrector.load(edit5, target=t5)
@@ -144,9 +144,9 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     given = Target.load(t5, edit5=usual)
     assert given.edit5 is usual and given.drafter(usual, 1) is given.heads and given.drafter(usual, 2) is usual
     with pytest.raises(InputError, match="drafter: trained on another version of its encoder"):
-        shared.load_heads(t5 / "drafter", make_model(3))
+        shared_encoder.load_heads(t5 / "drafter", make_model(3))
     with pytest.raises(InputError, match="model_type 'edit5', edit5-heads are wanted"):
-        shared.load_heads(edit5, usual)
+        shared_encoder.load_heads(edit5, usual)
 
 
 def test_another_drafter_than_the_one_that_shares(

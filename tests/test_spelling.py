@@ -12,19 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import brief, nasty
 
-from edit_gec import Corrector, spelling
-from edit_gec.confidence import SPELLING
-from edit_gec.corruption.inflections import Lexicon
-from edit_gec.decode import Options, predict, rank_list
-from edit_gec.edit5 import EdiT5
-from edit_gec.edits import apply
+from edit_gec import Corrector
+from edit_gec.editing import lexicon
+from edit_gec.editing.confidence import SPELLING
+from edit_gec.editing.decode import Options, predict, rank_list
+from edit_gec.editing.insertion import MAX_INSERTION, Slot, fill, open_slots, score_candidates
+from edit_gec.editing.lexicon import FILE, Spelling, cased
+from edit_gec.editing.plan import KEEP, REPLACE, realize
+from edit_gec.editing.spelling import DOUBT, choose
 from edit_gec.errors import InputError
-from edit_gec.insertion import MAX_INSERTION, Slot, fill, open_slots, score_candidates
-from edit_gec.plan import KEEP, REPLACE, realize
-from edit_gec.respell import DOUBT, choose
-from edit_gec.spelling import FILE, Spelling, cased
-from edit_gec.tokens import EOS, PAD, Tokens
-from edit_gec.word_list import learn, regular_forms
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
+from edit_gec.text.edits import apply
+from edit_gec.training.build_lexicon import learn, regular_forms
+from edit_gec.training.synthetic.inflections import Lexicon
 
 WORDS = "the of a I garden because school Paris small become cause house houses café lot don't walk walked with".split()
 
@@ -34,7 +35,7 @@ def few() -> Spelling:
     return Spelling(WORDS)
 
 
-def texts_of(candidates: list[spelling.Candidate]) -> list[str]:
+def texts_of(candidates: list[lexicon.Candidate]) -> list[str]:
     return [candidate.text for candidate in candidates]
 
 
@@ -198,7 +199,7 @@ def test_the_best_of_cost_and_hearing_is_written(
     choose(model, tokens, memory, mask, [(slot, gap), (other, gap[1:])])
     assert tokens.decode(slot.pieces).strip() == "house garden" and slot.kind == SPELLING and slot.finished
     assert tokens.decode(other.pieces).strip() == "garden" and -20 < other.log_probability < 0
-    monkeypatch.setattr("edit_gec.respell.HEARD", 1e6)  # now only the decoder counts
+    monkeypatch.setattr("edit_gec.editing.spelling.HEARD", 1e6)  # now only the decoder counts
     again = Slot(slot.sentence, slot.k, slot.kept, slot.anchor)
     choose(model, tokens, memory, mask, [(again, gap[:1])])
     heard = score_candidates(model, tokens, memory, mask, [(again, tokens.ids(each.text)) for each in gap[0]])
@@ -214,8 +215,8 @@ class Words(Spelling):
     def knows(self, word: str) -> bool:
         return False
 
-    def _candidates(self, word: str) -> list[spelling.Candidate]:
-        return [spelling.Candidate(1.0, "house"), spelling.Candidate(2.0, "small garden")]
+    def _candidates(self, word: str) -> list[lexicon.Candidate]:
+        return [lexicon.Candidate(1.0, "house"), lexicon.Candidate(2.0, "small garden")]
 
 
 @brief
@@ -234,13 +235,13 @@ def test_respelt_plans_are_plans(model: EdiT5, tokens: Tokens, texts: list[str])
 
 
 def test_words_that_are_doubted_are_respelt(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("edit_gec.respell.DOUBT", -1.0)
-    monkeypatch.setattr(spelling, "FOREIGN", 9)
+    monkeypatch.setattr("edit_gec.editing.spelling.DOUBT", -1.0)
+    monkeypatch.setattr(lexicon, "FOREIGN", 9)
     corrector = Corrector(model, tokens, Options(keep_bias=8), folder=Path("none"), spelling=Words(WORDS))
     found = corrector.correct("xx, yy.")
     assert found.corrected in ("house, house.", "small garden, house.", "house, small garden.")
     assert found.corrected == apply(found.text, found.edits)
-    monkeypatch.setattr("edit_gec.respell.DOUBT", 2.0)
+    monkeypatch.setattr("edit_gec.editing.spelling.DOUBT", 2.0)
     assert corrector.correct("xx, yy.").edits == ()
     assert 0 < DOUBT < 1
 

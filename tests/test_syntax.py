@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("errant")
+from edit_gec.annotation import syntax
 from edit_gec.errors import InputError
-from edit_gec.scoring import syntax
 
 TREE = """# text = {word} dogs were seen.
 1	{word}	the	DET	DT	Definite=Def	2	det	_	_

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from texts import brief
 from torch import Tensor
 
-from edit_gec.checkpoint import INDEX, WEIGHTS, load_t5, save_t5
 from edit_gec.errors import InputError
-from edit_gec.t5 import T5, RelativeBias, T5Config
+from edit_gec.modeling.checkpoint import INDEX, WEIGHTS, load_t5, save_t5
+from edit_gec.modeling.t5 import T5, RelativeBias, T5Config
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 96,

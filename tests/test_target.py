@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from texts import brief
 from tiny_t5 import random_target
 
-from edit_gec.checkpoint import save_t5
 from edit_gec.errors import InputError
-from edit_gec.ragged import Decoding
-from edit_gec.target import Sampling, Target, choose, draw, probabilities, uniform
-from edit_gec.tokens import EOS, FILE, PAD, Tokens
+from edit_gec.modeling.checkpoint import save_t5
+from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
+from edit_gec.speculative.ragged_cache import Decoding
+from edit_gec.speculative.target import Sampling, Target, choose, draw, probabilities, uniform
 
 SENTENCES = ["She go home.", "My brother walk to the the station every day", "", "I", "They was late, again and again!"]
 

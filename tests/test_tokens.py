@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from texts import law, nasty, thorough, valid
 
 from edit_gec.errors import InputError
-from edit_gec.tokens import EOS, FILE, PAD, UNK, Pieces, Tokens
+from edit_gec.modeling.tokenizer import EOS, FILE, PAD, UNK, Pieces, Tokens
 
 
 def check_tiling(pieces: Pieces) -> None:

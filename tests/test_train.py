@@ -22,19 +22,19 @@ import pytest
 import torch
 from conftest import PROSE
 
-from edit_gec import course
-from edit_gec.checkpoint import read_config, read_tensors, save_t5
-from edit_gec.collate import example
 from edit_gec.corrector import Corrector
-from edit_gec.edit5 import PRESETS, EdiT5, EdiT5Config
 from edit_gec.errors import InputError
-from edit_gec.optim import optimizer_for
-from edit_gec.recipe import Recipe, Stage, read_recipe
-from edit_gec.shared import fingerprint, load_heads
-from edit_gec.t5 import T5, T5Config
-from edit_gec.tokens import FILE, Tokens
-from edit_gec.train import Pairs, average, buckets, train
-from edit_gec.trainer import checkpoints, update
+from edit_gec.modeling.checkpoint import read_config, read_tensors, save_t5
+from edit_gec.modeling.edit5 import PRESETS, EdiT5, EdiT5Config
+from edit_gec.modeling.shared_encoder import fingerprint, load_heads
+from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.training import course
+from edit_gec.training.collate import example
+from edit_gec.training.optim import optimizer_for
+from edit_gec.training.recipe import Recipe, Stage, read_recipe
+from edit_gec.training.run import Pairs, average, buckets, train
+from edit_gec.training.trainer import checkpoints, update
 
 RECIPE = """
 name = "tiny"

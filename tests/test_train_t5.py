@@ -11,17 +11,17 @@ import pytest
 import torch
 from conftest import PROSE
 
-from edit_gec import checkpoint, shared
-from edit_gec.collate import IGNORE
-from edit_gec.edit5 import EdiT5, EdiT5Config
 from edit_gec.errors import InputError
-from edit_gec.objective_t5 import Objective, example, load_stage
-from edit_gec.optim import optimizer_for
-from edit_gec.recipe import read_recipe
-from edit_gec.t5 import SLOTS, T5
-from edit_gec.target import Target
-from edit_gec.tokens import EOS, FILE, Tokens
-from edit_gec.train import train
+from edit_gec.modeling import checkpoint, shared_encoder
+from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+from edit_gec.modeling.t5 import SLOTS, T5
+from edit_gec.modeling.tokenizer import EOS, FILE, Tokens
+from edit_gec.speculative.target import Target
+from edit_gec.training.collate import IGNORE
+from edit_gec.training.objective_t5 import Objective, example, load_stage
+from edit_gec.training.optim import optimizer_for
+from edit_gec.training.recipe import read_recipe
+from edit_gec.training.run import train
 
 RECIPE = """
 name = "tiny"
@@ -101,10 +101,10 @@ def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> 
     )
 
     edit5 = EdiT5.load(tmp_path / "edit5")
-    t5, found, heads = shared.load(folder)
+    t5, found, heads = shared_encoder.load(folder)
     assert heads is None and found is not edit5
     assert t5.embedding is found.embedding and t5.encoder.layers[1] is found.encoder.layers[1]
-    again, given, _ = shared.load(folder, edit5)
+    again, given, _ = shared_encoder.load(folder, edit5)
     assert given is edit5 and again.embedding is edit5.embedding
     stage = load_stage(tmp_path / "runs" / "tiny" / "correct")
     ids = torch.tensor([[5, 9, 7, EOS]])

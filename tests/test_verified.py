@@ -12,14 +12,14 @@ from hypothesis import given
 from texts import law, nasty
 from tiny_t5 import pairs, random_target, trained_target
 
-from edit_gec.checkpoint import save_t5
-from edit_gec.cli import main
+from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
-from edit_gec.edits import Edit, apply
 from edit_gec.errors import InputError
-from edit_gec.target import Target
-from edit_gec.tokens import EOS, FILE, Pieces, Tokens
-from edit_gec.verified import Verifier, compare, folded, keep_spaces
+from edit_gec.modeling.checkpoint import save_t5
+from edit_gec.modeling.tokenizer import EOS, FILE, Pieces, Tokens
+from edit_gec.speculative.target import Target
+from edit_gec.speculative.verifier import Verifier, compare, folded, keep_spaces
+from edit_gec.text.edits import Edit, apply
 
 
 class Says:

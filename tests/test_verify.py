@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from texts import law
 from tiny_t5 import pairs, random_target, trained_target
 
-from edit_gec.draft import Drafter, Follow, Gamma, NGrams, Proposal, Row, SmallT5
 from edit_gec.errors import InputError
-from edit_gec.resync import UniqueNGram
-from edit_gec.speculator import Speculated, Speculator
-from edit_gec.target import Sampling, Target
-from edit_gec.tokens import EOS, PAD, UNK, Tokens
-from edit_gec.verify import Judgement, accept_sampled, verify
+from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
+from edit_gec.speculative.decode import Judgement, accept_sampled, verify
+from edit_gec.speculative.drafters import Drafter, Follow, Gamma, NGrams, Proposal, Row, SmallT5
+from edit_gec.speculative.mlp_speculator import Speculated, Speculator
+from edit_gec.speculative.realign import UniqueNGram
+from edit_gec.speculative.target import Sampling, Target
 
 SENTENCES = [
     "She go home.", "My brother walk to the the station every day", "", "I", "They was late, again and again!",

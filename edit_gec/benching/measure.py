@@ -20,7 +20,7 @@ from edit_gec.benching.peers import Run
 from edit_gec.benching.setup import Setup
 from edit_gec.benching.systems import System
 from edit_gec.errors import InputError
-from edit_gec.tokens import Tokens
+from edit_gec.modeling.tokenizer import Tokens
 
 REFERENCE = "t5"  # whose text the exact systems write
 Say = Callable[[str], None]

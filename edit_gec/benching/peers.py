@@ -27,7 +27,7 @@ from typing import Any
 from edit_gec.benching.setup import Setup, tensor_type
 from edit_gec.benching.text import OWN
 from edit_gec.errors import InputError
-from edit_gec.tokens import EOS, PAD, Tokens
+from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
 
 Run = Callable[[Sequence[str]], list[str]]
 LOOKUP_TOKENS = 10  # transformers' own default
@@ -64,7 +64,7 @@ def transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) 
 
 def limits_of(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:
     """Tokens that each output may have."""
-    from edit_gec.target import output_limit
+    from edit_gec.speculative.target import output_limit
 
     return [output_limit(len(tokens.ids(sentence)), max_length) for sentence in sentences]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.speculation import best_gamma, expected_tokens
+from edit_gec.speculative.theory import best_gamma, expected_tokens
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,11 +21,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.errors import InputError
-from edit_gec.tokens import EOS
+from edit_gec.modeling.tokenizer import EOS
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.target import Target
+    from edit_gec.speculative.target import Target
 
 SURE = 0.999  # probability of a replayed decision, where confidences are computed
 
@@ -71,7 +71,7 @@ class Streams:
 
 def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
     """What a trained pair decides for each sentence, read once; without a target, a T5 that writes EdiT5's text."""
-    from edit_gec.plan import realize
+    from edit_gec.editing.plan import realize
 
     pieces = [corrector.tokens.encode(sentence) for sentence in sentences]
     plans = [corrector.predict([each])[0].plan for each in pieces]
@@ -127,7 +127,8 @@ class _Calls(local):
 
 @contextmanager
 def _target_follows(streams: Streams) -> Iterator[None]:
-    from edit_gec import target, verify
+    from edit_gec.speculative import decode as verify
+    from edit_gec.speculative import target
 
     choose, admit, generate = target.Target.choose, verify.admit, target.Target.generate
     calls = _Calls()
@@ -150,7 +151,8 @@ def _target_follows(streams: Streams) -> Iterator[None]:
 
 @contextmanager
 def _edit5_follows(streams: Streams) -> Iterator[None]:
-    from edit_gec import decode, insertion, tagging
+    from edit_gec.editing import decode, insertion
+    from edit_gec.editing import tags as tagging
 
     choose_tags, open_slots, advance = tagging.choose_tags, insertion.open_slots, insertion.advance
     calls = _Calls()

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import torch
 
     from edit_gec.corrector import Corrector
-    from edit_gec.edit5 import EdiT5
-    from edit_gec.t5 import T5
-    from edit_gec.target import Target
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.modeling.t5 import T5
+    from edit_gec.speculative.target import Target
 
 SIZES = ("shipped", "base")
 
@@ -38,7 +38,7 @@ class Setup:
     target: str = ""  # Hugging Face T5 folder with spiece.model; none: no T5 runs
     slim: str = ""
     assistant: str = ""  # a small T5 for transformers' assisted generation
-    speculator: str = ""  # folder of an MLP that drafts for the target (speculator.py)
+    speculator: str = ""  # folder of an MLP that drafts for the target (mlp_speculator.py)
     harper: str = ""  # folder with node_modules/harper.js
     converted: dict[str, str] = field(default_factory=dict)  # CTranslate2 folders by precision
     replayed: tuple[str, ...] = ()  # which of model, target and slim follow the streams
@@ -75,7 +75,7 @@ def tensor_type(name: str) -> torch.dtype:
 
 def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None) -> Target:
     """The target, the slim one, or the one that is "shared" with an EdiT5."""
-    from edit_gec.target import Target
+    from edit_gec.speculative.target import Target
 
     options: dict[str, Any] = {"prefix": setup.prefix, "device": setup.device, "dtype": tensor_type(setup.dtype)}
     return Target.load(getattr(setup, which), max_length=setup.max_length, edit5=edit5, **options)
@@ -84,7 +84,7 @@ def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None)
 def load_corrector(setup: Setup, *, verified: bool = False) -> Corrector:
     """The whole path; with the target where `verified`, on the corrector's own encoder if that is how it is stored."""
     from edit_gec.corrector import Corrector
-    from edit_gec.verified import Verifier
+    from edit_gec.speculative.verifier import Verifier
 
     corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
     if not verified:
@@ -103,9 +103,9 @@ def shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
         return setup
     import torch
 
-    from edit_gec.checkpoint import load_t5
-    from edit_gec.t5 import T5
-    from edit_gec.tokens import FILE
+    from edit_gec.modeling.checkpoint import load_t5
+    from edit_gec.modeling.t5 import T5
+    from edit_gec.modeling.tokenizer import FILE
 
     setup = _complete(work, _recorded(work, setup, sentences))
     torch.manual_seed(0)
@@ -120,8 +120,8 @@ def base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     Raises InputError for a target with another vocabulary.
     """
     from edit_gec import presets
-    from edit_gec.t5 import PRESETS, T5
-    from edit_gec.tokens import FILE
+    from edit_gec.modeling.t5 import PRESETS, T5
+    from edit_gec.modeling.tokenizer import FILE
 
     setup = _recorded(work, setup, sentences)
     model, tokens = presets.build_edit5("edit5-base")
@@ -155,7 +155,7 @@ def _recorded(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 
 def _complete(work: Path, setup: Setup) -> Setup:
     """A target on the model's encoder is written as a T5 of its own, for those who know no other."""
-    from edit_gec.checkpoint import read_config
+    from edit_gec.modeling.checkpoint import read_config
 
     if "encoder" not in read_config(Path(setup.target)):
         return setup
@@ -165,8 +165,8 @@ def _complete(work: Path, setup: Setup) -> Setup:
 
 
 def _written(model: T5, folder: Path, vocabulary: bytes) -> str:
-    from edit_gec.checkpoint import save_t5
-    from edit_gec.tokens import FILE
+    from edit_gec.modeling.checkpoint import save_t5
+    from edit_gec.modeling.tokenizer import FILE
 
     save_t5(model, folder)
     (folder / FILE).write_bytes(vocabulary)

@@ -21,8 +21,8 @@ from edit_gec.benching.setup import Setup, load_corrector, load_target
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
-    from edit_gec.draft import Drafter
-    from edit_gec.target import Target
+    from edit_gec.speculative.drafters import Drafter
+    from edit_gec.speculative.target import Target
 
 LARGEST = 256  # sentences that are one batch; more of them (bench --cost) are batched as the product does
 
@@ -48,7 +48,7 @@ def t5(setup: Setup, which: str) -> Run:
 
 def drafted(target: Target, drafter: Drafter) -> Run:
     """The target verifies drafts: text to text, without the product around it."""
-    from edit_gec.verify import verify
+    from edit_gec.speculative.decode import verify
 
     def run(given: Sequence[str]) -> list[str]:
         outputs, _ = verify(target, drafter, given, batch_size=len(given))
@@ -59,8 +59,8 @@ def drafted(target: Target, drafter: Drafter) -> Run:
 
 def copied(setup: Setup, *, unique: bool) -> Run:
     """The source is the draft; re-synchronised by unique n-grams (SAD), or by alignment."""
-    from edit_gec.draft import Follow
-    from edit_gec.resync import Resync, UniqueNGram
+    from edit_gec.speculative.drafters import Follow
+    from edit_gec.speculative.realign import Resync, UniqueNGram
 
     target = load_target(setup)
     return drafted(target, Follow(target.tokens, rule=UniqueNGram if unique else Resync))
@@ -68,7 +68,7 @@ def copied(setup: Setup, *, unique: bool) -> Run:
 
 def edit5_drafts(setup: Setup) -> Run:
     """EdiT5's correction is the draft, on the target's encoder where they share one."""
-    from edit_gec.draft import edit5_drafter
+    from edit_gec.speculative.drafters import edit5_drafter
 
     c = load_corrector(setup, verified=True)
     assert c.verifier is not None

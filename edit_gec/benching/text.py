@@ -20,7 +20,7 @@ def read_sentences(path: str | Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot read it as text ({error}); one sentence on each line is wanted") from None
     if path.suffix == ".m2":
-        from edit_gec.scoring.project import detokenise, hyphens_split
+        from edit_gec.evaluation.projection import detokenise, hyphens_split
 
         tokens = [line[2:].split() for line in lines if line.startswith("S ")]
         split_hyphens = hyphens_split(tokens)

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.measuring.systems import System
-from edit_gec.regions import Clock, Span, listen
+from edit_gec.tracing import Clock, Span, listen
 
 if TYPE_CHECKING:
     from torch.cuda import Event

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.measuring.clock import Run
-from edit_gec.regions import STAGES
+from edit_gec.tracing import STAGES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,14 +17,14 @@ import torch
 from torch import Tensor
 
 from edit_gec.corrector import Corrector
-from edit_gec.decode import Options, Prediction, predict
+from edit_gec.editing.decode import Options, Prediction, predict
+from edit_gec.editing.plan import KEEP, Plan, align
 from edit_gec.errors import InputError
-from edit_gec.plan import KEEP, Plan, align
-from edit_gec.target import Encoded, Sampling, Target
-from edit_gec.tokens import EOS, Pieces, Tokens
+from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
+from edit_gec.speculative.target import Encoded, Sampling, Target
 
 if TYPE_CHECKING:
-    from edit_gec.edit5 import EdiT5
+    from edit_gec.modeling.edit5 import EdiT5
 
 BONUS = 1e4  # of what is to be chosen; fits in float16
 

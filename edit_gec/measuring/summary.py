@@ -14,7 +14,7 @@ from typing import Any
 from edit_gec.measuring.clock import Runs
 from edit_gec.measuring.roofline import Machine, Work
 from edit_gec.measuring.traced import Stage, Trace
-from edit_gec.regions import STAGES, STEP
+from edit_gec.tracing import STAGES, STEP
 
 ENCODERS = ("encode", "target encode")
 STEPS = (STEP, "decoder step", "verify")

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from edit_gec.corrector import Corrector, find_model
 from edit_gec.errors import InputError
 from edit_gec.measuring.replay import ReplayedCorrector, ReplayedTarget, Text
-from edit_gec.target import Target
-from edit_gec.tokens import EOS
-from edit_gec.verified import Verifier
+from edit_gec.modeling.tokenizer import EOS
+from edit_gec.speculative.target import Target
+from edit_gec.speculative.verifier import Verifier
 
 if TYPE_CHECKING:
     import torch
@@ -92,10 +92,10 @@ def check(settings: Settings) -> None:
 
 
 def _build(loaded: Models, name: str, settings: Settings) -> None:
-    from edit_gec.decode import Options
-    from edit_gec.edit5 import PRESETS
+    from edit_gec.editing.decode import Options
+    from edit_gec.modeling.edit5 import PRESETS
+    from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
     from edit_gec.presets import build_edit5, build_target
-    from edit_gec.t5 import PRESETS as T5_PRESETS
 
     if name in PRESETS and loaded.corrector is None:
         model, tokens = build_edit5(name, device=settings.device, dtype=settings.dtype)
@@ -125,7 +125,7 @@ def _load(loaded: Models, name: str, settings: Settings) -> None:
 
 def is_edit5(name: str) -> bool:
     """Whether a model of that name or folder is an EdiT5. Raises InputError where there is none."""
-    from edit_gec.checkpoint import read_config
+    from edit_gec.modeling.checkpoint import read_config
 
     return read_config(find_model(name)).get("model_type") == "edit5"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from edit_gec.measuring.clock import synchronise
 from edit_gec.measuring.systems import System
-from edit_gec.regions import listen
+from edit_gec.tracing import listen
 
 LABEL = "edit-gec: "
 
