@@ -380,8 +380,7 @@ def test_a_long_run_goes_on_from_a_snapshot_alone(corpora: Path, long_run: Path,
     given.save(stage / "ema-0.012M")
     long_run.write_text(long_run.read_text() + "mean = [0.95, 1.0]\n")
     train(long_run, corpora, tmp_path / "runs")
-    first = course.snapshots(read_recipe(long_run).stages[0])
-    begun = next(step for step, name in first.items() if name == "ema-0.012M")
+    begun = course.snapshots(read_recipe(long_run).stages[0])["ema-0.012M"]
     lines = lines_of(stage / "log.jsonl")
     assert begun < lines[0]["step"] and 12_000 < lines[0]["seen_pieces"]
     assert not any(

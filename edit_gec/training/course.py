@@ -71,15 +71,15 @@ def share(name: str, at: float, stage: Stage) -> float:
     return start + (stage.end.get(name, start) - start) * falling(at, stage)
 
 
-def snapshots(stage: Stage) -> dict[int, str]:
-    """Update -> name of the folder with the running average of the weights that is written after it."""
+def snapshots(stage: Stage) -> dict[str, int]:
+    """Name of each folder with the running average of the weights -> update after which it is written."""
     if not stage.ema:
         return {}
     last = steps(stage)
     total = pieces(last, stage)
     every = range(1, int(total / stage.snapshot) + 1) if stage.snapshot else range(0)
     points = {*(n * stage.snapshot / total for n in every), *stage.mean}
-    return {_update(at, stage): folder(at, stage) for at in points}
+    return {folder(at, stage): _update(at, stage) for at in sorted(points)}
 
 
 def folder(at: float, stage: Stage) -> str:

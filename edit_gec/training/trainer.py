@@ -83,7 +83,7 @@ def complete(folder: Path, **state: int) -> None:
 def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path | None:
     """A checkpoint made of the last snapshot of the running average, where no other is left: the optimizer starts
     anew and its rate rises once more."""
-    found = [(step, output / name) for step, name in course.snapshots(stage).items() if (output / name).is_dir()]
+    found = [(step, output / name) for name, step in course.snapshots(stage).items() if (output / name).is_dir()]
     if not found:
         return None
     step, snapshot = max(found)
@@ -163,9 +163,9 @@ class Keeper(TrainerCallback):
         if self.average is None:
             return
         self.average.update(state.global_step)
-        name = self.snapshots.get(state.global_step)
-        if name and state.is_world_process_zero and not (self.output / name).exists():
-            self.write(self.average, self.output / name)
+        for name, step in self.snapshots.items():
+            if step == state.global_step and state.is_world_process_zero and not (self.output / name).exists():
+                self.write(self.average, self.output / name)
 
     def write(self, average: Average, folder: Path) -> None:
         """Write a model folder with the averaged weights in float16, complete or not at all."""
