@@ -16,7 +16,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from texts import brief, nasty
+from support.strategies import brief, nasty
 
 from edit_gec.corrector import Correction, Corrector, surest
 from edit_gec.editing.decode import Options, Prediction

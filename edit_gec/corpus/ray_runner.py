@@ -5,7 +5,7 @@
 Ray hands blocks from stage to stage as there is room (back-pressure) and does tasks again whose process has died. A
 unit at which two actors died is done in the end in a process that is watched (local_runner.py), a row at a time, so
 that the row at fault is found. All machines see input and output under the same paths, and have edit-gec installed. A
-unit is in memory as a whole. """
+unit is in memory as a whole."""
 
 from __future__ import annotations
 

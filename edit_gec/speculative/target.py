@@ -10,7 +10,7 @@ verifier (decode.py) draws the same numbers at the same places.
 
 One encoder for drafter and target: a folder that names an EdiT5 (shared_encoder.py), or `Target.sharing(edit5, t5,
 tokens)`. Its sources then carry EdiT5's sentinel, and the drafter starts from what the target has encoded.
-`Target.export` writes such a target as a T5 of its own. """
+`Target.export` writes such a target as a T5 of its own."""
 
 from __future__ import annotations
 

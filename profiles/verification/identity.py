@@ -10,6 +10,7 @@ same (with the margins of those that are not, see edit_gec/speculative/exactness
 seconds as a ratio to plain decoding in the same run. `--count` gives the number of sentences for each batch size.
 `--whole`: a pass reads all that was drafted, as on a GPU, not only what pays on a CPU. `edit5, two texts`: two
 hypotheses in each pass, a bolder draft beside the usual one. """
+
 from __future__ import annotations
 
 import argparse
