@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.cli import correct
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from edit_gec.benching.setup import Setup
@@ -148,18 +148,18 @@ def cost(args: argparse.Namespace) -> int:
 
 def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
     """What to measure with, and on. Raises InputError for what is not there."""
-    from edit_gec import corrector
+    from edit_gec import catalog
     from edit_gec.benching import text
     from edit_gec.benching.setup import Setup
 
-    model = corrector.find_model(args.model)
-    target = corrector.find_model(args.target) if args.target else None
+    model = catalog.find_model(args.model)
+    target = catalog.find_model(args.target) if args.target else None
     if target is None:
         try:
-            target = corrector.find_model(corrector.DEFAULT_TARGET)
-        except InputError:
+            target = catalog.find_model(catalog.DEFAULT_TARGET)
+        except ModelError:
             so = "T5s write what EdiT5 makes of it" if args.size == "base" else "what needs a T5 is left out"
-            correct.say(f"no {corrector.DEFAULT_TARGET} here and no --target: {so}")
+            correct.say(f"no {catalog.DEFAULT_TARGET} here and no --target: {so}")
     import torch
 
     from edit_gec.modeling.tokenizer import Tokens

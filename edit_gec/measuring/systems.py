@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec.corrector import Corrector, find_model
+from edit_gec.catalog import find_model
+from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
 from edit_gec.measuring.replay import ReplayedCorrector, ReplayedTarget, Text
 from edit_gec.modeling.tokenizer import EOS

@@ -26,7 +26,7 @@ from edit_gec import machine
 from edit_gec.benching.setup import Setup, load_target
 from edit_gec.benching.speculate import drafters
 from edit_gec.benching.text import read_sentences
-from edit_gec.corrector import find_model
+from edit_gec.catalog import find_model
 from edit_gec.editing.decode import read_options
 from edit_gec.speculative.decode import verify
 from edit_gec.speculative.drafters import SharedEdiT5
