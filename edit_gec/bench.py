@@ -8,7 +8,7 @@
     edit-gec bench --pareto RESULT.json --quality 'edit5=scores.json' speed against F0.5
 
 Results are JSON under profiles/MACHINE/, with pictures beside them; the table goes to standard output. The work is done
-in `edit_gec.benching`.
+in `edit_gec.performance`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from edit_gec import correct
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
-    from edit_gec.benching.setup import Setup
+    from edit_gec.performance.setup import Setup
 
 SENTENCES = {"side": 32, "cost": 200, "speculation": 100}
 
@@ -90,7 +90,9 @@ def run(args: argparse.Namespace) -> int:
 
 def side_by_side(args: argparse.Namespace) -> int:
     """Systems side by side, and --compare."""
-    from edit_gec.benching import measure, plots, results, text
+    from edit_gec.performance import plots, results
+    from edit_gec.performance import sentences as text
+    from edit_gec.performance import side_by_side as measure
 
     old = results.read(args.compare) if args.compare else None  # before an hour's work
     if args.new:
@@ -118,8 +120,9 @@ def cost(args: argparse.Namespace) -> int:
     """Time against input."""
     from contextlib import ExitStack
 
-    from edit_gec.benching import cost as costs
-    from edit_gec.benching import plots, results, systems, text
+    from edit_gec.performance import plots, results, systems
+    from edit_gec.performance import scaling as costs
+    from edit_gec.performance import sentences as text
     from edit_gec.tokens import Tokens
 
     setup, sentences = prepare(args, "cost")
@@ -147,8 +150,8 @@ def cost(args: argparse.Namespace) -> int:
 def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
     """What to measure with, and on. Raises InputError for what is not there."""
     from edit_gec import corrector
-    from edit_gec.benching import text
-    from edit_gec.benching.setup import Setup
+    from edit_gec.performance import sentences as text
+    from edit_gec.performance.setup import Setup
 
     model = corrector.find_model(args.model)
     target = corrector.find_model(args.target) if args.target else None
@@ -187,7 +190,7 @@ def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
 
 def heading(args: argparse.Namespace, kind: str) -> dict[str, Any]:
     """What stands at the top of every result."""
-    from edit_gec import machine
+    from edit_gec.performance import machine
 
     # Names of files, not where they lie on this machine.
     words = ["edit-gec", *(Path(word).name if os.path.isabs(word) else word for word in sys.argv[1:])]
@@ -211,7 +214,8 @@ def place(args: argparse.Namespace, result: dict[str, Any], name: str) -> Path:
 
 def pareto(args: argparse.Namespace) -> int:
     """Speed against quality, as a picture beside the result."""
-    from edit_gec.benching import plots, quality, results
+    from edit_gec.performance import pareto as quality
+    from edit_gec.performance import plots, results
 
     if not args.quality:
         raise InputError("--pareto needs --quality SYSTEM=FILE for each system to show")
@@ -224,7 +228,9 @@ def pareto(args: argparse.Namespace) -> int:
 
 def speculation(args: argparse.Namespace) -> int:
     """Drafters, measured against the theory."""
-    from edit_gec.benching import plots, results, speculate, text
+    from edit_gec.performance import plots, results
+    from edit_gec.performance import sentences as text
+    from edit_gec.performance import speculation as speculate
 
     setup, sentences = prepare(args, "speculation")
     if not setup.target:

@@ -5,7 +5,7 @@
     edit-gec profile --model edit5-mini --file sentences.txt      what the shipped model does with these sentences
 
 Writes profiles/MACHINE/NAME.json and pictures beside it, a Chrome trace of each system to profiles/traces/, and prints
-the table. The work is done in `edit_gec.measuring`.
+the table. The work is done in `edit_gec.performance`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec import files, machine
+from edit_gec import files
 from edit_gec.errors import InputError
+from edit_gec.performance import machine
 
 if TYPE_CHECKING:
-    from edit_gec.measuring.replay import Text
-    from edit_gec.measuring.systems import Settings
+    from edit_gec.performance.stage_replay import Text
+    from edit_gec.performance.stage_systems import Settings
 
 PRESETS = ("edit5-base", "t5-base")
 
@@ -53,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure, write the files, print the table."""
     from edit_gec import correct
-    from edit_gec.measuring import table
-    from edit_gec.measuring.systems import Settings
+    from edit_gec.performance import stage_table as table
+    from edit_gec.performance.stage_systems import Settings
 
     for name, least in (("warm_up", 1), ("repeats", 1), ("traced", 1), ("threads", 1)):
         if getattr(args, name) is not None and getattr(args, name) < least:
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 def read_texts(args: argparse.Namespace) -> list[Text]:
     """The sentences that were asked for. Raises InputError when there are none."""
-    from edit_gec.measuring.replay import CASE_STUDY, Text
+    from edit_gec.performance.stage_replay import CASE_STUDY, Text
 
     if args.file is None and args.text is None:
         if args.corrected is not None:
@@ -103,8 +104,12 @@ def measure(
     """Measure, write result, pictures and traces under `out`; returns the profile as plain values, and the files."""
     import torch
 
-    from edit_gec.measuring import clock, pictures, roofline, summary, systems
-    from edit_gec.measuring import traced as profiler
+    from edit_gec.performance import roofline
+    from edit_gec.performance import stage_plots as pictures
+    from edit_gec.performance import stage_summary as summary
+    from edit_gec.performance import stage_systems as systems
+    from edit_gec.performance import stages as clock
+    from edit_gec.performance import torch_profiler as profiler
 
     if threads:
         torch.set_num_threads(threads)
@@ -144,7 +149,7 @@ def measure(
 
 def replayed(texts: list[Text]) -> str:
     """What random weights were made to write, in words."""
-    from edit_gec.measuring.replay import CASE_STUDY
+    from edit_gec.performance.stage_replay import CASE_STUDY
 
     if texts == [CASE_STUDY]:
         return (

@@ -17,28 +17,21 @@ import torch
 from tiny_t5 import SHAPE, pairs, random_target, trained_target
 
 from edit_gec import regions
-from edit_gec.benching import (
-    cold,
-    cost,
-    measure,
-    peers,
-    plots,
-    quality,
-    results,
-    setup,
-    speculate,
-    systems,
-    text,
-    timing,
-)
-from edit_gec.benching.replay import Stream, Streams, record, replayed
-from edit_gec.benching.setup import Setup
 from edit_gec.checkpoint import save_t5
 from edit_gec.cli import main
 from edit_gec.corrector import Corrector
 from edit_gec.decode import Options
 from edit_gec.edit5 import PRESETS, EdiT5Config
 from edit_gec.errors import InputError
+from edit_gec.performance import cold_start as cold
+from edit_gec.performance import pareto as quality
+from edit_gec.performance import peers, plots, results, setup, systems, timing
+from edit_gec.performance import scaling as cost
+from edit_gec.performance import sentences as text
+from edit_gec.performance import side_by_side as measure
+from edit_gec.performance import speculation as speculate
+from edit_gec.performance.replay import Stream, Streams, record, replayed
+from edit_gec.performance.setup import Setup
 from edit_gec.speculation import Statistics, Trace
 from edit_gec.t5 import PRESETS as T5_PRESETS
 from edit_gec.t5 import T5Config

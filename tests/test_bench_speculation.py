@@ -10,10 +10,11 @@ import pytest
 import torch
 from tiny_t5 import pairs, trained_target
 
-from edit_gec.benching import plots, speculate
-from edit_gec.benching.setup import Setup
 from edit_gec.checkpoint import save_t5
 from edit_gec.cli import main
+from edit_gec.performance import plots
+from edit_gec.performance import speculation as speculate
+from edit_gec.performance.setup import Setup
 from edit_gec.speculator import Speculator
 from edit_gec.tokens import FILE
 

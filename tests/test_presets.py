@@ -9,7 +9,7 @@ import torch
 
 from edit_gec.edit5 import PRESETS
 from edit_gec.errors import InputError
-from edit_gec.presets import build_edit5, build_target, vocabulary
+from edit_gec.performance.random_weights import build_edit5, build_target, vocabulary
 from edit_gec.t5 import PRESETS as T5_PRESETS
 from edit_gec.t5 import T5Config
 from edit_gec.tokens import FILE, Tokens

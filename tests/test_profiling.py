@@ -12,9 +12,11 @@ import torch
 from edit_gec import edit5, t5
 from edit_gec.cli import main
 from edit_gec.errors import InputError
-from edit_gec.measuring import clock, roofline, traced
-from edit_gec.measuring.replay import CASE_STUDY, Text
-from edit_gec.measuring.systems import Models, Settings, System, build, load
+from edit_gec.performance import roofline
+from edit_gec.performance import stages as clock
+from edit_gec.performance import torch_profiler as traced
+from edit_gec.performance.stage_replay import CASE_STUDY, Text
+from edit_gec.performance.stage_systems import Models, Settings, System, build, load
 from edit_gec.regions import STAGES
 
 SHAPE = {"vocab_size": 8128, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2}

@@ -18,7 +18,7 @@ from edit_gec.draft import Follow, edit5_drafter, edit5_writer
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
 from edit_gec.int8 import packed, unpacked
-from edit_gec.measuring.systems import Settings, load
+from edit_gec.performance.stage_systems import Settings, load
 from edit_gec.t5 import T5, T5Config
 from edit_gec.target import Target
 from edit_gec.tokens import FILE, Tokens

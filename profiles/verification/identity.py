@@ -23,14 +23,14 @@ from typing import Any
 
 import torch
 
-from edit_gec import machine
-from edit_gec.benching.setup import Setup, load_target
-from edit_gec.benching.speculate import drafters
-from edit_gec.benching.text import read_sentences
 from edit_gec.corrector import find_model
 from edit_gec.decode import read_options
 from edit_gec.draft import SharedEdiT5
 from edit_gec.exactness import flips, summary
+from edit_gec.performance import machine
+from edit_gec.performance.sentences import read_sentences
+from edit_gec.performance.setup import Setup, load_target
+from edit_gec.performance.speculation import drafters
 from edit_gec.target import Target
 from edit_gec.verify import verify
 

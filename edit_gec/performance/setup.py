@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.benching.replay import Streams, record
 from edit_gec.errors import InputError
+from edit_gec.performance.replay import Streams, record
 
 if TYPE_CHECKING:
     import torch
@@ -119,7 +119,7 @@ def base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 
     Raises InputError for a target with another vocabulary.
     """
-    from edit_gec import presets
+    from edit_gec.performance import random_weights as presets
     from edit_gec.t5 import PRESETS, T5
     from edit_gec.tokens import FILE
 

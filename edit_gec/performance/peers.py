@@ -24,9 +24,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from edit_gec.benching.setup import Setup, tensor_type
-from edit_gec.benching.text import OWN
 from edit_gec.errors import InputError
+from edit_gec.performance.sentences import OWN
+from edit_gec.performance.setup import Setup, tensor_type
 from edit_gec.tokens import EOS, PAD, Tokens
 
 Run = Callable[[Sequence[str]], list[str]]

@@ -12,7 +12,7 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.measuring.systems import System
+from edit_gec.performance.stage_systems import System
 from edit_gec.regions import Clock, Span, listen
 
 if TYPE_CHECKING:

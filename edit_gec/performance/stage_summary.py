@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from edit_gec.measuring.clock import Runs
-from edit_gec.measuring.roofline import Machine, Work
-from edit_gec.measuring.traced import Stage, Trace
+from edit_gec.performance.roofline import Machine, Work
+from edit_gec.performance.stages import Runs
+from edit_gec.performance.torch_profiler import Stage, Trace
 from edit_gec.regions import STAGES, STEP
 
 ENCODERS = ("encode", "target encode")

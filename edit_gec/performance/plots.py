@@ -140,8 +140,8 @@ def _color(name: str) -> Any:
     """The same for a system or drafter in all pictures."""
     from matplotlib import colormaps
 
-    from edit_gec.benching.speculate import DRAFTERS
-    from edit_gec.benching.systems import SYSTEMS
+    from edit_gec.performance.speculation import DRAFTERS
+    from edit_gec.performance.systems import SYSTEMS
 
     names = [*(system.name for system in SYSTEMS), *DRAFTERS]
     return colormaps["tab20"](names.index(name) % 20)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.corrector import Corrector, find_model
 from edit_gec.errors import InputError
-from edit_gec.measuring.replay import ReplayedCorrector, ReplayedTarget, Text
+from edit_gec.performance.stage_replay import ReplayedCorrector, ReplayedTarget, Text
 from edit_gec.target import Target
 from edit_gec.tokens import EOS
 from edit_gec.verified import Verifier
@@ -94,7 +94,7 @@ def check(settings: Settings) -> None:
 def _build(loaded: Models, name: str, settings: Settings) -> None:
     from edit_gec.decode import Options
     from edit_gec.edit5 import PRESETS
-    from edit_gec.presets import build_edit5, build_target
+    from edit_gec.performance.random_weights import build_edit5, build_target
     from edit_gec.t5 import PRESETS as T5_PRESETS
 
     if name in PRESETS and loaded.corrector is None:

@@ -23,8 +23,8 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from edit_gec.linear import Linear
-from edit_gec.measuring.clock import synchronise
-from edit_gec.measuring.systems import System
+from edit_gec.performance.stage_systems import System
+from edit_gec.performance.stages import synchronise
 from edit_gec.regions import listen
 
 LOOKUPS = ("embedding", "index", "gather", "index_select")  # read of their table what they return

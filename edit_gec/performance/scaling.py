@@ -11,9 +11,9 @@ from random import Random
 from statistics import median
 from typing import Any
 
-from edit_gec.benching.peers import Run
-from edit_gec.benching.timing import interleave
 from edit_gec.errors import InputError
+from edit_gec.performance.peers import Run
+from edit_gec.performance.timing import interleave
 from edit_gec.tokens import Tokens
 
 COUNTS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)

@@ -15,11 +15,12 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from edit_gec.benching import cold, peers, setup, systems, timing
-from edit_gec.benching.peers import Run
-from edit_gec.benching.setup import Setup
-from edit_gec.benching.systems import System
 from edit_gec.errors import InputError
+from edit_gec.performance import cold_start as cold
+from edit_gec.performance import peers, setup, systems, timing
+from edit_gec.performance.peers import Run
+from edit_gec.performance.setup import Setup
+from edit_gec.performance.systems import System
 from edit_gec.tokens import Tokens
 
 REFERENCE = "t5"  # whose text the exact systems write

@@ -14,11 +14,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from edit_gec.benching import peers
-from edit_gec.benching.peers import Run
-from edit_gec.benching.replay import replayed
-from edit_gec.benching.setup import Setup, load_corrector, load_target
 from edit_gec.errors import InputError
+from edit_gec.performance import peers
+from edit_gec.performance.peers import Run
+from edit_gec.performance.replay import replayed
+from edit_gec.performance.setup import Setup, load_corrector, load_target
 
 if TYPE_CHECKING:
     from edit_gec.draft import Drafter

@@ -18,8 +18,8 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.benching.setup import Setup, load_target
-from edit_gec.benching.timing import interleave, medians, quantile
+from edit_gec.performance.setup import Setup, load_target
+from edit_gec.performance.timing import interleave, medians, quantile
 from edit_gec.speculation import Statistics, best_gamma, expected_tokens, gain
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def measure(
 
 def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
-    from edit_gec.benching.setup import load_corrector
     from edit_gec.decode import read_options
     from edit_gec.draft import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
+    from edit_gec.performance.setup import load_corrector
     from edit_gec.resync import UniqueNGram
     from edit_gec.speculator import Speculated, Speculator
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from edit_gec.measuring.clock import synchronise
-from edit_gec.measuring.systems import System
+from edit_gec.performance.stage_systems import System
+from edit_gec.performance.stages import synchronise
 from edit_gec.regions import listen
 
 LABEL = "edit-gec: "

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.measuring.clock import Run
+from edit_gec.performance.stages import Run
 from edit_gec.regions import STAGES
 
 if TYPE_CHECKING:
