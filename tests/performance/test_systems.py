@@ -155,7 +155,7 @@ def test_base_size_replays_the_trained_pair(
     shipped: Tokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Setup
 ) -> None:
     pair = Setup(
-        model=str(Path(__file__).parent.parent / "models" / "edit5-mini"),
+        model=str(Path(__file__).parents[2] / "models" / "edit5-mini"),
         target=save(random_target(shipped, 1, max_length=16), tmp_path / "t5"), max_length=16,
     )  # fmt: skip
     small: dict[str, Any] = {**SHAPE, "vocab_size": 8200 + 128}
