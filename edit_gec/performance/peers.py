@@ -49,7 +49,7 @@ def transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) 
     first = [setup.sentinel] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
-        rows = [[*first, *tokens.ids(setup.prefix + sentence), EOS] for sentence in sentences]
+        rows = [[*first, *tokens.ids((setup.prefix or "") + sentence), EOS] for sentence in sentences]
         width = max(map(len, rows))
         ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=setup.device)
         limits = limits_of(tokens, sentences, setup.max_length)
@@ -123,7 +123,7 @@ def ctranslate2(setup: Setup, precision: str) -> Run:
     first = [f"<extra_id_{setup.sentinel - tokens.pieces}>"] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
-        rows = [[*first, *map(name, tokens.ids(setup.prefix + sentence)), name(EOS)] for sentence in sentences]
+        rows = [[*first, *map(name, tokens.ids((setup.prefix or "") + sentence)), name(EOS)] for sentence in sentences]
         limits = limits_of(tokens, sentences, setup.max_length)
         options: dict[str, Any] = {"max_decoding_length": max(limits)}
         if streams is not None:

@@ -1,42 +1,50 @@
-"""Given streams in place of a model's choices: an untrained model then takes the steps that a trained one takes.
+"""Replay: models that compute all they would, and then write given tokens. Latency does not depend on the weights.
 
-    with replayed(Streams.read("streams.json")):
-        target.generate(["She go home."])                   -> the tokens of its stream, one step for each
-        corrector.correct("She go home.")                   -> the plan of its stream, its insertions step by step
+    streams = record(corrector, target, sentences)        what a trained pair decides
+    replay_target(random_target, streams)                 a T5 that writes the tokens of the streams
+    replay_edit5(random_model, tokens, streams)           an EdiT5 that tags, points and inserts by their plans
 
-Everything is computed as always, by the same functions; only what was chosen is replaced, by sentence and position: so
-drafts are accepted as far as they agree with the target's stream. The order of pieces is not replayed (0.9 % of
-sentences move any).
+Both stand in for the model that they are given, in batches, in threads, under any drafter or verifier: a T5 chooses
+tokens in `Target.choose`, an EdiT5 in `tag`, `point` and `likeliest`; nothing else of the path is replaced. The price
+is a lookup by piece ids, and one scatter each for tags and points: some 10 us on a CPU.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from threading import local
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import torch
+from torch import Tensor
+
+from edit_gec.collate import pad
+from edit_gec.decode import kept_in_order
 from edit_gec.errors import InputError
-from edit_gec.tokens import EOS
+from edit_gec.insertion import MAX_INSERTION, open_slots
+from edit_gec.performance.sentences import Text
+from edit_gec.plan import KEEP, Plan, realize
+from edit_gec.tagging import choose_tags
+from edit_gec.target import Sampling, Target
+from edit_gec.tokens import EOS, Pieces, Tokens
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.target import Target
+    from edit_gec.edit5 import EdiT5
 
-SURE = 0.999  # probability of a replayed decision, where confidences are computed
+BONUS = 1e4  # the logit of what is to be chosen; fits in float16
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What was decided for one sentence."""
+    """What is decided for one sentence: the target's tokens, </s> included, and the plan of EdiT5."""
 
-    output: list[int]  # the target's tokens, </s> included
-    tags: list[int] = field(default_factory=list)  # EdiT5's, one for each piece and the sentinel
-    insertions: list[list[int]] = field(default_factory=list)  # the pieces of each slot, in their order
+    output: tuple[int, ...]
+    plan: Plan
 
 
 @dataclass(frozen=True)
@@ -46,11 +54,11 @@ class Streams:
     by_sentence: dict[str, Stream]
 
     def of(self, sentence: str) -> Stream:
-        """The stream of a sentence. Raises InputError when it was never recorded."""
+        """The stream of a sentence. Raises InputError when there is none."""
         try:
             return self.by_sentence[sentence]
         except KeyError:
-            raise InputError(f"no stream to replay for {sentence[:40]!r}: it was not recorded") from None
+            raise InputError(f"replay: no stream was given for the sentence {sentence[:40]!r}") from None
 
     def token(self, sentence: str, position: int) -> int:
         """What the target writes there; </s> behind the end."""
@@ -58,10 +66,32 @@ class Streams:
         return output[position] if position < len(output) else EOS
 
     @classmethod
+    def of_texts(cls, texts: Sequence[Text], tokens: Tokens) -> Streams:
+        """Streams that make of each text its correction. Raises InputError for a text without one, and for a plan that
+        no tags can express."""
+        streams = {}
+        for text in texts:
+            if text.corrected is None:
+                raise InputError(
+                    "random weights write nothing of use: say what they shall write with --corrected, or give "
+                    "--file lines with the sentence, a tab and its correction"
+                )
+            pieces = tokens.encode(text.source)
+            plan = text.plan(tokens)
+            left = Script.of(plan, pieces, tokens).plan
+            if realize(left, pieces, tokens) != realize(plan, pieces, tokens):
+                raise InputError(
+                    f"replay: no tags lead from {text.source[:40]!r} to its correction: of a doubled word one goes, "
+                    "and nothing comes in its place"
+                )
+            streams[text.source] = Stream((*tokens.ids(text.corrected), EOS), left)
+        return cls(streams)
+
+    @classmethod
     def read(cls, path: str | Path) -> Streams:
         """What `write` wrote."""
         entries = json.loads(Path(path).read_text(encoding="utf-8"))
-        return cls({sentence: Stream(**entry) for sentence, entry in entries.items()})
+        return cls({sentence: _stream(**entry) for sentence, entry in entries.items()})
 
     def write(self, path: str | Path) -> None:
         """As JSON."""
@@ -69,117 +99,161 @@ class Streams:
         Path(path).write_text(json.dumps(entries), encoding="utf-8")
 
 
-def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
-    """What a trained pair decides for each sentence, read once; without a target, a T5 that writes EdiT5's text."""
-    from edit_gec.plan import realize
+def _stream(output: list[int], plan: Mapping[str, Any]) -> Stream:
+    insertions = tuple((k, tuple(ids)) for k, ids in plan["insertions"])
+    return Stream(tuple(output), Plan(plan["length"], tuple(plan["order"]), insertions))
 
-    pieces = [corrector.tokens.encode(sentence) for sentence in sentences]
-    plans = [corrector.predict([each])[0].plan for each in pieces]
+
+def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
+    """What a trained pair decides for each sentence in one pass; without a target, a T5 that writes EdiT5's text."""
+    tokens = corrector.tokens
+    pieces = [tokens.encode(sentence) for sentence in sentences]
+    plans = [Script.of(corrector.predict([each])[0].plan, each, tokens).plan for each in pieces]
     if target is None:
-        written = (realize(*each, corrector.tokens) for each in zip(plans, pieces, strict=True))
-        outputs = [[*corrector.tokens.ids(text), EOS] for text in written]
+        written = [realize(*each, tokens) for each in zip(plans, pieces, strict=True)]
+        outputs = [[*tokens.ids(text), EOS] for text in written]
     else:
         outputs = target.generate(sentences)
-    streams = {}
-    for sentence, output, plan in zip(sentences, outputs, plans, strict=True):
-        insertions = [list(ids) for _, ids in sorted(plan.insertions)]
-        if list(plan.order) != sorted(plan.order):  # something moved: keep what stays, insert nothing
-            plan, insertions = type(plan)(plan.length, tuple(sorted(plan.order))), []
-        streams[sentence] = Stream(output, plan.tags(), insertions)
-    return Streams(streams)
+    decided = zip(sentences, outputs, plans, strict=True)
+    return Streams({sentence: Stream(tuple(output), plan) for sentence, output, plan in decided})
 
 
-# ---------------------------------------------------------------- replaying
+# ---------------------------------------------------------------- T5
 
 
-@contextmanager
-def replayed(streams: Streams, *, edit5: bool = True, target: bool = True) -> Iterator[None]:
-    """Within the block, EdiT5 and targets decide as the streams say."""
-    with ExitStack() as stack:
-        if edit5:
-            stack.enter_context(_edit5_follows(streams))
-        if target:
-            stack.enter_context(_target_follows(streams))
-        yield
+def replay_target(target: Target, streams: Streams) -> Target:
+    """The same target, which writes what the streams say."""
+    return _ReplayedTarget(target, streams)
 
 
-@contextmanager
-def swapped(module: ModuleType | type, **functions: Callable[..., Any]) -> Iterator[None]:
-    """Other functions under these names, until the block ends."""
-    before = {name: getattr(module, name) for name in functions}
-    for name, function in functions.items():
-        setattr(module, name, function)
-    try:
-        yield
-    finally:
-        for name, function in before.items():
-            setattr(module, name, function)
+class _ReplayedTarget(Target):
+    def __init__(self, target: Target, streams: Streams) -> None:
+        vars(self).update(vars(target))
+        self.streams = streams
+        self._now = local()  # each thread decodes sentences of its own
+
+    def begin(self, sentences: Sequence[str]) -> None:
+        self._now.sentences = list(sentences)
+
+    def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
+        """The given tokens; chosen like any, first."""
+        super().choose(logits, sampling, places)
+        sentences = self._now.sentences
+        return [self.streams.token(sentences[number], position) for number, position in places]
 
 
-class _Calls(local):
-    """What the calls that run are about; each thread of a corrector has its own."""
-
-    def __init__(self) -> None:
-        self.sentences: dict[int, str] = {}  # of the target's call, by number
-        self.batch: list[Stream] = []  # of the sentences that change, in the order in which their slots open
-        self.written: dict[int, list[int]] = {}  # into each slot, by its identity
+# ---------------------------------------------------------------- EdiT5
 
 
-@contextmanager
-def _target_follows(streams: Streams) -> Iterator[None]:
-    from edit_gec import target, verify
+def replay_edit5(model: EdiT5, tokens: Tokens, streams: Streams) -> EdiT5:
+    """The same EdiT5, which decides as the plans of the streams say; `tokens` are its own.
 
-    choose, admit, generate = target.Target.choose, verify.admit, target.Target.generate
-    calls = _Calls()
-
-    def replay_choose(self: Target, logits: Any, sampling: Any, places: Sequence[tuple[int, int]]) -> list[int]:
-        choose(self, logits, sampling, places)
-        return [streams.token(calls.sentences[row], position) for row, position in places]
-
-    def replay_admit(admitted: list[tuple[int, str]], *rest: Any) -> Any:
-        calls.sentences.update(admitted)
-        return admit(admitted, *rest)
-
-    def replay_generate(self: Target, given: Sequence[str], *rest: Any, **options: Any) -> list[list[int]]:
-        calls.sentences.update(enumerate(given))
-        return generate(self, given, *rest, **options)
-
-    with swapped(target.Target, choose=replay_choose, generate=replay_generate), swapped(verify, admit=replay_admit):
-        yield
+    It knows its sentences by what it encodes, so it must encode them itself.
+    """
+    encoded = {sentence: tokens.encode(sentence) for sentence in streams.by_sentence}
+    scripts = {p.ids: Script.of(streams.by_sentence[sentence].plan, p, tokens) for sentence, p in encoded.items()}
+    return cast("EdiT5", _ReplayedEdiT5(model, tokens, scripts))
 
 
-@contextmanager
-def _edit5_follows(streams: Streams) -> Iterator[None]:
-    from edit_gec import decode, insertion, tagging
+@dataclass(frozen=True)
+class Script:
+    """A plan as the choices that lead to it: a tag and a successor for each piece [S], the pieces of each slot."""
 
-    choose_tags, open_slots, advance = tagging.choose_tags, insertion.open_slots, insertion.advance
-    calls = _Calls()
+    plan: Plan
+    tags: tuple[int, ...]
+    pointers: tuple[int, ...]
+    slots: tuple[tuple[int, ...], ...]
 
-    def replay_tags(probabilities: list[list[float]], sentence: Any, tokens: Any) -> list[int]:
-        choose_tags(probabilities, sentence, tokens)
-        stream = streams.of(sentence.source[sentence.starts[0] : sentence.ends[-1]])
-        rest = (1 - SURE) / 3
-        for n, tag in enumerate(stream.tags):
-            probabilities[n] = [SURE if t == tag else rest for t in range(4)]
-        if any(stream.tags):
-            calls.batch.append(stream)
-        return list(stream.tags)
+    @classmethod
+    def of(cls, plan: Plan, pieces: Pieces, tokens: Tokens) -> Script:
+        """The script of a plan, or of what the path leaves of it: tags are decided by whole words (tagging.py), so of a
+        doubled word one goes and nothing comes in its place."""
+        chances = [[float(kind == tag) for kind in range(4)] for tag in plan.tags()]
+        tags = choose_tags(chances, pieces, tokens)
+        kept = kept_in_order(tags)
+        order = plan.order if sorted(plan.order) == kept else tuple(kept)
+        inserted = {plan.order[k - 1]: ids for k, ids in plan.insertions}
+        slots = open_slots([tags], [list(order)])
+        left = Plan(plan.length, order, tuple((slot.k, inserted.get(slot.kept, ())) for slot in slots))
+        return cls(left, (*tags, KEEP), tuple(left.pointers()), tuple(ids for _, ids in left.insertions))
 
-    def replay_slots(*given: Any) -> Any:
-        slots = open_slots(*given)
-        queue = iter([[*pieces, EOS] for stream in calls.batch for pieces in stream.insertions])
-        calls.written = {id(slot): next(queue, [EOS]) for slot in slots}
-        calls.batch.clear()
-        return slots
 
-    def replay_advance(queue: Any, at: list[int], row: int, choice: int, sure: float, tokens: Any) -> int:
-        slot = queue[at[row]]
-        stream = calls.written[id(slot)]
-        choice = stream[min(len(slot.pieces), len(stream) - 1)]
-        return int(advance(queue, at, row, choice, 0.0, tokens))
+@dataclass(frozen=True)
+class _Batch:
+    """The scripts of B sentences together; `steps` are the choices of each insertion step, row by row, slots at once or
+    one after the other."""
 
-    with (
-        swapped(decode, choose_tags=replay_tags, open_slots=replay_slots),
-        swapped(insertion, advance=replay_advance),
-    ):
-        yield
+    tags: Tensor  # [B, S, 1]
+    pointers: Tensor  # [B, S, 1]
+    steps: tuple[list[Tensor], list[Tensor]]  # each [T][R]
+
+    @classmethod
+    def of(cls, scripts: Sequence[Script], device: torch.device) -> _Batch:
+        tags = pad([list(script.tags) for script in scripts], KEEP)[..., None]
+        pointers = pad([list(script.pointers) for script in scripts], 0)[..., None]
+        each = [[[*pieces, EOS][:MAX_INSERTION] for pieces in script.slots] for script in scripts]
+        parallel = list(chain.from_iterable(each))
+        sequential = [list(chain.from_iterable(streams)) for streams in each if streams]
+        return cls(tags.to(device), pointers.to(device), (_steps(parallel, device), _steps(sequential, device)))
+
+
+def _steps(streams: Sequence[Sequence[int]], device: torch.device) -> list[Tensor]:
+    """Tokens of each step; rows that have ended are left out, as in insertion.fill."""
+    longest = max(map(len, streams), default=0)
+    steps = [[stream[n] for stream in streams if n < len(stream)] for n in range(longest)]
+    return [torch.tensor(step, device=device) for step in steps]
+
+
+class _Now(local):
+    """What a thread is at: the batch that it encoded last, the steps that it takes, and how many it has taken."""
+
+    batch: _Batch | None = None
+    steps: list[Tensor]
+    taken = 0
+
+
+class _ReplayedEdiT5:
+    """All but three decisions is the model's own."""
+
+    def __init__(self, model: EdiT5, tokens: Tokens, scripts: Mapping[tuple[int, ...], Script]) -> None:
+        self._model, self._tokens, self._scripts = model, tokens, scripts
+        self._batches: dict[tuple[tuple[int, ...], ...], _Batch] = {}
+        self._now = _Now()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def encode(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        rows = tuple(map(tuple, ids.tolist()))
+        if rows not in self._batches:
+            self._batches[rows] = _Batch.of([self._script(row) for row in rows], ids.device)
+        self._now.batch, self._now.taken = self._batches[rows], 0
+        return self._model.encode(ids, mask)
+
+    def _script(self, row: tuple[int, ...]) -> Script:
+        """That of a row of the batch: sentinel, pieces, </s>, padding."""
+        pieces = row[1 : max(n for n, piece in enumerate(row) if piece == EOS)]
+        if pieces not in self._scripts:
+            text = self._tokens.decode(pieces).strip()
+            raise InputError(f"replay: no stream was given for the sentence {text[:40]!r}")
+        return self._scripts[pieces]
+
+    def tag(self, *args: Tensor) -> Tensor:
+        assert self._now.batch is not None, "encode comes first"
+        return self._model.tag(*args).scatter_(2, self._now.batch.tags, BONUS)
+
+    def point(self, *args: Tensor) -> Tensor:
+        assert self._now.batch is not None, "encode comes first"
+        return self._model.point(*args).scatter_(2, self._now.batch.pointers, BONUS)
+
+    def likeliest(self, *args: Tensor) -> tuple[Tensor, Tensor]:
+        values, _ = self._model.likeliest(*args)
+        now = self._now
+        assert now.batch is not None, "encode comes first"
+        if now.taken == 0:  # rows tell which: where both have as many, both are the same
+            fitting = (steps for steps in now.batch.steps if steps and len(steps[0]) == len(values))
+            now.steps = next(fitting, [])
+        if now.taken >= len(now.steps) or len(now.steps[now.taken]) != len(values):
+            raise InputError("replay: other slots are written than the streams have; thresholds must let all pass")
+        now.taken += 1
+        return torch.zeros_like(values), now.steps[now.taken - 1]

@@ -30,7 +30,7 @@ from edit_gec.exactness import flips, summary
 from edit_gec.performance import machine
 from edit_gec.performance.sentences import read_sentences
 from edit_gec.performance.setup import Setup, load_target
-from edit_gec.performance.speculation import drafters
+from edit_gec.performance.speculation import list_drafters
 from edit_gec.target import Target
 from edit_gec.verify import verify
 
@@ -53,7 +53,7 @@ def table(result: dict[str, Any]) -> str:
              "| draft = output | gain |", "|---|---:|---:|---|---:|---:|---:|---:|---:|"]  # fmt: skip
     for r in result["rows"]:
         s = r["statistics"]
-        passes = f"{s['passes_mean']:.2f} / {s['passes_p50']:g} / {s['passes_p95']}"
+        passes = f"{s['passes_mean']:.2f} / {s['passes_p50']:g} / {s['passes_p95']:g}"
         rates = f"{s['tokens_per_pass']:.2f} | {s['alpha']:.3f} | {s['one_pass_rate']:.2f}"
         lines += [
             f"| {r['drafter']} | {r['batch']} | {r['identical']} of {r['sentences']} | {passes} | {rates} "
@@ -84,7 +84,7 @@ def main() -> None:
     setup = Setup(model, target_folder, **given, dtype=args.dtype, threads=threads)
     target = load_target(setup)
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
-    makers, skipped = drafters(setup, target, learn)
+    makers, skipped = list_drafters(setup, target, learn)
     if (shared := target.edit5) is not None:
         options = read_options(Path(model), **target.thresholds_for(2))
         makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, target.tokens, options), ())

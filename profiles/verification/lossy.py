@@ -79,7 +79,7 @@ def main() -> None:
         ]
     for row in rows.values():
         del row["lines"]
-    results.write(
+    results.write_result(
         args.result, {"machine": machine.describe(), "set": test.name, "sentences": len(test.lines), "rows": rows}
     )
     sys.stdout.write("\n".join(table) + "\n")
