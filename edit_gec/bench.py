@@ -223,7 +223,7 @@ def choose_sentences(args: argparse.Namespace, tokens: Tokens, target: Path | No
     short = [sentence for sentence in found if 0 < pieces[sentence] <= longest]
     if not short:
         raise InputError(f"{args.file}: no sentence of 1 to {longest} pieces")
-    return sentences.spread(short, count, pieces.__getitem__)
+    return sentences.spread_lengths(short, count, pieces.__getitem__)
 
 
 def heading(args: argparse.Namespace, kind: str, sentences: list[str]) -> dict[str, Any]:

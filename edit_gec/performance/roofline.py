@@ -25,7 +25,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 from edit_gec.linear import Linear
 from edit_gec.performance.peers import Run
 from edit_gec.performance.stages import run_each
-from edit_gec.performance.timing import seconds as timed
+from edit_gec.performance.timing import time_call
 from edit_gec.regions import listen
 
 LOOKUPS = ("embedding", "index", "gather", "index_select")  # read of their table what they return
@@ -160,5 +160,5 @@ def _best(work: Callable[[], object], device: str, seconds: float = 0.5) -> floa
     """Shortest time of a piece of work, tried for a while."""
     best, ends = float("inf"), perf_counter() + seconds
     while perf_counter() < ends:
-        best = min(best, timed(work, device))
+        best = min(best, time_call(work, device))
     return best

@@ -96,10 +96,10 @@ def read_sentences(path: str | Path) -> list[str]:
     return found
 
 
-def spread(sentences: Sequence[str], count: int, length: Callable[[str], int]) -> list[str]:
+def spread_lengths(sentences: Sequence[str], count: int, length: Callable[[str], int]) -> list[str]:
     """`count` sentences at equal steps of the order by length, the shortest and the longest among them.
 
-    >>> spread(["a", "bbbb", "cc", "ddd", "eeeee"], 3, len)
+    >>> spread_lengths(["a", "bbbb", "cc", "ddd", "eeeee"], 3, len)
     ['a', 'ddd', 'eeeee']
     """
     ordered = sorted(dict.fromkeys(sentences), key=length)

@@ -85,7 +85,7 @@ class Profiling:
     def inspect(self, run: Run, times: TimedRuns, limits: roofline.Machine, file: Path) -> Measured:
         """What the runs of a system are made of; `file` gets its trace."""
         device = self.setup.device
-        trace = torch_profiler.trace(run, self.sources, repeats=self.traced, device=device, file=file)
+        trace = torch_profiler.trace_runs(run, self.sources, repeats=self.traced, device=device, file=file)
         work = roofline.count_work(run, self.sources) if self.setup.mode == "eager" else {}
         return Measured(times, trace, work, limits, len(self.texts))
 

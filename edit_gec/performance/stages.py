@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.performance.peers import Run
-from edit_gec.performance.timing import seconds, synchronize
+from edit_gec.performance.timing import synchronize, time_call
 from edit_gec.regions import Clock, Span, listen
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def measure_stages(
     times = {name: TimedRuns() for name in runs}
     for number in range(warm_up + repeats):
         for name, run in runs.items():
-            bare_s, labelled = seconds(lambda run=run: run_each(run, texts), device), _labelled(run, texts, device)  # type: ignore[misc]
+            bare_s, labelled = time_call(lambda run=run: run_each(run, texts), device), _labelled(run, texts, device)  # type: ignore[misc]
             if number >= warm_up:
                 times[name].bare_s.append(bare_s)
                 times[name].labelled.append(labelled)

@@ -99,17 +99,19 @@ def slot_after_slot(corrector: Corrector) -> Corrector:
 
 _T, _BOTH = ("target",), ("model", "target")
 SYSTEMS = (
-    System("transformers", lambda p, _: peers.transformers(p.setup), _T, "transformers", exact=True),
+    System("transformers", lambda p, _: peers.run_transformers(p.setup), _T, "transformers", exact=True),
     System(
-        "transformers assisted", lambda p, _: peers.transformers(p.setup, assisted=True),
+        "transformers assisted", lambda p, _: peers.run_transformers(p.setup, assisted=True),
         ("target", "assistant"), "transformers", batches=False, exact=True,
     ),
     System(
-        "transformers lookup", lambda p, _: peers.transformers(p.setup, lookup=True),
+        "transformers lookup", lambda p, _: peers.run_transformers(p.setup, lookup=True),
         _T, "transformers", batches=False, exact=True,
     ),
-    System("ctranslate2 float32", lambda p, _: peers.ctranslate2(p.setup, "float32"), _T, "ctranslate2", exact=True),
-    System("ctranslate2 int8", lambda p, _: peers.ctranslate2(p.setup, "int8"), _T, "ctranslate2"),
+    System(
+        "ctranslate2 float32", lambda p, _: peers.run_ctranslate2(p.setup, "float32"), _T, "ctranslate2", exact=True,
+    ),
+    System("ctranslate2 int8", lambda p, _: peers.run_ctranslate2(p.setup, "int8"), _T, "ctranslate2"),
     System("t5", lambda p, _: run_target(p.target), _T, follows=_T, exact=True),
     System("t5-slim", lambda p, _: run_target(p.slim), _T, follows=("slim",)),
     System("t5 + copy, SAD", lambda p, _: run_copies(p.target, unique=True), _T, follows=_T, exact=True),

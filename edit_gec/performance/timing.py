@@ -51,13 +51,13 @@ def interleave(
         for number, job in enumerate(jobs):
             turn = (number + repeat) % len(names) if names else 0
             for name in names[turn:] + names[:turn]:
-                times[name][number].append(seconds(lambda name=name, job=job: runs[name](job), device))  # type: ignore[misc]
+                times[name][number].append(time_call(lambda name=name, job=job: runs[name](job), device))  # type: ignore[misc]
             if progress:
                 progress(repeat * len(jobs) + number + 1, repeats * len(jobs))
     return times
 
 
-def seconds(work: Callable[[], object], device: str = "cpu") -> float:
+def time_call(work: Callable[[], object], device: str = "cpu") -> float:
     """Wall-clock seconds of one call; on a GPU until it has finished."""
     synchronize(device)
     begun = perf_counter()

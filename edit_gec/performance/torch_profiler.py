@@ -16,7 +16,7 @@ from typing import Any
 
 from edit_gec.performance.peers import Run
 from edit_gec.performance.stages import run_each
-from edit_gec.performance.timing import seconds
+from edit_gec.performance.timing import time_call
 from edit_gec.regions import listen
 
 LABEL = "edit-gec: "
@@ -61,7 +61,7 @@ class Labels:
         self._open.pop().__exit__(None, None, None)
 
 
-def trace(run: Run, texts: Sequence[str], *, repeats: int, device: str, file: Path | None = None) -> Trace:
+def trace_runs(run: Run, texts: Sequence[str], *, repeats: int, device: str, file: Path | None = None) -> Trace:
     """Run a system under torch.profiler; `file` gets the Chrome trace (.json, or .json.gz) of the last run."""
     from torch.profiler import ProfilerActivity, profile
 
@@ -70,7 +70,7 @@ def trace(run: Run, texts: Sequence[str], *, repeats: int, device: str, file: Pa
     for number in range(repeats):
         with profile(activities=kinds, profile_memory=True) as profiler:
             with listen(Labels()):
-                found.runs_s.append(seconds(lambda: run_each(run, texts), device))
+                found.runs_s.append(time_call(lambda: run_each(run, texts), device))
         _read(profiler.profiler.kineto_results.events(), found, on_device=len(kinds) > 1)
         if file is not None and number == repeats - 1:
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -51,5 +51,5 @@ def ready(given: Setup, tmp_path_factory: pytest.TempPathFactory) -> Setup:
     work = tmp_path_factory.mktemp("work")
     made = prepare_shipped(work, given, SENTENCES)
     for precision in peers.PRECISIONS:
-        peers.convert(made.target, work / precision, precision)
+        peers.convert_target(made.target, work / precision, precision)
     return replace(made, converted={precision: str(work / precision) for precision in peers.PRECISIONS})

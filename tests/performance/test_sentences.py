@@ -22,7 +22,7 @@ def test_sentences_from_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read it as text"):
         sentences.read_sentences(tmp_path / "absent.txt")
     assert sentences.digest(["a", "b"]) != sentences.digest(["a b"])
-    assert sentences.spread(["ccc", "a", "bb", "a"], 2, len) == ["a", "ccc"]
+    assert sentences.spread_lengths(["ccc", "a", "bb", "a"], 2, len) == ["a", "ccc"]
 
 
 def test_a_text_and_what_it_becomes(tmp_path: Path) -> None:

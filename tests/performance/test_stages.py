@@ -117,7 +117,7 @@ def test_stages_add_up(build: Build) -> None:
 def test_what_torch_profiler_says(build: Build, tmp_path: Path) -> None:
     run = build(CASE_STUDY)["verified"]
     file = tmp_path / "traces" / "verified.json.gz"
-    found = torch_profiler.trace(run, [CASE_STUDY.source], repeats=2, device="cpu", file=file)
+    found = torch_profiler.trace_runs(run, [CASE_STUDY.source], repeats=2, device="cpu", file=file)
     assert len(found.runs_s) == 2 and found.peak_bytes > 0
     assert {"split", "encode", "insert step", "target encode", "verify", "align"} <= set(found.stages) <= set(STAGES)
     for name, stage in found.stages.items():

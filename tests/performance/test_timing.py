@@ -1,8 +1,20 @@
-"""Systems take turns, and nobody answers from memory."""
+"""Systems take turns, nobody answers from memory, and p95 means one thing."""
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from texts import law
+
 from edit_gec.performance import timing
+from edit_gec.performance.roofline import Machine
+from edit_gec.performance.stage_summary import Measured, summarize
+from edit_gec.performance.stages import TimedRun, TimedRuns
+from edit_gec.performance.torch_profiler import Trace
+from edit_gec.speculation import Statistics, quantile
+from edit_gec.speculation import Trace as Passes
 
 
 def test_systems_take_turns() -> None:
@@ -29,3 +41,19 @@ def test_nobody_answers_from_memory() -> None:
     run = Remembering()
     timing.interleave({"a": run}, [1, 2, 3], repeats=3, warm_up=2)
     assert run.known == {1, 2, 3} and not run.repeated
+
+
+@law
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.floats(0, 1))
+def test_quantiles_are_those_of_numpy(values: list[float], share: float) -> None:
+    assert quantile(values, share) == pytest.approx(float(np.quantile(values, share)), abs=1e-6)
+
+
+def test_p95_means_one_thing() -> None:
+    """In a profile, in a benchmark, in the statistics of verification: of 20 values it is not the largest."""
+    values = [float(n) for n in range(1, 21)]
+    runs = TimedRuns(values, [TimedRun(0.0, n, []) for n in values])
+    profile = summarize(Measured(runs, Trace([1.0]), {}, Machine(1.0, 1.0), 1))
+    statistics = Statistics([Passes(proposed=[1] * int(n), tokens=int(n)) for n in values])
+    assert profile["total_p95_ms"] == pytest.approx(1000 * quantile(values, 0.95)) == pytest.approx(19050.0)
+    assert statistics.summary()["passes_p95"] == quantile(values, 0.95)
