@@ -20,18 +20,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from edit_gec import correct, files
+from edit_gec import correct, formats
 from edit_gec.errors import InputError
 
 STATUSES = """exit status:
   0    done; with --check, nothing to change
   1    something could not be read, written or loaded; all else was still done
-  2    wrong usage; with --check, something would change
+  2    wrong usage, also a file of a format that is not understood; with --check, something would change
   130  interrupted by Ctrl-C; every file is whole, corrected or as it was
   141  nobody reads standard output any more"""
 OTHER_COMMANDS = {
     "score": "measure corrections: ERRANT precision, recall and F0.5",
     "train": "train a model from a recipe",
+    "corrupt": "write errors into clean text, or compare them with learners' errors",
     "distil": "write what a model makes of erroneous sentences, for another to learn from",
     "profile": "show where the time goes, stage by stage",
     "bench": "measure speed side by side with other tools, and drafts against theory",
@@ -124,8 +125,8 @@ def _add_correct(commands: Any) -> None:
     command = commands.add_parser(
         "correct",
         help="correct text files, folders or standard input",
-        description="Correct FILEs and print the corrected text. In folders, files with these suffixes are corrected:\n"
-        + " ".join(sorted(files.SUFFIXES)),
+        description="Correct FILEs and print the corrected text. Markdown, HTML and plain text are understood.\n"
+        f"In folders, README and files with these suffixes are corrected: {' '.join(formats.suffixes())}",
         epilog="[tool.edit-gec] in the nearest pyproject.toml sets dictionary, min-confidence, exclude, model.\n\n"
         + STATUSES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -133,6 +134,14 @@ def _add_correct(commands: Any) -> None:
     add = command.add_argument
     add("files", nargs="*", metavar="FILE", help="file or folder; - or none is standard input")
     add("--lines", action="store_true", help="take each line as a text of its own")
+    add(
+        "--read-as", choices=formats.UNDERSTOOD, metavar="FORMAT",
+        help="the format of the named files, whatever their names say: markdown, html or text",
+    )  # fmt: skip
+    add(
+        "--force-exclude", action="store_true",
+        help="skip named files that a folder would not give: excluded in pyproject.toml, or of a format not understood",
+    )  # fmt: skip
     add("--check", action="store_true", help="exit with 2 when something would change; print no text")
     output = command.add_mutually_exclusive_group()
     for flags, summary in (
@@ -141,9 +150,9 @@ def _add_correct(commands: Any) -> None:
         (("--inline",), "print the text with each edit shown in its place"),
     ):
         output.add_argument(*flags, action="store_const", dest="output", const=flags[-1][2:], help=summary)
-    formats = ("text", "json", "jsonl", "sarif", "github")
+    printed = ("text", "json", "jsonl", "sarif", "github")
     output.add_argument(
-        "--format", choices=formats, dest="output", default="text", help="what to print (default: text)"
+        "--format", choices=printed, dest="output", default="text", help="what to print (default: text)"
     )
     add("--explain", action="store_true", help="name and explain each edit (needs edit-gec[score])")
     add("--min-confidence", type=_confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")

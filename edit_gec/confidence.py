@@ -1,10 +1,12 @@
 """How sure an edit is: the model's own probabilities, weighed by how often edits of that kind are right.
 
-    log-odds = slope * log-odds(tags) + written_slope * log(written) + offset + the kind's own offset
+    log-odds = slope * log-odds(tags) + written_slope * log(written) + stays_slope * log-odds(not stays)
+               + offset + the kind's own offset
 
-The model tags and writes in two steps, and is sure of each in its own way; and it is wrong about misspelt words and
-capitals less often than about grammar. The numbers, a handful, are fitted on development text by logistic regression
-(profiles/training/tune.py) and lie in the model folder.
+The model tags and writes in two steps, and is sure of each in its own way; the decoder also says how probable it is
+that the source stays as it is. It is wrong about misspelt words and capitals less often than about grammar. The
+numbers, a handful, are fitted on development text by logistic regression (profiles/training/tune.py) and lie in the
+model folder.
 """
 
 from __future__ import annotations
@@ -17,15 +19,19 @@ from typing import NamedTuple
 from edit_gec.plan import INSERT, REPLACE
 
 POWER = 4  # of the norm by which the edits of a sentence count together
+UNKNOWN = 0.5  # probability that the source stays, of a decoder that was never asked: it counts for nothing
+FIRMEST = 0.02  # probabilities that the source stays below this count as this: what is not yet written has a bound
 REPLACED, INSERTED, DELETED, CASE, SPELLING = ("replace", "insert", "delete", "case", "spelling")
 
 
 class Evidence(NamedTuple):
-    """What the model says of a change: mean probability of its tags (or of its link), and of what was written there."""
+    """What the model says of a change: mean probability of its tags (or of its link), of what was written there, and of
+    writing what stands there."""
 
     tags: float
     written: float = 1.0
     kind: str = REPLACED
+    stays: float = UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,7 @@ class Scale:
 
     slope: float = 1.0
     written_slope: float = 1.0
+    stays_slope: float = 0.0
     offset: float = 0.0
     insert_offset: float = 0.0
     delete_offset: float = 0.0
@@ -45,6 +52,7 @@ class Scale:
         if evidence.tags <= 0 or evidence.written <= 0:
             return 0.0
         odds = self.slope * log_odds(evidence.tags) + self.written_slope * math.log(evidence.written)
+        odds += self.stays_slope * log_odds(1 - max(evidence.stays, FIRMEST))
         odds += self.offset + getattr(self, f"{evidence.kind}_offset", 0.0)  # "replace" has none of its own
         return logistic(odds)
 
@@ -86,9 +94,12 @@ def kind_of(deleted: str, written: str) -> str:
     return CASE if same else REPLACED
 
 
-def possible_kinds(tags: Sequence[int], kept: int, deleted: Sequence[int]) -> tuple[str, ...]:
-    """The kinds that a change behind a kept piece can come to have, before anything is written."""
+def possible_kinds(tags: Sequence[int], kept: int, deleted: Sequence[int], *, empty: bool = False) -> tuple[str, ...]:
+    """The kinds that a change behind a kept piece can come to have, before anything is written.
+
+    `empty`: what is deleted is a slot in any case, which the decoder may leave empty.
+    """
     if not deleted:
         return (INSERTED,)
-    opened = tags[kept] == INSERT or any(tags[piece] == REPLACE for piece in deleted)
+    opened = empty or tags[kept] == INSERT or any(tags[piece] == REPLACE for piece in deleted)
     return (REPLACED, CASE, SPELLING, DELETED) if opened else (DELETED,)

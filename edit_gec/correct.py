@@ -2,7 +2,8 @@
 
     documents (files.py) -> groups -> Corrector.correct_batch -> one output for each document (report.py)
 
-One file that cannot be read or written is one line on standard error and exit status 1; the others are still done.
+One file that cannot be read or written is one line on standard error and exit status 1, one of a format that is not
+understood exit status 2; the others are still done.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from edit_gec import files, report, settings
+from edit_gec import files, formats, report, settings
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Run:
         self.args = args
         self.settings = settings.nearest(path for path in args.files if path != "-")
         self.headed = len(args.files) > 1 or any(map(os.path.isdir, args.files))
-        self.failed = False
+        self.failed = self.refused = False
         self.changed = self.edits = 0
         # (path, text, edits, refused edits), of formats that are one value
         self.reports: list[tuple[str, str, Sequence[Edit], Sequence[Edit]]] = []
@@ -61,7 +62,7 @@ class Run:
             say(f"{self.changed} files changed, {self.edits} edits")
         if self.args.stats and corrector is not None and corrector.verifier is not None:
             say(json.dumps(corrector.verifier.summary()))
-        return 1 if self.failed else 2 if self.args.check and self.changed else 0
+        return 1 if self.failed else 2 if self.refused or (self.args.check and self.changed) else 0
 
     def _load(self) -> Corrector:
         args = self.args
@@ -99,6 +100,8 @@ class Run:
         for name in self.args.files or ["-"]:
             try:
                 folder = os.path.isdir(name)
+                if self._leaves_out(name):
+                    continue
                 for path in files.search(name, self.settings.exclude, self.settings.root) if folder else [name]:
                     if (real := os.path.realpath(path)) not in seen:
                         seen.add(real)
@@ -106,10 +109,27 @@ class Run:
             except InputError as error:
                 self._fail(error)
 
+    def _leaves_out(self, name: str) -> bool:
+        """Is this a name that a search from the settings' folder would not come to, and was that asked for?"""
+        rules, root = self.settings.exclude, self.settings.root
+        left_out = self.args.force_exclude and name != "-" and files.is_below_excluded(name, rules, root)
+        if left_out and self.args.verbose:
+            say(f"skipped {name}: excluded in pyproject.toml")
+        return left_out
+
     def _documents(self) -> Iterator[files.Document]:
         for path, named in self._paths():
             try:
-                yield _read_stdin() if path == "-" else files.read(path)
+                document = _read_stdin() if path == "-" else files.read(path)
+                if named and path != "-" and not self.args.lines and self.args.read_as is None:
+                    formats.check(path, writing=self.args.output == "write" or self.args.force_exclude)
+                yield document
+            except formats.FormatError as error:
+                if not self.args.force_exclude:
+                    say(f"edit-gec: {error}")
+                    self.refused = True
+                elif self.args.verbose:
+                    say(f"skipped {error}")
             except files.BinaryFileError as error:
                 if named:
                     self._fail(error)

@@ -1,7 +1,10 @@
 """Synthetic errors: a clean sentence in, the sentence as a learner or a hurried writer might have put it out.
 
-    >>> Corruptor.load(None).corrupt("She has lived in Paris since 2010.", random.Random(17))
-    'She have lived in paris since 2010.'
+    >>> Corruptor.load(None).corrupt("She has lived in Paris since 2010.", random.Random(8))
+    'She have lived of Paris since 2010'
+
+    $ edit-gec corrupt prose.txt > pairs.tsv
+    $ edit-gec corrupt prose.txt --compare learners.m2
 
 How: draw the number of errors, then for each a type from a histogram like that of learners' corrected writing; the
 type's rule (slips_*.py) looks for places in the sentence where that error is really made, and picks one. A rule that
@@ -11,8 +14,10 @@ random numbers given, so the same seed gives the same errors.
 
 from __future__ import annotations
 
+import argparse
 import math
 import random
+import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -25,6 +30,7 @@ from edit_gec.corruption import slips_verbs as verbs
 from edit_gec.corruption.inflections import Lexicon
 from edit_gec.corruption.misspellings import Misspeller, read_lists, read_variants, usable_lists
 from edit_gec.corruption.rewrite import Edit, Rewrite
+from edit_gec.errors import InputError
 
 Rule = Callable[[Rewrite, Lexicon, random.Random], "Edit | None"]
 
@@ -33,58 +39,60 @@ MOST_ERRORS = 9
 EXTRA_PER_WORD = 0.13
 ALL_LOWER_SHARE = 0.006
 
-# Relative frequency of each type in the writing of (learners, hurried native writers); spelling is drawn apart.
+# How often each rule is tried for (learners, hurried native writers); spelling is drawn apart. A rule that seldom finds
+# its place is tried more often: what counts is what comes out, which `edit-gec corrupt --compare` shows.
 RULES: tuple[tuple[Rule, float, float], ...] = (
-    (surface.drop_comma, 20.0, 14.0),
-    (surface.insert_comma, 1.4, 2.5),
-    (surface.final_mark, 1.5, 2.5),
-    (surface.run_on, 18.0, 10.0),  # needs two sentences: one unit in four has them
-    (surface.replace_mark, 3.0, 2.5),
+    (surface.drop_comma, 32.0, 22.0),
+    (surface.insert_comma, 0.8, 1.4),
+    (surface.final_mark, 1.0, 2.0),
+    (surface.run_on, 150.0, 50.0),  # needs two sentences, which few units have
+    (surface.replace_mark, 6.0, 4.0),
     (surface.drop_quotes, 0.4, 0.5),
     (surface.spacing, 0.8, 2.0),
-    (surface.apostrophe, 2.0, 8.0),
-    (surface.case, 4.0, 7.0),
+    (surface.apostrophe, 1.4, 5.0),
+    (surface.case, 3.2, 5.5),
     (surface.join_or_split, 1.5, 3.0),
     (surface.confused_word, 4.5, 10.0),
     (surface.mistyped_word, 0.4, 5.0),
     (surface.phrase, 5.0, 1.5),
-    (surface.word_order, 3.4, 0.4),
-    (surface.double_word, 0.4, 2.5),
-    (surface.drop_word, 1.2, 4.0),
-    (function_words.drop_determiner, 9.5, 2.5),
-    (function_words.insert_determiner, 11.0, 1.0),
-    (function_words.replace_determiner, 3.0, 2.0),
-    (function_words.a_or_an, 1.2, 1.5),
-    (function_words.replace_preposition, 9.5, 1.5),
-    (function_words.drop_preposition, 3.0, 1.0),
-    (function_words.insert_preposition, 3.0, 0.3),
+    (surface.word_order, 5.0, 0.5),
+    (surface.double_word, 1.0, 2.5),
+    (surface.drop_word, 9.0, 6.0),
+    (function_words.drop_determiner, 7.5, 2.0),
+    (function_words.insert_determiner, 9.0, 0.8),
+    (function_words.replace_determiner, 1.6, 1.4),
+    (function_words.replace_article, 2.0, 0.6),
+    (function_words.a_or_an, 1.5, 1.5),
+    (function_words.replace_preposition, 12.0, 2.0),
+    (function_words.drop_preposition, 5.0, 1.5),
+    (function_words.insert_preposition, 4.0, 0.5),
     (function_words.replace_pronoun, 1.6, 0.5),
     (function_words.drop_pronoun, 2.0, 1.0),
-    (function_words.insert_pronoun, 1.0, 0.1),
+    (function_words.insert_pronoun, 0.5, 0.1),
     (function_words.replace_conjunction, 1.4, 0.3),
     (function_words.drop_conjunction, 0.6, 0.4),
-    (function_words.superfluous_word, 1.6, 0.4),
+    (function_words.superfluous_word, 14.0, 2.0),
     (function_words.insert_conjunction, 1.0, 0.1),
     (function_words.drop_small_word, 0.8, 0.4),
-    (verbs.verb_form, 9.0, 2.5),
-    (verbs.verb_tense, 8.5, 1.5),
-    (verbs.agreement, 6.0, 4.0),
+    (verbs.verb_form, 18.0, 4.0),
+    (verbs.verb_tense, 6.5, 1.2),
+    (verbs.agreement, 8.0, 4.5),
     (verbs.drop_verb, 2.4, 1.5),
     (verbs.insert_verb, 0.8, 0.2),
     (verbs.wrong_verb, 4.0, 0.3),
-    (nouns.noun_number, 6.5, 2.5),
+    (nouns.noun_number, 5.5, 2.2),
     (nouns.noun_inflection, 0.5, 0.2),
     (nouns.verb_inflection, 0.5, 0.3),
-    (nouns.possessive, 1.2, 3.0),
-    (nouns.comparison, 0.9, 0.3),
+    (nouns.possessive, 0.8, 2.5),
+    (nouns.comparison, 1.2, 0.4),
     (nouns.adverb_or_adjective, 1.4, 0.8),
-    (nouns.word_class, 1.3, 0.5),
+    (nouns.word_class, 0.7, 0.3),
     (nouns.wrong_noun, 3.0, 0.2),
     (nouns.wrong_adjective, 3.0, 0.6),
 )
 # Learners choose words that a reader notices and an annotator leaves: no error, but what errors stand among.
 ODD_CHOICES: tuple[Rule, ...] = (verbs.wrong_verb, nouns.wrong_noun)
-SPELLING = (5.0, 12.0)  # more than learners': it takes the most practice
+SPELLING = (2.4, 6.0)  # a little more than learners': it takes the most practice
 LEARNER_SHARE = 0.8
 
 
@@ -123,8 +131,11 @@ class Corruptor:
             return cls()
         return cls(read_lists(spelling_dir), read_variants(spelling_dir))
 
-    def corrupt(self, sentence: str, rng: random.Random, rate: float = 1.0) -> str:
-        """The sentence with errors; one in eight stays clean at rate 1. `rate` multiplies the number of errors."""
+    def corrupt(self, sentence: str, rng: random.Random, rate: float = 1.0, *, punctuation: bool = True) -> str:
+        """The sentence with errors; one in eight stays clean at rate 1. `rate` multiplies the number of errors.
+
+        Without `punctuation` its commas stay as they are: for prose whose commas are no model.
+        """
         rewrite = Rewrite(sentence)
         words = sum(map(rewrite.is_word, range(len(rewrite))))
         wanted = error_count(words, self.rate * rate, rng)
@@ -132,11 +143,12 @@ class Corruptor:
             return sentence
         weights = self._weights[rng.random() > LEARNER_SHARE]
         made, tries = 0, 0
-        while made < wanted and tries < 6 * wanted + 10:
+        while made < wanted and tries < 9 * wanted + 15:
             tries += 1
             rule = rng.choices(self._rules, cum_weights=weights)[0]
             edit = rule(rewrite, self._lexicon, rng)
-            made += edit is not None and rewrite.apply(edit)
+            if edit is not None and (punctuation or keeps_commas(rewrite, edit)):
+                made += rewrite.apply(edit)
         if rng.random() < ALL_LOWER_SHARE:
             rewrite.lower_all()
         return str(rewrite)
@@ -170,6 +182,11 @@ class Corruptor:
         return chosen._replace(text=wrong) if chosen and wrong else None
 
 
+def keeps_commas(rewrite: Rewrite, edit: Edit) -> bool:
+    """Whether the edit neither adds a comma nor takes one away."""
+    return edit.text.count(",") == sum(word.count(",") for word in rewrite.words[edit.start : edit.end])
+
+
 class _Words:
     """What counts as a real word: the lexicon, the closed classes and the caller's vocabulary."""
 
@@ -190,3 +207,32 @@ def error_count(words: int, rate: float, rng: random.Random) -> int:
     mean = max(1.0, rate) * (1 + EXTRA_PER_WORD * words)
     extra = int(math.log(1.0 - rng.random()) / math.log(1.0 - 1.0 / mean)) if mean > 1.0 else 0
     return min(1 + extra, MOST_ERRORS, max(1, (words + 1) // 2))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `edit-gec corrupt`."""
+    add = parser.add_argument
+    add("text", nargs="+", type=Path, metavar="TEXT", help="clean text, .txt or .txt.xz, a paragraph on each line")
+    add("--compare", type=Path, metavar="M2", help="print the distribution of errors beside that of these real ones")
+    add("--spelling", type=Path, metavar="DIR", help="folder of misspelling lists (default: invented ones only)")
+    add("--sentences", type=int, default=12_000, metavar="N", help="of all texts, as many of each (default: 12000)")
+    add("--rate", type=float, default=1.0, metavar="R", help="multiplies the number of errors (default: 1)")
+    add("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print (wrong, right) pairs parted by tabs, or the comparison. Raises InputError where an input does not fit."""
+    from edit_gec.corruption import comparison
+
+    if args.sentences < 1 or args.rate < 0:
+        raise InputError("--sentences must be 1 or more, --rate 0 or more")
+    reference = None if args.compare is None else comparison.tally(comparison.from_m2(args.compare))
+    rng = random.Random(args.seed)
+    corruptor = Corruptor.load(args.spelling)
+    clean = comparison.read_clean(args.text, args.sentences, rng)
+    pairs = ((corruptor.corrupt(sentence, rng, args.rate), sentence) for sentence in clean)
+    if reference is None:
+        sys.stdout.writelines(f"{wrong}\t{right}\n" for wrong, right in pairs)
+    else:
+        sys.stdout.write(comparison.table(comparison.tally(pairs), reference) + "\n")
+    return 0

@@ -22,11 +22,11 @@ from torch import Tensor
 
 from edit_gec.checkpoint import read_config
 from edit_gec.collate import pad, wrap
-from edit_gec.confidence import DELETED, SPELLING, Evidence, Scale, kind_of, possible_kinds, together
+from edit_gec.confidence import DELETED, FIRMEST, SPELLING, UNKNOWN, Evidence, Scale, kind_of, possible_kinds, together
 from edit_gec.edit5 import EdiT5
 from edit_gec.edits import Change
 from edit_gec.errors import InputError
-from edit_gec.insertion import Slot, fill, open_slots
+from edit_gec.insertion import Slot, fill, open_slots, weigh_source
 from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, Plan, spans, unchanged
 from edit_gec.regions import region
 from edit_gec.respell import choose, doubt, respell
@@ -72,10 +72,10 @@ def read_options(folder: Path, **given: Any) -> Options:
     Raises InputError for entries that are none.
     """
     own = Options(**read_thresholds(folder))
-    if own.slope <= 0 or own.written_slope < 0:
+    if own.slope <= 0 or min(own.written_slope, own.stays_slope) < 0:
         raise InputError(
-            f"{folder / 'config.json'}: slope {own.slope}, written_slope {own.written_slope}; above 0 and not below 0 "
-            "are wanted: what the model is surer of is right more often"
+            f"{folder / 'config.json'}: slope {own.slope}, written_slope {own.written_slope}, "
+            f"stays_slope {own.stays_slope}; expected one above 0 and two not below 0"
         )
     return adjusted(own, given)
 
@@ -161,13 +161,13 @@ def predict(
             orders, links = follow_points(model, encoded, tag_ids, mask, tags, options.keep_bias)
     least = min(options.bold, options.min_confidence)
     bold = replace(options, min_confidence=least, sentence_gate=least) if options.bold else options
-    hopes = [hope(*each, bold) for each in zip(tags, probabilities, links, strict=True)]
+    hopes = [hope(*each, bold, empty=model.config.empty_slots) for each in zip(tags, probabilities, links, strict=True)]
     changed = [n for n, hoped in enumerate(hopes) if hoped and english[n]]
     doubts = [[1 - piece[KEEP] for piece in p[: len(s) + 1]] for p, s in zip(probabilities, sentences, strict=True)]
     predictions = [Prediction(unchanged(len(s) + 1), doubts=d) for s, d in zip(sentences, doubts, strict=True)]
     if not changed:
         return predictions
-    slots = open_slots([tags[n] for n in changed], [orders[n] for n in changed])
+    slots = open_slots([tags[n] for n in changed], [orders[n] for n in changed], empty=model.config.empty_slots)
     worth = [slot for slot in slots if slot.kept in hopes[changed[slot.sentence]]]
     if worth:
         with region("insert setup"):
@@ -181,6 +181,11 @@ def predict(
         left = [slot for slot in worth if not slot.finished]
         if left:
             fill(model, tokens, memory, mask[rows], left, sequential=options.sequential)
+        if model.config.empty_slots:
+            sources = [
+                source_of(slot, tags[changed[slot.sentence]], sentences[changed[slot.sentence]]) for slot in worth
+            ]
+            weigh_source(model, tokens, memory, mask[rows], list(zip(worth, sources, strict=True)))
     with region("realize"):
         for row, n in enumerate(changed):
             mine = [slot for slot in slots if slot.sentence == row]
@@ -264,6 +269,11 @@ def changes(tags: Sequence[int]) -> dict[int, list[int]]:
     return gaps
 
 
+def source_of(slot: Slot, tags: Sequence[int], sentence: Pieces) -> list[int]:
+    """The pieces that are deleted where a slot stands."""
+    return [sentence.ids[i - 1] for i in changes(tags).get(slot.kept, ())]  # the sentinel comes first
+
+
 def tagged(gaps: dict[int, list[int]], probabilities: list[list[float]]) -> dict[int, float]:
     """Probability of each change by its tags alone, in the mean over deleted pieces."""
     chances: dict[int, float] = {}
@@ -275,15 +285,22 @@ def tagged(gaps: dict[int, list[int]], probabilities: list[list[float]]) -> dict
 
 
 def hope(
-    tags: list[int], probabilities: list[list[float]], links: dict[int, float], options: Options
+    tags: list[int],
+    probabilities: list[list[float]],
+    links: dict[int, float],
+    options: Options,
+    *,
+    empty: bool = False,
 ) -> frozenset[int]:
     """The changes of a sentence that may come to be sure enough. What is written makes them less sure than their tags
-    are, so the others need not be written; none are left where the sentence fails as a whole."""
+    are, so the others need not be written; none are left where the sentence fails as a whole. `empty`: the
+    model knows empty slots, and its decoder will have a say on every change."""
+    stays = FIRMEST if empty else UNKNOWN
     best = {piece: options.confidence(Evidence(value)) for piece, value in links.items()}
     gaps = changes(tags)
     for piece, value in tagged(gaps, probabilities).items():
-        kinds = possible_kinds(tags, piece, gaps[piece])
-        sure = max(options.confidence(Evidence(value, kind=kind)) for kind in kinds)
+        kinds = possible_kinds(tags, piece, gaps[piece], empty=empty)
+        sure = max(options.confidence(Evidence(value, kind=kind, stays=stays)) for kind in kinds)
         best[piece] = min(sure, best.get(piece, sure))
     least = max(options.min_confidence, 1e-9)
     good = frozenset(piece for piece, value in best.items() if value >= least)
@@ -321,7 +338,7 @@ def assemble(
     confidence = {piece: options.confidence(Evidence(value)) for piece, value in links.items()}
     for piece, value in tagged(gaps, probabilities).items():
         slot = written.get(piece)
-        evidence = Evidence(value, slot.probability, slot.kind) if slot else Evidence(value, kind=DELETED)
+        evidence = Evidence(value, slot.probability, slot.kind, slot.stays) if slot else Evidence(value, kind=DELETED)
         sure = options.confidence(evidence)
         confidence[piece] = min(sure, confidence.get(piece, sure))
     refused = {piece for piece, value in confidence.items() if value < max(options.min_confidence, 1e-9)}
@@ -331,7 +348,9 @@ def assemble(
     restored = {i for piece in refused for i in gaps.get(piece, [])}
     final = order if links else sorted({*order, *restored})
     insertions = tuple(
-        (k, tuple(written[i].pieces)) for k, i in enumerate(final, start=1) if i in written and i not in refused
+        (k, tuple(written[i].pieces))
+        for k, i in enumerate(final, start=1)
+        if i in written and written[i].pieces and i not in refused
     )
     plan = Plan(len(tags), tuple(final), insertions)
     steps = [len(slot.pieces) + 1 for slot in slots]

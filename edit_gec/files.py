@@ -20,11 +20,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
+from edit_gec import formats
 from edit_gec.errors import InputError
 
-SUFFIXES = frozenset(
-    (".txt", ".text", ".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".html", ".htm", ".qmd")
-)
 SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "site-packages"))  # hidden ones are skipped anyway
 
 _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the other's
@@ -154,18 +152,26 @@ def _sync_folder(folder: str) -> None:
             os.close(descriptor)
 
 
-def search(folder: str, exclude: Sequence[str] = (), root: str = "") -> Iterator[str]:
-    """Text files under a folder, sorted, by suffix; no hidden ones, symbolic links, virtual environments or packages.
+def is_excluded(path: str, exclude: Sequence[str], root: str) -> bool:
+    """Does one of the shell patterns fit this file's or folder's name, or its path from `root`?"""
+    from_root = os.path.relpath(path, root).replace(os.sep, "/")
+    return any(fnmatch(from_root, rule.rstrip("/")) or fnmatch(os.path.basename(path), rule) for rule in exclude)
 
-    exclude: shell patterns; one that fits a file's or folder's name, or its path from `root`, leaves it out.
-    Raises InputError, once the rest is found, for a folder that cannot be read or has no text file.
+
+def is_below_excluded(path: str, exclude: Sequence[str], root: str) -> bool:
+    """Is this file or folder excluded, or one of the folders above it, up to `root`?"""
+    parts = os.path.relpath(path, root or os.curdir).split(os.sep)
+    return any(is_excluded(os.path.join(root, *parts[: n + 1]), exclude, root or os.curdir) for n in range(len(parts)))
+
+
+def search(folder: str, exclude: Sequence[str] = (), root: str = "") -> Iterator[str]:
+    """Files of formats that are understood under a folder, sorted.
+
+    No hidden ones, symbolic links, virtual environments or packages. exclude: shell patterns; one that fits a file's or
+    folder's name, or its path from `root`, leaves it out. Raises InputError, once the rest is found, for a folder that
+    cannot be read or has no such file.
     """
     unreadable: list[OSError] = []
-
-    def excluded(path: str) -> bool:
-        from_root = os.path.relpath(path, root or folder).replace(os.sep, "/")
-        return any(fnmatch(from_root, rule.rstrip("/")) or fnmatch(os.path.basename(path), rule) for rule in exclude)
-
     found = False
     for here, folders, names in os.walk(folder, onerror=unreadable.append):
         folders[:] = sorted(
@@ -174,18 +180,18 @@ def search(folder: str, exclude: Sequence[str] = (), root: str = "") -> Iterator
             if not name.startswith(".")
             and name not in SKIPPED_FOLDERS
             and not os.path.exists(os.path.join(here, name, "pyvenv.cfg"))
-            and not excluded(os.path.join(here, name))
+            and not is_excluded(os.path.join(here, name), exclude, root or folder)
         )
         for name in sorted(names):
             path = os.path.join(here, name)
-            if name.startswith(".") or os.path.splitext(name)[1].lower() not in SUFFIXES:
+            if name.startswith(".") or formats.format_of(name) not in formats.UNDERSTOOD:
                 continue
-            if os.path.isfile(path) and not os.path.islink(path) and not excluded(path):
+            if os.path.isfile(path) and not os.path.islink(path) and not is_excluded(path, exclude, root or folder):
                 found = True
                 yield path
     for error in unreadable:
         raise InputError(f"{error.filename}: cannot read folder: {error.strerror}; check its permissions")
     if not found:
         raise InputError(
-            f"{folder}: no text files ({', '.join(sorted(SUFFIXES))}) in this folder; name files to correct"
+            f"{folder}: no text files ({', '.join(formats.suffixes())}) in this folder; name files to correct"
         )

@@ -7,14 +7,17 @@ instead, as in the paper: the reference.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 import torch
 from torch import Tensor
 
+from edit_gec.collate import pad
+from edit_gec.confidence import UNKNOWN
 from edit_gec.edit5 import EdiT5
-from edit_gec.plan import INSERT, KEEP, REPLACE, anchor
+from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE, anchor
 from edit_gec.regions import STEP, region
 from edit_gec.tokens import EOS, PAD, UNK, Tokens
 
@@ -33,22 +36,28 @@ class Slot:
     log_probability: float = 0.0
     finished: bool = False  # with </s>, and with whole characters
     kind: str = ""  # of the edit that it makes (confidence.py)
+    stays: float = UNKNOWN  # probability of writing what stands there now
+    unchanged: bool = False  # what was written stands there already
 
     @property
     def probability(self) -> float:
-        """Of what was written; 0 where that is not finished."""
-        return math.exp(self.log_probability) if self.finished else 0.0
+        """Of what was written; 0 where that is not finished, or no edit."""
+        return math.exp(self.log_probability) if self.finished and not self.unchanged else 0.0
 
 
-def open_slots(tag_lists: list[list[int]], orders: list[list[int]]) -> list[Slot]:
-    """The slots that the tags open: behind INSERT, and behind the kept piece before a REPLACE."""
+def open_slots(tag_lists: list[list[int]], orders: list[list[int]], *, empty: bool = False) -> list[Slot]:
+    """The slots that the tags open: behind INSERT, and behind the kept piece before a REPLACE.
+
+    `empty`: behind the kept piece before a DELETE, too; the decoder may leave a slot empty (EdiT5Config.empty_slots).
+    """
+    opening = (INSERT, REPLACE, DELETE) if empty else (INSERT, REPLACE)
     slots = []
     for n, (tags, order) in enumerate(zip(tag_lists, orders, strict=True)):
         opened, kept = set(), 0
         for i, tag in enumerate(tags):
             if tag in (KEEP, INSERT):
                 kept = i
-            if tag in (INSERT, REPLACE):
+            if tag in opening:
                 opened.add(kept)
         slots += [Slot(n, k, i, anchor(i, tags)) for k, i in enumerate(order, start=1) if i in opened]
     return slots
@@ -81,6 +90,7 @@ def fill(
         inputs = [tokens.slot(queue[0].k) for queue in rows]
         banned = torch.zeros(tokens.size, dtype=torch.bool, device=device)
         banned[[PAD, UNK]] = banned[tokens.pieces :] = True
+    empty = model.config.empty_slots
     steps = 0
     while rows:
         with region(STEP):
@@ -88,8 +98,8 @@ def fill(
             now, stream = torch.tensor(numbers, device=device), torch.tensor(inputs, device=device)[:, None]
             embedded = model.embedding(stream) + anchored[now, None]
             hidden = model.decoder(embedded, keys, near[now], caches)
-            # a slot is open because something belongs there
-            opening = torch.tensor([not ordered[n].pieces for n in numbers], device=device)
+            # a slot is open because something belongs there, unless the model knows empty ones
+            opening = torch.tensor([not (empty or ordered[n].pieces) for n in numbers], device=device)
             found = model.likeliest(hidden[:, 0], banned, opening)
             values, choices = (t.tolist() for t in found)
             inputs = [advance(q, at, r, choices[r], values[r], tokens) for r, q in enumerate(rows)]
@@ -105,6 +115,18 @@ def fill(
     return steps
 
 
+def weigh_source(
+    model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, slots: Sequence[tuple[Slot, list[int]]]
+) -> None:
+    """Note in each slot how probable it is that its source pieces stay, and whether they were written again.
+
+    The second thoughts of a decoder that has learnt on predicted tags (predicted_tags.py).
+    """
+    scores = score_candidates(model, tokens, memory, mask, slots).exp().tolist()
+    for (slot, source), probability in zip(slots, scores, strict=True):
+        slot.stays, slot.unchanged = probability, slot.pieces == source
+
+
 def advance(queue: list[Slot], at: list[int], row: int, choice: int, log_probability: float, tokens: Tokens) -> int:
     """Record what a row wrote; returns its next input, PAD when it is done."""
     slot = queue[at[row]]
@@ -116,3 +138,32 @@ def advance(queue: list[Slot], at: list[int], row: int, choice: int, log_probabi
     slot.finished = choice == EOS and "\ufffd" not in tokens.decode(slot.pieces)
     at[row] += 1
     return tokens.slot(queue[at[row]].k) if at[row] < len(queue) else PAD
+
+
+def score_candidates(
+    model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, rows: Sequence[tuple[Slot, list[int]]]
+) -> Tensor:
+    """Log-probability [R] of writing these pieces, and nothing else, into these slots; one pass for all.
+
+    memory [B, S, d] and mask [B, S] as for `fill`.
+    """
+    device = memory.device
+    sentence = torch.tensor([slot.sentence for slot, _ in rows], device=device)  # [R]
+    anchors = torch.tensor([slot.anchor for slot, _ in rows], device=device)  # [R]
+    stream = pad([[tokens.slot(slot.k), *ids] for slot, ids in rows], PAD).to(device)  # [R, T]
+    embedded = model.embedding(stream) + model.anchor(memory[sentence, anchors])[:, None]  # as model.embed_slots
+    keys = [(k[sentence], v[sentence]) for k, v in model.decoder.memory(memory)]
+    hidden = model.decoder(embedded, keys, model.cross_bias(anchors[:, None], mask[sentence]))
+    # candidates of a slot begin alike: what comes after the same pieces is computed once
+    beginnings: dict[tuple[int, ...], tuple[int, int, int]] = {}  # -> its number, and a place [R, T] where it stands
+    wanted: list[tuple[int, int, int]] = []  # number of the beginning, piece behind it, row
+    for row, (slot, ids) in enumerate(rows):
+        for n, piece in enumerate([*ids, EOS]):
+            found = beginnings.setdefault((id(slot), *ids[:n]), (len(beginnings), row, n))
+            wanted.append((found[0], piece, row))
+    _, at_row, at = torch.tensor(list(beginnings.values()), device=device).unbind(-1)  # [C]
+    said = model.output(hidden[at_row, at]).float().log_softmax(-1)  # [C, V]
+    number, piece_ids, of_row = torch.tensor(wanted, device=device).unbind(-1)  # [N]
+    heard = said.new_zeros(len(rows)).index_add(0, of_row, said[number, piece_ids])
+    unsayable = torch.tensor([UNK in ids for _, ids in rows], device=device)
+    return heard.masked_fill(unsayable, -1e4)  # no vocabulary without bytes can say everything

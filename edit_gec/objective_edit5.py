@@ -1,12 +1,16 @@
 """What an EdiT5 learns from a pair: tags, points and insertions (the objective that train.py runs by default).
 
+The insertion decoder learns on predicted tags (predicted_tags.py).
+
 Loss: sums over tags, points and inserted pieces, per source piece (lambda = number of tokens in EdiT5, section 4.1).
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +19,26 @@ from torch import Tensor, nn
 from edit_gec import shared
 from edit_gec.checkpoint import load_t5
 from edit_gec.collate import Counts, Example, collate, example
-from edit_gec.edit5 import Batch, EdiT5, grow, warm_start
+from edit_gec.edit5 import Batch, EdiT5, Output, grow, warm_start
 from edit_gec.errors import InputError
+from edit_gec.predicted_tags import revise
 from edit_gec.recipe import Recipe, Stage
 from edit_gec.tokens import FILE, Tokens
 
 
 class _Losses(nn.Module):  # Trainer writes into model.config: it gets a module that has none
-    def __init__(self, model: EdiT5) -> None:
+    def __init__(self, model: EdiT5, tokens: Tokens, seed: int) -> None:
         super().__init__()
-        self.edit5 = model
+        self.edit5, self.tokens, self.seed = model, tokens, seed
 
-    def forward(self, *, step: int, **batch: Tensor) -> Any:
-        return self.edit5(Batch(**batch), sequential=step % 4 == 0)
+    def forward(self, *, step: int, examples: Sequence[Example], **batch: Tensor) -> Output:
+        rng = random.Random(f"{self.seed} {step}")
+
+        def by_prediction(batch: Batch, tag_logits: Tensor) -> Batch:
+            return revise(batch, examples, tag_logits, self.tokens, rng)
+
+        output: Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=by_prediction)
+        return output
 
 
 class Objective:
@@ -39,24 +50,28 @@ class Objective:
 
     def tokens(self) -> Tokens:
         """The vocabulary of the recipe's folder."""
+        return self._tokens
+
+    @cached_property
+    def _tokens(self) -> Tokens:
         return Tokens.load(self.folder, self.recipe.config.slots)  # type: ignore[attr-defined]
 
     def example(self, source: str, target: str, tokens: Tokens) -> Example | None:
         """One pair as the model sees it; None when it cannot."""
         return example(source, target, tokens)
 
-    def collate(self, examples: Sequence[Example]) -> dict[str, Tensor]:
-        """A batch as the loss reads it."""
-        return collate(examples)._asdict()
+    def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
+        """A batch as the loss reads it, and the examples that it was made of."""
+        return {**collate(examples, self.tokens())._asdict(), "examples": examples}
 
     def losses(self, model: EdiT5) -> nn.Module:
         """What the Trainer trains."""
-        return _Losses(model)
+        return _Losses(model, self.tokens(), self.recipe.seed)
 
-    def loss(self, inputs: dict[str, Tensor], outputs: Any) -> Tensor:
+    def loss(self, inputs: dict[str, Any], outputs: Output) -> Tensor:
         """Loss of a batch, which is counted."""
-        losses, tags, insertions = outputs
-        self.counts.add(Batch(**inputs), losses, tags, insertions)
+        self.counts.add(Batch(**{name: inputs[name] for name in Batch._fields}), outputs)
+        losses = outputs.losses
         loss: Tensor = (losses.tag + losses.point + losses.insertion) / losses.pieces
         return loss
 
@@ -84,6 +99,7 @@ class Objective:
         else:
             model = EdiT5(replace(self.recipe.config, num_layers=stage.layers))  # type: ignore[arg-type]
         model = model if model.config.num_layers == stage.layers else grow(model, stage.layers)
+        model.config = replace(model.config, empty_slots=True)  # an older model learns them now
         wanted, given = Tokens.load(self.folder, model.config.slots).size, model.config.vocab_size
         if given != wanted:
             raise InputError(

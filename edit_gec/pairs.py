@@ -1,8 +1,10 @@
-"""Training text: clean sentences from prose corpora.
+"""Training text: clean sentences from prose corpora, and what each corpus may teach.
 
-`prepare` reads the prose files named in `MIX` (one paragraph per line, `.txt` or `.txt.xz`), splits paragraphs into
-sentences, keeps the well-edited ones, drops near-duplicates and everything that an evaluation set contains, and writes
-one text file, one training unit per line:
+`prepare` reads every `.txt` and `.txt.xz` file of a folder (one paragraph a line), splits paragraphs into sentences as
+the product does, keeps the well-edited ones, drops duplicates and everything that an evaluation set contains, and
+writes one unit a line, behind the name of its corpus; `read_units` reads them:
+
+    tatoeba_en<TAB>She goes to school every day.        Unit("She goes to school every day.", punctuation=True)
 
     >>> is_clean("She goes to school every day.")
     True
@@ -15,76 +17,133 @@ Corruption happens later, afresh in every epoch (corrupt.py, train.py); nothing 
 from __future__ import annotations
 
 import hashlib
+import json
 import lzma
+import os
 import random
 import re
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from edit_gec.comma_style import lacks_comma
 from edit_gec.errors import InputError
+from edit_gec.fragments import fragment as fragment
+from edit_gec.splitting.boundaries import boundaries
 
-# file stem -> (share of its sentences that we keep, smallest number of words)
-# Speech and textbooks are nearest to what people write; dated fiction and templated dialogue are capped.
-MIX: dict[str, float] = {
-    "changelog": 0.45,
-    "gutenberg_selected": 0.12,
-    "sgd_dialogues": 0.35,
-    "openstax_ccby": 1.0,
-    "usgov_digitalgov": 1.0,
-    "usgov_18f": 1.0,
-    "tatoeba_en": 1.0,
-    "topical_chat": 0.8,
-    "us_speeches": 1.0,
-    "gsm8k_questions": 0.4,
-    "oasst_en100": 1.0,
-    "privacyguides": 0.7,
-    "react_dev": 1.0,
-    "symfony_docs": 1.0,
-    "freecodecamp_guide": 0.7,
-    "python_peps": 0.6,
-    "eips": 0.3,
-    "taskmaster34": 0.5,
+
+class Corpus(NamedTuple):
+    """How a corpus is used. `share`: how many of its units are taken; 1.5 is all of them, and half of them twice.
+
+    `punctuation`: whether its commas are as careful editors set them, so that they can be learnt.
+    """
+
+    domain: str
+    share: float
+    punctuation: bool = True
+
+
+OWN = Corpus("own", 1.0)  # what is in the folder but not in the table
+CORPORA: dict[str, Corpus] = {
+    # single everyday sentences and simple stories
+    "tatoeba_en": Corpus("everyday", 1.0),
+    "common_voice_en": Corpus("everyday", 1.0, punctuation=False),
+    "african_storybook": Corpus("everyday", 2.0, punctuation=False),
+    "scp_tales": Corpus("everyday", 1.0),
+    # first person, edited: the nearest to what people write
+    "essays_ccby": Corpus("essays", 2.0),
+    "carpentries_blogs": Corpus("essays", 2.0),
+    "ropensci_blog": Corpus("essays", 1.5),
+    "usgov_digitalgov": Corpus("essays", 1.5),
+    "usgov_18f": Corpus("essays", 1.5),
+    # textbooks, health, lessons, government
+    "openstax_more": Corpus("textbooks", 1.5),
+    "openstax_ccby": Corpus("textbooks", 1.5),
+    "openstax_philschatz": Corpus("textbooks", 1.5),
+    "openstax_more2": Corpus("textbooks", 0.7),
+    "medquad": Corpus("textbooks", 1.0),
+    "carpentries_training": Corpus("textbooks", 1.5),
+    "history_state_gov": Corpus("textbooks", 1.0),
+    "factbook": Corpus("textbooks", 1.0),
+    "light_and_matter": Corpus("textbooks", 1.5),
+    "open_stats_books": Corpus("textbooks", 1.5),
+    "d2l_en": Corpus("textbooks", 1.0),
+    "forallx": Corpus("textbooks", 1.0),
+    "usgov_guides": Corpus("textbooks", 1.5),
+    "usgov_guides2": Corpus("textbooks", 0.7),
+    "uk_gov_guidance": Corpus("textbooks", 1.5),
+    # the web and documentation, without code
+    "mdn_guides": Corpus("web", 1.0),
+    "open_tutorials": Corpus("web", 1.0),
+    "open_guides": Corpus("web", 1.5),
+    "edx_odk_docs": Corpus("web", 1.0),
+    "gnome_help": Corpus("web", 1.0),
+    "react_dev": Corpus("web", 1.0),
+    "symfony_docs": Corpus("web", 1.0),
+    "privacyguides": Corpus("web", 1.0),
+    "freecodecamp_guide": Corpus("web", 1.0),
+    "python_peps": Corpus("web", 1.0),
+    "eips": Corpus("web", 0.6),
+    # what people say
+    "changelog": Corpus("speech", 0.55, punctuation=False),
+    "sgd_dialogues": Corpus("dialogues", 0.4, punctuation=False),
+    "topical_chat": Corpus("dialogues", 0.5, punctuation=False),
+    "taskmaster34": Corpus("dialogues", 0.5, punctuation=False),
+    # older fiction, and the rest
+    "gutenberg_selected": Corpus("novels", 0.45),
+    "us_speeches": Corpus("rest", 1.0),
+    "gsm8k_questions": Corpus("rest", 0.7),
+    "oasst_en100": Corpus("rest", 1.0),
 }
 MAX_WORDS = 60  # longer units are windows of longer texts at run time
 JOIN_SHARE = 0.25  # of units are two neighbouring sentences: run-ons and commas need both sides
 UNPUNCTUATED_SHARE = 0.5  # of lines without a final stop (headings, list items) are kept
 
-GREETINGS = (
-    "Hi", "Hello", "Hi Anna", "Dear Tom", "Dear Sir or Madam", "Dear Ms Brown", "Dear Mr Smith", "Hello everyone",
-    "Best regards", "Kind regards", "Best wishes", "Yours sincerely", "Yours faithfully", "All the best", "Love",
-    "Thanks", "Many thanks", "Thank you", "Regards", "Sincerely", "Dear friend", "Hey", "Good morning", "Take care",
-)  # fmt: skip
 
-_BOUNDARY = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Ms|Dr|St|vs|eg|ie)\.)(?<!\bMrs\.)\s+(?=[\"'“‘(]?[A-Z])")
+class Unit(NamedTuple):
+    """One line of training text. `punctuation`: whether its marks may be learnt from."""
+
+    text: str
+    punctuation: bool
+
+
+_STOP = re.compile(r"(?<=[.!?])[\"'”’)]*\s+")
 _NOISE = re.compile(
     r"[{}<>|\\_=^~`*#@\[\]\t�]|https?:|www\.|--|\.\.|…|\b(?:um|uh|uhm|hmm|mhm)\b|\byou know,|\bI mean,|[!?]{2}",
+    re.IGNORECASE,
+)
+_FOREIGN = re.compile(r"[^\x00-\x7f’‘“”–—é]")
+_DATED = re.compile(  # nobody writes so today
+    r"\b(?:thee|thou|thy|thine|hath|doth|dost|hast|shalt|canst|ye|to-(?:day|morrow|night)|shew(?:ed|n|s)?|connexion|"
+    r"(?:some|any|every) one (?:else|who|has|had|was|is))\b|(?<!\w)['’]t(?:is|was)\b",
     re.IGNORECASE,
 )
 _DOUBLED = re.compile(r"\b(\w+),? \1\b", re.IGNORECASE)
 _LEGITIMATE_DOUBLES = {"that", "had", "bye", "no", "very", "ha", "knock", "so", "well", "long"}
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _FINAL = re.compile(r"[.!?][\"'”’)]*$")
+_MARKUP = re.compile(r"<[^<>]*>|\]\([^()]*\)|\]\[[^\[\]]*\]|\\[A-Za-z]+\*?|:[a-z]+:(?=`)")
 
 
 def is_clean(sentence: str) -> bool:
-    """Whether a sentence looks well edited: whole, no markup, no disfluency, mostly English letters."""
+    """Whether a sentence looks well edited: whole, no markup, no disfluency, not dated, mostly English letters."""
     if _NOISE.search(sentence) or not (sentence[:1].isupper() or sentence.startswith(tuple("\"'“‘(0123456789"))):
         return False
     words = _WORD.findall(sentence)
     letters = sum(map(len, words))
     if not 2 <= len(words) <= MAX_WORDS or letters < 0.65 * len(sentence):
         return False
-    if sum(c.isascii() or c in "’‘“”–—é" for c in sentence) < len(sentence):
+    if _FOREIGN.search(sentence):
         return False
     if any(sentence.count(a) != sentence.count(b) for a, b in ("()", "“”")) or sentence.count('"') % 2:
         return False
     doubled = _DOUBLED.search(sentence)
-    return doubled is None or doubled.group(1).lower() in _LEGITIMATE_DOUBLES
+    return (doubled is None or doubled.group(1).lower() in _LEGITIMATE_DOUBLES) and not _DATED.search(sentence)
 
 
 def fingerprint(sentence: str) -> bytes:
     """Hash of the letters alone, so that case, spacing, digits and punctuation do not hide a duplicate."""
-    letters = "".join(c for c in sentence.lower() if c.isalpha())
+    letters = "".join(filter(str.isalpha, sentence.lower()))
     return hashlib.blake2b(letters.encode(), digest_size=8).digest()
 
 
@@ -96,21 +155,42 @@ def read_lines(path: Path) -> Iterator[str]:
             yield " ".join(line.split())
 
 
+def find_corpora(folder: Path) -> dict[str, Path]:
+    """Name -> file of every corpus in a folder: those of CORPORA in its order, then others by name.
+
+    Raises InputError when there is no `.txt` or `.txt.xz` file.
+    """
+    files = [path for path in sorted(folder.glob("*")) if path.name.endswith((".txt", ".txt.xz")) and path.is_file()]
+    found = {path.name.removesuffix(".xz").removesuffix(".txt"): path for path in files}
+    if not found:
+        raise InputError(f"{folder}: no .txt or .txt.xz file with prose here; see data/README.md")
+    known = [name for name in CORPORA if name in found]
+    return {name: found[name] for name in [*known, *(name for name in found if name not in CORPORA)]}
+
+
+def sentences_of(paragraph: str) -> Iterator[str]:
+    """Sentences of a paragraph, cut where the product cuts them; is_clean drops those with addresses or code."""
+    start = 0
+    for end in boundaries(paragraph, bytearray(len(paragraph))):
+        yield paragraph[start:end].strip()
+        start = end
+
+
 def units(
     paragraphs: Iterable[str], share: float, rng: random.Random, excluded: Container[bytes] = frozenset()
 ) -> Iterator[str]:
     """Clean sentences of some paragraphs, some of them joined with their neighbour, `share` of them in all.
 
-    Sentences whose fingerprint is `excluded` are left out.
+    Sentences whose fingerprint is `excluded` are left out, and those that lack a comma after their introduction.
     """
     for paragraph in paragraphs:
         previous = ""
-        for sentence in _BOUNDARY.split(paragraph):
+        for sentence in sentences_of(paragraph):
             final = bool(_FINAL.search(sentence))
             if not is_clean(sentence) or (not final and rng.random() > UNPUNCTUATED_SHARE):
                 previous = ""
                 continue
-            if fingerprint(sentence) in excluded:
+            if lacks_comma(sentence) or fingerprint(sentence) in excluded:
                 previous = ""
                 continue
             if rng.random() < share:
@@ -120,51 +200,89 @@ def units(
             previous = sentence if final else ""
 
 
-def fragment(sentence: str, rng: random.Random) -> str:
-    """A line that is no sentence and needs no correction: a heading, a list item, a greeting.
+def read_evaluation(path: Path) -> Iterator[str]:
+    """Lines, paragraphs and sentences of an evaluation file, or of all files of a folder, with and without markup.
 
-    Without such lines a model learns that whatever lacks a full stop should get one.
+    M2 files give their source sentences, JSON lines all their strings; lines without a blank one between them are also
+    read as one paragraph, since documents are wrapped. Raises InputError for a path that is not there.
     """
-    if rng.random() < 0.2:
-        return rng.choice(GREETINGS) + rng.choice((",", ",", "", "!"))
-    if rng.random() < 0.06 and sentence.endswith("."):
-        return sentence[:-1] + ":"  # a list follows, or a quotation
-    if rng.random() < 0.04:
-        return sentence.upper()
-    words = sentence.split()
-    length = min(len(words), rng.randint(1, 6))
-    start = rng.randrange(len(words) - length + 1)
-    line = " ".join(words[start : start + length]).strip(" .,;:!?\"'“”‘’()-–—")
-    style = rng.random()
-    title = " ".join(word[:1].upper() + word[1:] for word in line.split())
-    if style < 0.3:
-        return title if style < 0.2 else line.upper()
-    return line[:1].upper() + line[1:] if style < 0.8 else line
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            if file.is_file():
+                yield from read_evaluation(file)
+        return
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder; name the evaluation text that training must not see")
+    lines = list(read_lines(path))
+    if path.suffix == ".jsonl":
+        lines = [line for row in lines if row for text in _strings(json.loads(row)) for line in (*text.split("\n"), "")]
+    elif path.suffix == ".m2":
+        lines = [part for line in lines if line.startswith("S ") for part in (line[2:], "")]
+    paragraphs = "\n".join(line.strip() for line in lines).split("\n\n")
+    for text in (*lines, *(paragraph.replace("\n", " ") for paragraph in paragraphs)):
+        for plain in {text, _MARKUP.sub("", text)}:
+            yield from (plain, *sentences_of(plain), *_STOP.split(plain))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strings(part)
 
 
 def prepare(prose: Path, output: Path, *, exclude: Iterable[Path] = (), seed: int = 1) -> int:
     """Write the training text for one corpora folder, shuffled; returns the number of units.
 
-    `exclude` names evaluation files (plain text or M2): sentences with the letters of one of theirs are dropped.
-    Raises InputError if none of the corpora in MIX is in `prose`.
+    `exclude` names evaluation files or folders of them (plain text, M2, JSON lines, documents with markup): sentences
+    with the letters of one of theirs are dropped. Raises InputError if `prose` holds no text.
     """
     rng = random.Random(seed)
-    lines = (line.removeprefix("S ") for path in exclude for line in read_lines(path))
-    excluded = {fingerprint(part) for line in lines for part in (line, *_BOUNDARY.split(line))}
+    excluded = {fingerprint(part) for path in exclude for part in read_evaluation(path)}
     seen = set(excluded)
     kept: list[str] = []
-    for stem, share in MIX.items():
-        path = next((p for p in (prose / f"{stem}.txt.xz", prose / f"{stem}.txt") if p.exists()), None)
-        if path is None:
-            continue
+    for name, path in find_corpora(prose).items():
+        share = CORPORA.get(name, OWN).share
         for unit in units(read_lines(path), share, rng, excluded):
             mark = fingerprint(unit)
             if mark not in seen:
                 seen.add(mark)
-                kept.append(unit)
+                kept += [f"{name}\t{unit}"] * max(1, int(share) + (rng.random() < share % 1))
     if not kept:
-        raise InputError(f"{prose}: none of the corpora ({', '.join(MIX)}) is here; see data/README.md")
+        raise InputError(f"{prose}: no clean sentence in the text here; is it English prose, one paragraph a line?")
     rng.shuffle(kept)
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    unfinished = output.with_name(output.name + ".unfinished")
+    unfinished.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    os.replace(unfinished, output)
     return len(kept)
+
+
+def read_units(path: Path) -> list[Unit]:
+    """What `prepare` wrote. A line without a tab is text that teaches punctuation, too."""
+    units: list[Unit] = []
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            name, tab, text = line.rstrip("\n").rpartition("\t")
+            units.append(Unit(text, CORPORA.get(name, OWN).punctuation))
+    return units
+
+
+def main() -> None:
+    """Write the training text of a data folder."""
+    import argparse
+    import sys
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with prose/; writes pairs/prose.txt there")
+    parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="evaluation files or folders")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    output = args.data / "pairs" / "prose.txt"
+    count = prepare(args.data / "prose", output, exclude=args.exclude, seed=args.seed)
+    sys.stderr.write(f"{output}: {count} units\n")
+
+
+if __name__ == "__main__":
+    main()

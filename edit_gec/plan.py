@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from edit_gec.tokens import EOS, Pieces, Tokens
 
@@ -45,6 +45,11 @@ class Plan:
     def changes(self) -> bool:
         """Whether anything is deleted, moved or inserted."""
         return bool(self.insertions) or self.order != tuple(range(self.length))
+
+    @property
+    def moves(self) -> bool:
+        """Whether any kept piece leaves the source order."""
+        return any(here > there for here, there in pairwise(self.order))
 
     def tags(self) -> list[int]:
         """One tag per piece [length]: KEEP, DELETE, INSERT or REPLACE."""

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from edit_gec.collate import pad
 from edit_gec.confidence import SPELLING
 from edit_gec.edit5 import EdiT5
-from edit_gec.insertion import Slot
+from edit_gec.insertion import Slot, score_candidates
 from edit_gec.plan import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.spelling import Candidate, Spelling
-from edit_gec.tokens import EOS, PAD, UNK, Pieces, Tokens
+from edit_gec.tokens import Pieces, Tokens
 
 DOUBT = 0.05  # probability of a change from which on an unknown word is looked up
 HEARD = 0.15  # of what the decoder says of a candidate: it knows the context, and how to spell only roughly
@@ -67,7 +66,9 @@ def choose(
             costs += [each.cost for each in of_word]
     if not rows:
         return
-    scores = HEARD * hear(model, tokens, memory, mask, rows) - torch.tensor(costs, device=memory.device)  # [R]
+    scores = HEARD * score_candidates(model, tokens, memory, mask, rows) - torch.tensor(
+        costs, device=memory.device
+    )  # [R]
     begin = 0
     for slot, gap in slots:
         chosen = []
@@ -78,30 +79,3 @@ def choose(
             everything = torch.cat([score, score.new_tensor([-NONE])]).logsumexp(0)
             slot.log_probability += float(score.max() - everything) / len(gap)
         slot.pieces, slot.finished, slot.kind = tokens.ids(" ".join(chosen)), True, SPELLING
-
-
-def hear(model: EdiT5, tokens: Tokens, memory: Tensor, mask: Tensor, rows: Sequence[tuple[Slot, list[int]]]) -> Tensor:
-    """Log-probability [R] of writing these pieces, and nothing else, into these slots; one pass for all.
-
-    memory [B, S, d] and mask [B, S] as for `insertion.fill`.
-    """
-    device = memory.device
-    sentence = torch.tensor([slot.sentence for slot, _ in rows], device=device)  # [R]
-    anchors = torch.tensor([slot.anchor for slot, _ in rows], device=device)  # [R]
-    stream = pad([[tokens.slot(slot.k), *ids] for slot, ids in rows], PAD).to(device)  # [R, T]
-    embedded = model.embedding(stream) + model.anchor(memory[sentence, anchors])[:, None]  # as model.embed_slots
-    keys = [(k[sentence], v[sentence]) for k, v in model.decoder.memory(memory)]
-    hidden = model.decoder(embedded, keys, model.cross_bias(anchors[:, None], mask[sentence]))
-    # candidates of a slot begin alike: what comes after the same pieces is computed once
-    beginnings: dict[tuple[int, ...], tuple[int, int, int]] = {}  # -> its number, and a place [R, T] where it stands
-    wanted: list[tuple[int, int, int]] = []  # number of the beginning, piece behind it, row
-    for row, (slot, ids) in enumerate(rows):
-        for n, piece in enumerate([*ids, EOS]):
-            found = beginnings.setdefault((id(slot), *ids[:n]), (len(beginnings), row, n))
-            wanted.append((found[0], piece, row))
-    _, at_row, at = torch.tensor(list(beginnings.values()), device=device).unbind(-1)  # [C]
-    said = model.output(hidden[at_row, at]).float().log_softmax(-1)  # [C, V]
-    number, piece_ids, of_row = torch.tensor(wanted, device=device).unbind(-1)  # [N]
-    heard = said.new_zeros(len(rows)).index_add(0, of_row, said[number, piece_ids])
-    unsayable = torch.tensor([UNK in ids for _, ids in rows], device=device)
-    return heard.masked_fill(unsayable, -1e4)  # no vocabulary without bytes can say everything

@@ -15,12 +15,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from edit_gec.splitting import protected
 from edit_gec.splitting.boundaries import boundaries
-from edit_gec.splitting.markup import FOLD, PROTECTED, inline, mark, regions
+from edit_gec.splitting.fragments import keep_case, keep_end
+from edit_gec.splitting.markup import FOLD, PROTECTED, inline, is_fragment, mark, regions
 from edit_gec.splitting.paragraphs import LINE_BREAK, Line, paragraphs
 
 _KEPT = re.compile(rb"[\x00\x02\x04\x06]+")
@@ -37,16 +38,24 @@ class Sentence:
     offsets: Sequence[int]  # document offset of each character of `text`, then the end of the last one
     protected: tuple[tuple[int, int], ...]  # spans of `text` that must stay exactly as they are
     folds: tuple[tuple[int, str], ...] = ()  # positions of spaces in `text` that stand for these document characters
+    first: bool = False  # of its block (paragraph, list item, heading, table cell); no line that was taken by itself is
+    last: bool = False
+    fragment: bool = False  # the block need not hold whole sentences
 
     def project(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
         """The edit text[start:end] -> replacement as (start, end, replacement) of the document.
 
-        None where it would touch something protected or left out, break or join lines, or change nothing. A deletion
+        None where it would touch something protected or left out, break or join lines, or change nothing. The ends of
+        a block stay as its kind asks (splitting/fragments.py). A deletion
         may be shifted to an equal one ("the\\nthe": either word), and a replacement across a line break carries the
         break along. Raises ValueError for a span outside the text.
         """
         if not 0 <= start <= end <= len(self.text):
             raise ValueError(f"span {start}:{end} of a sentence with {len(self.text)} characters")
+        if self.last:
+            replacement = keep_end(self.text, start, end, replacement, self.fragment)
+        if self.first and self.fragment:
+            replacement = keep_case(self.text, start, replacement)
         start, end, replacement = _narrow(self.text, start, end, replacement)
         if (start == end and not replacement) or LINE_BREAK.search(replacement):
             return None
@@ -226,7 +235,8 @@ def split(text: str, *, lines: bool = False, markup: bool = True) -> list[Senten
         if markup:
             inline(raw.text, raw.flags)
         for part in _NOT_BREAK.finditer(raw.flags):
-            sentences += _sentences(_keep(raw, *part.span()))
+            fragment = paragraph[0].fragment or is_fragment(raw.text, part.start())
+            sentences += _sentences(_keep(raw, *part.span()), fragment)
     return sentences
 
 
@@ -288,12 +298,12 @@ def _keep(raw: _View, start: int, end: int) -> _View:
     return view
 
 
-def _sentences(view: _View) -> Iterator[Sentence]:
-    start = 0
-    for end in boundaries(view.text, view.flags):
-        if sentence := _sentence(view, start, end):
-            yield sentence
-        start = end
+def _sentences(view: _View, fragment: bool) -> list[Sentence]:
+    """The sentences of one block."""
+    ends = list(boundaries(view.text, view.flags))
+    found = [each for span in zip([0, *ends], ends, strict=False) if (each := _sentence(view, *span))]
+    last = len(found) - 1
+    return [replace(each, first=n == 0, last=n == last, fragment=fragment) for n, each in enumerate(found)]
 
 
 def _sentence(view: _View, start: int, end: int) -> Sentence | None:

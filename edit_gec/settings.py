@@ -3,7 +3,7 @@ r"""[tool.edit-gec] in the nearest pyproject.toml: what a project says once inst
     [tool.edit-gec]
     dictionary = ["kubectl", "Grafana"]     # words to leave alone, or the path of a file with one on each line
     min-confidence = 0.8
-    exclude = ["vendor", "docs/old/*.md"]   # when folders are searched
+    exclude = ["vendor", "docs/old/*.md"]   # from folders; from named files with --force-exclude
     model = "models/my-model"               # a name, or a folder; paths are relative to the pyproject.toml
 
     >>> parse({"min-confidence": 0.8}, "pyproject.toml").min_confidence

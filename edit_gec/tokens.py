@@ -151,12 +151,16 @@ class Tokens:
 
 
 def train_vocabulary(corpus: Path, folder: Path, *, size: int, sentences: int = 600_000, threads: int = 2) -> None:
-    """Learn our own vocabulary (unigram, identity normalisation, byte fallback) and write it to `folder`."""
+    """Learn our own vocabulary (unigram, identity normalisation, byte fallback) and write it to `folder`.
+
+    What stands before a tab in a line of `corpus` is the name of its source (pairs.py), and no text.
+    """
     import sentencepiece
 
     folder.mkdir(parents=True, exist_ok=True)
+    lines = corpus.read_text(encoding="utf-8").splitlines()
     sentencepiece.SentencePieceTrainer.train(
-        input=str(corpus),
+        sentence_iterator=(line.rpartition("\t")[2] for line in lines),
         model_prefix=str(folder / "spiece"),
         vocab_size=size,
         model_type="unigram",

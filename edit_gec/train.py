@@ -2,9 +2,11 @@
 
     edit-gec train --recipe models/edit5-mini/recipe.toml --data DATA
 
-A recipe (recipe.py) is a list of stages, between which the model grows (edit5.grow). Every stage lives in
-RUNS/<name>/<stage> and saves a checkpoint every ten minutes; Ctrl-C saves one too, and the same command resumes. Under
-torchrun every process draws its own pairs; the first one prepares and writes the files.
+A recipe (recipe.py) is a list of stages, between which the model grows (edit5.grow); course.py says what holds at which
+time of a stage. Every stage lives in RUNS/<name>/<stage> and saves a checkpoint every ten minutes (trainer.py); Ctrl-C
+and SIGTERM save one too, and the same command resumes. A running average of the weights (ema.py) is written to
+RUNS/<name>/<stage>/ema-<M>M after M million pieces. Under torchrun every process draws its own pairs; the first one
+prepares and writes the files.
 
 What is learnt from a pair is the objective's: objective_edit5.py, or objective_t5.py for recipes with kind = "t5".
 """
@@ -13,19 +15,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import random
 import shutil
-import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from edit_gec import word_list
+from edit_gec import course, word_list
 from edit_gec.errors import InputError
-from edit_gec.pairs import fragment, prepare
+from edit_gec.pairs import fragment, prepare, read_units
 from edit_gec.real_edits import RealEdits
 from edit_gec.recipe import Recipe, Stage, read_recipe
 from edit_gec.spelling import FILE as WORDS
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
-SAVE_SECONDS = 600
 CAPITALS = 0.01  # of the pairs: errors are errors in capitals, too
 REWORDED = 0.2  # of the pairs with errors: they stand among words that are oddly chosen
 
@@ -79,6 +77,7 @@ class Pairs:
 
     def __init__(self, folder: Path, data: Path, recipe: Recipe, stage: Stage, start: int) -> None:
         self.folder, self.data, self.recipe, self.stage, self.start = folder, data, recipe, stage, start
+        self.progress = 0.0  # share of the stage that has passed; texts follow it
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         from torch.utils.data import get_worker_info
@@ -87,51 +86,82 @@ class Pairs:
         who = (os.environ.get("RANK", "0"), worker.id if worker else 0)  # each draws pairs of its own
         rng = random.Random(f"{self.recipe.seed} {self.stage.name} {self.start} {who}")
         objective = objective_of(self.recipe, self.folder)
-        pool: list[Example] = []
-        pieces = 0
-        for example in self._examples(rng, objective):
-            pool.append(example)
-            pieces += len(example.ids)
-            if pieces < POOL * self.stage.batch_pieces:
-                continue
-            batches = list(buckets(pool, self.stage.batch_pieces))
+        step = self.start
+        self.progress = course.progress(step, self.stage)
+        examples = self._examples(rng, objective)
+        while True:
+            batch_pieces = course.setting("batch_pieces", self.progress, self.stage)
+            batches = list(buckets(fill(examples, POOL * batch_pieces), batch_pieces))
             rng.shuffle(batches)
             for batch in batches:
                 yield objective.collate(batch)
-            pool, pieces = [], 0
+            step += len(batches) * (worker.num_workers if worker else 1)
+            self.progress = course.progress(step, self.stage)
 
     def _examples(self, rng: random.Random, objective: Objective) -> Iterator[Example]:
         tokens = objective.tokens()
         for source, target in self.texts(rng):
             made = objective.example(source, target, tokens)
-            if made is not None and len(made.ids) <= self.recipe.max_pieces:
+            longest = course.setting("max_pieces", self.progress, self.stage) or self.recipe.max_pieces
+            if made is not None and len(made.ids) <= longest:
                 yield made
 
     def texts(self, rng: random.Random) -> Iterator[tuple[str, str]]:
         """Endless (source, target) sentences: fresh errors every time, real edits and clean pairs mixed in."""
         from edit_gec.corrupt import Corruptor
 
-        real = RealEdits(self.data / self.stage.edits) if self.stage.real else None
-        while real and self.stage.real >= 1:  # no prose, no errors of our own
+        stage = self.stage
+        real = RealEdits(self.data / stage.edits) if stage.real or stage.end.get("real") else None
+        while real and stage.real >= 1:  # no prose, no errors of our own
             yield real.draw(rng)
-        sentences = (self.data / "pairs" / "prose.txt").read_text(encoding="utf-8").splitlines()
+        units = read_units(self.data / "pairs" / "prose.txt")
+        hard = read_hard(self.data / "hard") if stage.hard or stage.end.get("hard") else []
         corruptor = Corruptor.load(self.data / "spelling")
-        order = list(range(len(sentences)))
+        order = list(range(len(units)))
         while True:
             rng.shuffle(order)
-            for n in order:
-                draw = rng.random()
-                if real and draw < self.stage.real:
+            for unit in (units[n] for n in order):
+                shares = {name: course.share(name, self.progress, stage) for name in ("real", "clean", "hard")}
+                kind, right = draw(shares if hard else {**shares, "hard": 0.0}, rng), unit.text
+                if kind == "real" and real:
                     yield real.draw(rng)
-                elif draw < self.stage.real + self.stage.clean:
-                    same = fragment(sentences[n], rng) if rng.random() < 0.5 else sentences[n]
+                elif kind == "hard":
+                    same = rng.choice(hard)
+                    yield same, same
+                elif kind == "clean":
+                    same = fragment(right, rng) if rng.random() < 0.5 else right
                     yield same, same
                 else:
-                    right = sentences[n]
                     if rng.random() < REWORDED:
                         right = corruptor.reword(right, rng)
-                    wrong = corruptor.corrupt(right, rng, self.stage.rate)
+                    wrong = corruptor.corrupt(right, rng, stage.rate, punctuation=unit.punctuation)
                     yield (wrong.upper(), right.upper()) if rng.random() < CAPITALS else (wrong, right)
+
+
+def draw(shares: dict[str, float], rng: random.Random) -> str:
+    """One of the kinds of pairs, each with its share; empty for what the shares leave."""
+    place = rng.random()
+    for kind, share in shares.items():
+        if place < share:
+            return kind
+        place -= share
+    return ""
+
+
+def read_hard(folder: Path) -> list[str]:
+    """Clean sentences that a model wrongly changed: lines of the text files in a folder, which may be absent."""
+    return [
+        line for path in sorted(folder.glob("*.txt")) for line in path.read_text(encoding="utf-8").splitlines() if line
+    ]
+
+
+def fill(examples: Iterator[Example], pieces: int) -> list[Example]:
+    """The next examples, with so many pieces in all."""
+    pool: list[Example] = []
+    while pieces > 0:
+        pool.append(next(examples))
+        pieces -= len(pool[-1].ids)
+    return pool
 
 
 def buckets(pool: list[Example], batch_pieces: int) -> Iterator[list[Example]]:
@@ -149,136 +179,28 @@ def buckets(pool: list[Example], batch_pieces: int) -> Iterator[list[Example]]:
 # ---------------------------------------------------------------- one stage
 
 
-def optimizer_for(model: nn.Module, stage: Stage, recipe: Recipe, rate: Callable[[str], float] = lambda _: 1.0) -> Any:
-    """Muon for the hidden matrices, AdamW for embeddings, norms, biases and heads.
-
-    `rate` says how fast each parameter learns against the others; those with rate 0 are frozen.
-    """
-    from edit_gec.optim import MuonAdamW
-
-    groups: dict[tuple[bool, float], list[Any]] = {}
-    for name, parameter in model.named_parameters():
-        matrix = parameter.ndim == 2 and name.split(".")[-2] in ("qkv", "q", "kv", "o", "wi", "wo", "anchor")
-        parameter.requires_grad_(rate(name) > 0)
-        if parameter.requires_grad:
-            groups.setdefault((matrix, rate(name)), []).append(parameter)
-
-    def of(matrices: bool, lr: float) -> list[dict[str, Any]]:
-        return [{"params": p, "lr": lr * share} for (matrix, share), p in groups.items() if matrix == matrices]
-
-    return MuonAdamW(of(True, stage.lr), of(False, stage.lr * recipe.adamw))
-
-
-def schedule(step: int, stage: Stage) -> float:
-    """Warm up, stay, decay linearly: a stage that stays can be continued later."""
-    if step < stage.warmup:
-        return (step + 1) / stage.warmup
-    return min(1.0, (stage.steps - step) / stage.decay) if stage.decay else 1.0
-
-
-def make_trainer(model: nn.Module, pairs: Pairs, output: Path, device: str) -> Any:
-    """Hugging Face Trainer for one stage, with our losses, batches, clock-driven checkpoints and log."""
-    import torch
-    from transformers import Trainer, TrainerCallback, TrainingArguments
-
-    from edit_gec.linear import computes
-
-    stage, recipe = pairs.stage, pairs.recipe
-    objective = objective_of(recipe, pairs.folder)
-
-    class ObjectiveTrainer(Trainer):
-        def get_train_dataloader(self) -> Any:
-            from torch.utils.data import DataLoader, IterableDataset
-
-            class Stream(IterableDataset):  # type: ignore[type-arg]
-                def __iter__(self) -> Iterator[dict[str, Any]]:
-                    return iter(pairs)
-
-            workers = max(1, (os.cpu_count() or 2) - 4)
-            return DataLoader(Stream(), batch_size=None, num_workers=workers, prefetch_factor=8)
-
-        def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-            return objective.loss(inputs, model(**inputs, step=self.state.global_step))
-
-        def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-            super().log({**logs, **objective.take()}, *args, **kwargs)
-
-    class Clock(TrainerCallback):
-        last = time.monotonic()
-        stopped = False
-
-        def stop(self, *_: Any) -> None:
-            self.stopped = True
-
-        def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            self.handlers = {n: signal.signal(n, self.stop) for n in (signal.SIGINT, signal.SIGTERM)}
-
-        def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            for number, handler in self.handlers.items():
-                signal.signal(number, handler)
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            save = self.stopped or time.monotonic() - self.last > SAVE_SECONDS
-            if args.world_size > 1:  # all processes must save, and stop, at the same step
-                flags = torch.tensor([float(save), float(self.stopped)], device=args.device)
-                torch.distributed.all_reduce(flags)
-                save, self.stopped = (flag > 0 for flag in flags.tolist())
-            if save:
-                self.last = time.monotonic()
-                control.should_save = True
-            control.should_training_stop = control.should_training_stop or self.stopped
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-            if state.is_world_process_zero:
-                with (output / "log.jsonl").open("a", encoding="utf-8") as log:
-                    log.write(json.dumps({"step": state.global_step, "time": time.time(), **logs}) + "\n")
-
-    arguments = TrainingArguments(
-        output_dir=str(output),
-        max_steps=stage.steps,
-        use_cpu=device == "cpu",
-        bf16=recipe.bf16 and computes(torch.bfloat16, device),
-        max_grad_norm=1.0,
-        logging_steps=50,
-        save_strategy="no",
-        save_total_limit=2,
-        report_to=[],
-        disable_tqdm=True,
-        ignore_data_skip=True,
-        remove_unused_columns=False,
-        seed=recipe.seed,
-        dataloader_pin_memory=False,
-        ddp_find_unused_parameters=False,
-    )
-    optimizer = optimizer_for(model, stage, recipe, objective.rate)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: schedule(step, stage))
-    return ObjectiveTrainer(
-        model=objective.losses(model),
-        args=arguments,
-        train_dataset=[None],
-        optimizers=(optimizer, scheduler),
-        callbacks=[Clock()],
-    )
-
-
 def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str) -> None:
-    """Train one stage to its end, from its last complete checkpoint if there is one."""
-    from transformers.trainer_utils import get_last_checkpoint
+    """Train one stage to its end, from its last complete checkpoint if there is one, else from its last snapshot."""
+    from accelerate import PartialState  # type: ignore[import-untyped]
+
+    from edit_gec.trainer import checkpoints, from_snapshot, make_trainer, update
 
     output.mkdir(parents=True, exist_ok=True)
-    last = get_last_checkpoint(str(output))  # type: ignore[no-untyped-call]
+    trainer = make_trainer(model, objective_of(pairs.recipe, pairs.folder), pairs, output, device)
+    with PartialState().main_process_first():
+        last = next(reversed(checkpoints(output)), None) or from_snapshot(trainer, output, pairs.stage)
     if last:
-        pairs.start = int(last.rpartition("-")[2])
-    trainer = make_trainer(model, pairs, output, device)
-    trainer.train(resume_from_checkpoint=last)
-    if trainer.state.global_step < pairs.stage.steps:
+        pairs.start = update(last)
+        trainer.keeper.resume(last)
+    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    if trainer.state.global_step < course.steps(pairs.stage):
         raise InputError(f"{output}: stopped at step {trainer.state.global_step}; the same command goes on from there")
 
 
 def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", init: Path | None = None) -> Path:
     """Run all stages of a recipe; returns the folder of the finished model. Finished stages are not repeated."""
     import torch
-    from accelerate import PartialState  # type: ignore[import-untyped]
+    from accelerate import PartialState
 
     recipe = read_recipe(recipe_path)
     folder = recipe_path.parent
@@ -294,12 +216,14 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
             pass
         elif stage.average:
             if processes.is_main_process:
-                average(stage, runs / recipe.name)
+                average(stage.average, runs / recipe.name, output)
         else:
             before = runs / recipe.name / stage.start if stage.start else finished
-            model = objective.start(stage, before, init)
+            model = objective.start(stage, folder / stage.init if stage.init else before, init)
             run_stage(model.train(), Pairs(folder, data, recipe, stage, 0), output, device)
-            if processes.is_main_process:
+            if processes.is_main_process and stage.ema:
+                average({course.folder(at, stage): 1.0 for at in stage.mean}, output, output)
+            elif processes.is_main_process:
                 objective.save(model, output)
         processes.wait_for_everyone()
         finished = output
@@ -308,24 +232,29 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
         if finished is None:
             raise InputError("a recipe without stages trains nothing")
         objective.finish(finished, output)
-        for name in (FILE, WORDS):
-            if (folder / name).exists():
-                shutil.copyfile(folder / name, output / name)
+        copy_words(folder, output)
     processes.wait_for_everyone()
     return output
 
 
-def average(stage: Stage, run: Path) -> None:
-    """Write the stage that is a mean of others of its run. What was trained from one start with another mix of errors,
-    or for longer, lies in one valley; the middle of it is better than its rims (Wortsman et al. 2022, "Model soups").
+def average(weights: dict[str, float], run: Path, output: Path) -> None:
+    """Write the mean of some model folders of a run. What was trained from one start with another mix of errors, or for
+    longer, lies in one valley; the middle of it is better than its rims (Wortsman et al. 2022, "Model soups").
 
-    Raises InputError when the stages differ in shape.
+    Raises InputError when they differ in shape.
     """
     from edit_gec import checkpoint
 
-    folders = [run / name for name in stage.average]
-    tensors = checkpoint.average(folders, list(stage.average.values()))
-    checkpoint.write_folder(run / stage.name, checkpoint.read_config(folders[-1]), tensors)
+    folders = [run / name for name in weights]
+    tensors = checkpoint.average(folders, list(weights.values()))
+    checkpoint.write_folder(output, checkpoint.read_config(folders[-1]), tensors)
+
+
+def copy_words(folder: Path, output: Path) -> None:
+    """Put the vocabulary and the word list of a recipe's folder beside a model, as far as they are there."""
+    for name in (FILE, WORDS):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, output / name)
 
 
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:

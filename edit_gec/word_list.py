@@ -19,8 +19,7 @@ from pathlib import Path
 
 from edit_gec.corruption.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
 from edit_gec.corruption.misspellings import read_lists
-from edit_gec.errors import InputError
-from edit_gec.pairs import MIX, read_lines
+from edit_gec.pairs import find_corpora, read_lines
 from edit_gec.spelling import WORD
 
 OFTEN = 3  # times that a word which the dictionary has not is written
@@ -77,11 +76,8 @@ def regular_forms(lexicon: Lexicon, known: Container[str]) -> Iterator[tuple[str
 
 
 def read_prose(folder: Path) -> Iterator[str]:
-    """Lines of the corpora that pairs.py knows. Raises InputError if none is there."""
-    paths = [p for stem in MIX for p in (folder / f"{stem}.txt.xz", folder / f"{stem}.txt") if p.exists()]
-    if not paths:
-        raise InputError(f"{folder}: none of the corpora ({', '.join(MIX)}) is here; see data/README.md")
-    return chain.from_iterable(map(read_lines, paths))
+    """Lines of all corpora in a folder. Raises InputError if none is there."""
+    return chain.from_iterable(map(read_lines, find_corpora(folder).values()))
 
 
 def write(data: Path, output: Path) -> int:

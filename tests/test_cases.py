@@ -61,16 +61,78 @@ def test_what_is_shown(file: Path) -> None:
     assert row["signature"].startswith("CASES|set:cases.jsonl:")
 
 
+NAMED = {
+    "kind": "its", "writer": "native", "text": "🙂 its late, teh end.", "error": "its", "fixed": ["it's", "It's"],
+    "accept": ["🙂 It's late, the end."], "twin": "Its roof is old.",
+}  # fmt: skip
+
+
+def named(tmp_path: Path, **changes: object) -> Path:
+    path = tmp_path / "named.jsonl"
+    path.write_text(json.dumps(NAMED | changes) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_named_error_and_its_twin(tmp_path: Path) -> None:
+    case, twin = read(named(tmp_path))
+    assert case.groups == ("native", "short", "more errors", "emoji")
+    assert (twin.kind, twin.text, twin.accept, twin.error) == ("its, twin", "Its roof is old.", (), "")
+    assert case.lost_its_error("🙂 it's late, teh end.") and not case.passes("🙂 it's late, teh end.")
+    for still in (case.text, "🙂 its late, the end.", "🙂 late, the end.", "🙂 it's its, teh end.", "🙂 bit's late."):
+        assert not case.lost_its_error(still)
+    (one, _) = read(named(tmp_path, text="its late " + "so " * 13, accept=["it's late " + "so " * 13]))
+    assert one.groups == ("native", "long", "one error")
+    (one, _) = read(named(tmp_path, writer="", text="Bits, its.", accept=["Bits, it's."]))
+    assert one.groups == ("short", "one error")
+
+
+@pytest.mark.parametrize(
+    ("system", "wrong", "right", "gone"),
+    [
+        ("none", 0, 1, 0),
+        ("sed s/its/it\\'s/ {in} > {out}", 0, 1, 1),
+        ("sed s/its/It\\'s/\\;s/teh/the/ {in} > {out}", 1, 1, 1),
+        ("sed s/[Ii]ts/It\\'s/ {in} > {out}", 0, 0, 1),
+    ],
+)
+def test_counts_of_named_errors(system: str, wrong: int, right: int, gone: int, tmp_path: Path) -> None:
+    judged = judge(named(tmp_path), system)
+    assert (judged.wrong, judged.right, judged.errors_gone) == ((wrong, 1), (right, 1), {"its": (gone, 1)})
+    shown = table([judged])
+    assert f"named errors gone: {gone} of 1; left alone: {right} of 1\n" in shown
+    assert f"corrected: {wrong} of 1 (emoji {wrong}/1, more errors {wrong}/1, native" in shown
+    (row,) = as_data([judged])
+    assert row["errors_gone"] == {"its": [gone, 1]} and row["groups"]["emoji"] == [wrong, 1]
+    assert row["kinds"] == {"its": [wrong, 1], "its, twin": [right, 1]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"error": "it"}, "the words of error must be in the text"),
+        ({"fixed": ["its"]}, "those of fixed in each accepted correction"),
+        ({"accept": ["🙂 It is late, the end."]}, "those of fixed in each accepted correction"),
+        ({"accept": []}, "those of fixed in each accepted correction"),
+        ({"writer": 1}, "writer, error, fixed and twin must be strings"),
+        ({"fixed": [1]}, "writer, error, fixed and twin must be strings"),
+        ({"twin": "a\nb"}, "a text is one line"),
+    ],
+)
+def test_broken_named_errors(changes: dict[str, object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"named.jsonl, line 1: .*{message}"):
+        read(named(tmp_path, **changes))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "line 2: wanted"),
-        ("[]", "line 2: wanted"),
-        ('{"kind": "x"}', "line 2: wanted"),
+        ("{", "line 2: expected"),
+        ("[]", "line 2: expected"),
+        ('{"kind": "x"}', "line 2: expected"),
         ('{"kind": "x", "text": ""}', "line 2: kind, text and accepted corrections must be strings"),
         ('{"kind": "x", "text": 3}', "line 2: kind, text and accepted corrections must be strings"),
         ('{"kind": "x", "text": "a", "accept": [1]}', "line 2: kind, text and accepted"),
-        ('{"kind": "x", "text": "a", "accept": 1}', "line 2: wanted"),
+        ('{"kind": "x", "text": "a", "accept": 1}', "line 2: expected"),
         ('{"kind": "x", "text": "a\\nb"}', "line 2: a text is one line"),
         ('{"kind": "x", "text": "a", "accept": ["a", "b"]}', "line 2: a text is one line, and none of its own"),
     ],

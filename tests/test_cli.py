@@ -111,6 +111,61 @@ def test_folders_files_and_headings() -> None:
     assert "skipped sub/binary.txt: binary file" in talk and "sub/c.txt:1:1: “dont” → “don't” (90%)" in talk
 
 
+REFUSED = (
+    "client.py page.js hooks.yaml table.csv cues.srt cues.vtt COMMIT_EDITMSG NOTES_EDITMSG MERGE_MSG a.rst a.adoc "
+    "a.org a.tex a.typ a.mdx Makefile LICENSE requirements.txt"
+).split()
+ADVICE = "Markdown, HTML and plain text are understood; use --read-as text, or --lines if each line is a text"
+
+
+@pytest.mark.parametrize("output", [["-w"], [], ["--diff"], ["--check"], ["--format", "json"]])
+def test_a_format_that_is_not_understood_is_refused_and_the_others_are_done(output: list[str]) -> None:
+    put(a=BAD)
+    for name in REFUSED:
+        Path(name).write_bytes(b"go")
+    status, out, talk = run("correct", *output, *REFUSED, "a.txt")
+    lines = [line for line in talk.splitlines() if ADVICE in line]
+    assert status == 2 and [line.split(": ")[1] for line in lines] == REFUSED
+    assert f"edit-gec: client.py: cannot correct code; {ADVICE}" in lines
+    assert b"goes" in (Path("a.txt").read_bytes() if output == ["-w"] else out) or output == ["--check"]
+    assert all(Path(name).read_bytes() == b"go" for name in REFUSED)
+
+
+def test_a_file_of_unknown_format_is_read_and_not_written() -> None:
+    Path("notes.xyz").write_bytes(b"go")
+    refusal = f"edit-gec: notes.xyz: cannot write a file of unknown format; {ADVICE}\n"
+    assert run("correct", "notes.xyz") == (0, b"goes", "")
+    assert run("correct", "--check", "notes.xyz") == (2, b"", "notes.xyz: 1 edits\n")
+    assert run("correct", "-q", "-w", "notes.xyz") == (2, b"", refusal)
+    assert Path("notes.xyz").read_bytes() == b"go"
+
+
+@pytest.mark.parametrize("forced", [["--lines"], ["--read-as", "text"]])
+@pytest.mark.parametrize("name", ["notes.xyz", "cues.srt"])
+def test_a_named_file_is_taken_for_text_when_asked(forced: list[str], name: str) -> None:
+    Path("sub").mkdir()
+    put(sub__a=b"go")
+    for path in (name, f"sub/{name}"):
+        Path(path).write_bytes(b"go")
+    assert run("correct", "-q", "-w", *forced, name, "sub") == (0, b"", "")
+    assert Path(name).read_bytes() == Path("sub/a.txt").read_bytes() == b"goes"
+    assert Path(f"sub/{name}").read_bytes() == b"go"
+
+
+def test_exclude_is_for_named_files_too_when_forced() -> None:
+    Path("pyproject.toml").write_text("[tool.edit-gec]\nexclude = ['vendor', 'docs/old*']\n")
+    put(a=b"go", vendor__deep__b=b"go", docs__old=b"go")
+    Path("c.py").write_bytes(b"go")
+    named = ["a.txt", "vendor/deep/b.txt", "docs/old.txt", "vendor"]
+    assert run("correct", *named) == (0, b"goes" * 3, "")
+    assert run("correct", "--force-exclude", *named, "c.py") == (0, b"goes", "")
+    status, out, talk = run("correct", "--force-exclude", "-v", *named, "c.py")
+    assert (status, out) == (0, b"goes") and talk.count("skipped ") == 4
+    assert "skipped c.py: cannot correct code" in talk and "skipped vendor: excluded in pyproject.toml" in talk
+    assert run("correct", "--force-exclude", "-w", "docs/old.txt") == (0, b"", "0 files changed, 0 edits\n")
+    assert run("correct", "--force-exclude", stdin=b"go") == (0, b"goes", "")
+
+
 def test_formats_agree_on_the_corrected_text() -> None:
     text = codecs.BOM_UTF8 + "She go 🏠.\r\nfine\nI dont\n".encode()
     put(a=text, b=b"fine\n")

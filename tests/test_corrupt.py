@@ -122,7 +122,10 @@ RULE_TABLE = [
     (function_words.drop_determiner, "I saw a dog.", "I saw dog."),
     (function_words.drop_determiner, "The dog barked.", "Dog barked."),
     (function_words.insert_determiner, "I like music.", "I like the music."),
-    (function_words.replace_determiner, "An apple fell.", "A apple fell."),
+    (function_words.a_or_an, "An apple fell.", "A apple fell."),
+    (function_words.replace_article, "A dog barked.", "The dog barked."),
+    (function_words.replace_article, "The sun rose.", "A sun rose."),
+    (function_words.replace_determiner, "These books fell.", "This books fell."),
     (function_words.replace_preposition, "It depends on her.", "It depends of her."),
     (function_words.drop_preposition, "We listen to music.", "We listen music."),
     (function_words.insert_preposition, "We discussed the plan.", "We discussed about the plan."),
@@ -166,6 +169,49 @@ def test_each_rule_makes_its_error(rule: Rule, clean: str, wrong: str) -> None:
     made = outcomes(rule, clean)
     assert wrong in made
     assert clean not in made
+
+
+TEXTBOOK = [  # what everybody tries first
+    ("We saw an elephant.", "a elephant"),
+    ("He goes home.", "He go home"),
+    ("It is better now.", "more better"),
+    ("I don't know.", "dont"),
+    ("They can't come.", "cant"),
+    ("I'm here.", "Im"),
+    ("I've seen it.", "Ive"),
+    ("It's late now.", "Its late"),
+    ("That's all.", "Thats"),
+    ("He eats a lot.", "alot"),
+    ("You could have told me.", "could of"),
+    ("You should have told me.", "should of"),
+    ("We discussed the plan.", "discussed about"),
+    ("I enjoy swimming.", "enjoy to swim"),
+    ("She gave me some advice.", "advices"),
+    ("We need more information.", "informations"),
+    ("I have seen it.", "have saw"),
+    ("It is too expensive.", "to expensive"),
+    ("Then I left.", "Then i left"),
+    ("He didn't go.", "didn't went"),
+    ("You must go now.", "must to go"),
+    ("She can go.", "can goes"),
+    ("I want to go home.", "to went"),
+    ("It depends on her.", "depends of"),
+    ("We met on Monday.", "monday"),
+    ("We met in April.", "april"),
+    ("She likes German bread.", "german"),
+]
+
+
+@pytest.mark.parametrize(("clean", "slip"), TEXTBOOK, ids=[slip for _, slip in TEXTBOOK])
+def test_slips_of_every_textbook_occur(corruptor: Corruptor, clean: str, slip: str) -> None:
+    assert any(slip in corruptor.corrupt(clean, random.Random(seed)) for seed in range(6000))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(SENTENCES), st.integers(0, 10**9))
+def test_commas_stay_where_they_are_no_model(corruptor: Corruptor, sentence: str, seed: int) -> None:
+    wrong = corruptor.corrupt(sentence, random.Random(seed), 3.0, punctuation=False)
+    assert wrong.count(",") == sentence.count(",")
 
 
 @pytest.mark.parametrize("rule", [rule for rule, _, _ in RULES], ids=lambda r: r.__name__)
@@ -222,7 +268,7 @@ def test_a_folder_without_the_lists_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "module",
     ["corrupt"]
-    + [f"corruption.{name}" for name in ("rewrite", "inflections", "misspellings")]
+    + [f"corruption.{name}" for name in ("rewrite", "inflections", "misspellings", "commas", "changes", "comparison")]
     + [f"corruption.slips_{name}" for name in ("function_words", "verbs", "nouns", "surface")],
 )
 def test_examples_in_the_docstrings_hold(module: str) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from texts import brief, law, nasty
 
 from edit_gec import decode, insertion
-from edit_gec.confidence import CASE, INSERTED, SPELLING, together
+from edit_gec.confidence import CASE, INSERTED, SPELLING, Evidence, Scale, together
 from edit_gec.decode import Options, Prediction, assemble, follow_points, predict, read_options, walk
 from edit_gec.edit5 import EdiT5
 from edit_gec.errors import InputError
@@ -121,12 +121,12 @@ def test_the_gate_takes_a_sentence_whole(model: EdiT5, tokens: Tokens) -> None:
     texts=st.lists(nasty.filter(bool), min_size=1, max_size=3),
     floor=st.floats(0, 0.9),
     gate=st.floats(0, 0.9),
-    slopes=st.tuples(st.floats(0.2, 2), st.floats(0, 2)),
+    slopes=st.tuples(st.floats(0.2, 2), st.floats(0, 2), st.floats(0, 2)),
     offsets=st.lists(st.floats(-2, 2), min_size=5, max_size=5),
     sequential=st.booleans(),
 )
 def test_what_cannot_become_sure_is_not_written(
-    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, slopes: tuple[float, float],
+    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, slopes: tuple[float, float, float],
     offsets: list[float], sequential: bool,
 ) -> None:  # fmt: skip
     """The decoder writes less, and the result is the same as if it had written everything."""
@@ -139,7 +139,7 @@ def test_what_cannot_become_sure_is_not_written(
         written[-1] += len(given[4])
         return insertion.fill(*given, **options)
 
-    for hope in (decode.hope, lambda tags, _, links, __: {*decode.changes(tags), *links}):
+    for hope in (decode.hope, lambda tags, _, links, *__, **___: {*decode.changes(tags), *links}):
         written.append(0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(decode, "hope", hope)
@@ -263,7 +263,7 @@ def test_half_a_character_is_never_inserted(tokens: Tokens) -> None:
 
 
 def test_no_slot_no_decoder(make_model: Callable[..., EdiT5], tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = make_model()
+    model = make_model(empty_slots=False)
     pieces = [tokens.encode(text) for text in TEXTS]
     calls: list[int] = []
     monkeypatch.setattr(model, "remember", lambda *args: calls.append(1))
@@ -274,6 +274,47 @@ def test_no_slot_no_decoder(make_model: Callable[..., EdiT5], tokens: Tokens, mo
         predictions = predict(model, tokens, pieces, Options())
         assert [p.plan.changes for p in predictions] == [changes] * len(pieces)
         assert {p.steps for p in predictions} == {0} and calls == []
+
+
+def test_the_decoder_may_overrule_the_tags(make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
+    """Where it writes nothing a word is deleted; where it writes the word again nothing changes."""
+    pieces = tokens.encode("We often walk")
+    first, last = pieces.ids[:-2], list(pieces.ids[-2:])
+    tags = [KEEP] * (len(first) + 1) + [DELETE] * len(last)
+    chances = [[1.0, 0.0, 0.0, 0.0]] * (len(first) + 1) + [[0.1, 0.9, 0.0, 0.0]] * len(last)
+    order = list(range(len(first) + 1))
+    assert insertion.open_slots([tags], [order]) == []
+    for written, changed in (([], True), (last, False)):
+        (slot,) = insertion.open_slots([tags], [order], empty=True)
+        slot.pieces, slot.finished, slot.unchanged, slot.stays = written, True, written == last, 0.4
+        found = assemble(tags, chances, order, {}, [slot], Options(stays_slope=1.0))
+        assert found.plan == (Plan(len(tags), tuple(order)) if changed else unchanged(len(tags)))
+        assert bool(found.confidence) == changed
+
+
+def test_doubts_of_the_decoder_count(make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
+    """weigh_source says of each slot what score_candidates says of its source."""
+    model = make_model(3)
+    pieces = tokens.encode("We often walk in the park")
+    ids = torch.tensor([[tokens.slot(0), *pieces.ids, EOS]])
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    tags = [KEEP, REPLACE, *[KEEP] * (len(pieces) - 2), INSERT]
+    order = [0, *range(2, len(tags))]
+    with torch.inference_mode():
+        encoded, bias = model.encode(ids, mask)
+        ranks = [*decode.rank_list(order, len(tags)), len(order)]
+        memory = model.remember(encoded, bias, torch.tensor([[*tags, KEEP]]), torch.tensor([ranks]))
+        slots = insertion.open_slots([tags], [order], empty=True)
+        sources = [decode.source_of(slot, tags, pieces) for slot in slots]
+        assert sources == [[pieces.ids[0]], []]
+        slots[0].pieces, slots[1].pieces = sources[0], [pieces.ids[0]]
+        insertion.weigh_source(model, tokens, memory, mask, list(zip(slots, sources, strict=True)))
+        expected = insertion.score_candidates(model, tokens, memory, mask, list(zip(slots, sources, strict=True)))
+    assert [slot.stays for slot in slots] == pytest.approx(expected.exp().tolist())
+    assert [slot.unchanged for slot in slots] == [True, False]
+    scale = Scale(stays_slope=1.0)
+    sure = [scale.confidence(Evidence(0.7, 0.9, stays=stays)) for stays in (0.9, 0.5, 0.1, 0.001, 0.0)]
+    assert sure == sorted(sure) and sure[1] == Scale().confidence(Evidence(0.7, 0.9)) and sure[3] == sure[4]
 
 
 # --- tags and points -------------------------------------------------------------------------------------------------

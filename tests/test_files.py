@@ -212,18 +212,19 @@ def test_kill_in_the_middle_never_leaves_half_a_file(tmp_path: Path) -> None:
 
 
 def test_search(tmp_path: Path) -> None:
-    kept = ["a.txt", "b.MD", "docs/page.html", "docs/old/x.tex"]
+    kept = ["README", "a.txt", "b.MD", "docs/page.html", "docs/old/x.text"]
     left = [
         "a.py", "Makefile", ".hidden.md", ".git/x.txt", "node_modules/x.md",
-        "env/lib/x.txt", "vendor/x.md", "docs/skip.rst",
+        "env/lib/x.txt", "vendor/x.md", "docs/skip.md", "docs/x.rst", "docs/x.adoc", "docs/x.org", "docs/x.tex",
+        "docs/x.mdx", "LICENSE", "requirements.txt", "COMMIT_EDITMSG",
     ]  # fmt: skip
     for name in [*kept, *left, "env/pyvenv.cfg"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("text")
     (tmp_path / "link.txt").symlink_to("a.txt")
     (tmp_path / "loop").symlink_to(".")
-    found = files.search(str(tmp_path), exclude=("vendor/", "docs/sk*.rst"), root=str(tmp_path))
-    assert [os.path.relpath(path, tmp_path) for path in found] == ["a.txt", "b.MD", "docs/page.html", "docs/old/x.tex"]
+    found = files.search(str(tmp_path), exclude=("vendor/", "docs/sk*.md"), root=str(tmp_path))
+    assert [os.path.relpath(path, tmp_path) for path in found] == kept
 
 
 def test_a_folder_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -240,5 +241,20 @@ def test_a_folder_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -
 
 def test_a_folder_without_text(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("pass")
-    with pytest.raises(InputError, match=r"no text files \(\.adoc, .*\.txt\) in this folder"):
+    with pytest.raises(InputError, match=r"no text files \(\.htm, .*\.txt\) in this folder"):
         list(files.search(str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("path", "excluded"),
+    [
+        ("vendor/deep/x.md", True),
+        ("docs/vendor/x.md", True),
+        ("docs/old/x.md", True),
+        ("docs/old.md", False),
+        ("../vendor/x.md", True),
+    ],
+)
+def test_a_file_in_an_excluded_folder_is_excluded(tmp_path: Path, path: str, excluded: bool) -> None:
+    root = tmp_path / "project"
+    assert files.is_below_excluded(str(root / path), ("vendor", "docs/old/"), str(root)) == excluded

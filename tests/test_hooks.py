@@ -46,7 +46,10 @@ def test_pre_commit_runs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         hook["entry"] = shlex.join([*STAND_IN, *shlex.split(hook["entry"])[1:]])
     repository = tmp_path / "repository"
     repository.mkdir()
-    for name in ("notes.md", "read me.txt", "code.py", "page.html"):
+    left_alone = ["code.py", "a.rst", "a.tex", "a.adoc", "LICENSE", "requirements.txt", "vendor/deep/b.md"]
+    (repository / "vendor" / "deep").mkdir(parents=True)
+    (repository / "pyproject.toml").write_text("[tool.edit-gec]\nexclude = ['vendor']\n")
+    for name in ("notes.md", "read me.txt", "page.html", *left_alone):
         (repository / name).write_text("She go home.\n" if name != "page.html" else "<p>She go home.</p>\n")
     config = {"repos": [{"repo": "local", "hooks": hooks}]}
     (repository / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
@@ -64,5 +67,5 @@ def test_pre_commit_runs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     status, said = run("edit-gec")
     assert status == 1 and "files were modified by this hook" in said and "3 files changed, 3 edits" in said
     assert (repository / "read me.txt").read_text() == "She goes home.\n"
-    assert (repository / "code.py").read_text() == "She go home.\n"
+    assert [(repository / name).read_text() for name in left_alone] == ["She go home.\n"] * len(left_alone)
     assert run("edit-gec")[0] == run("edit-gec-check")[0] == 0

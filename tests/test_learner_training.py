@@ -68,7 +68,7 @@ def test_a_few_steps_from_learner_corpora(data: Path, t5: Path, tmp_path: Path) 
     recipe.write_text(text, encoding="utf-8")
     model = train(recipe, data, tmp_path / "runs", init=t5)
     assert [stage["edits"] for stage in read_config(model)["trained"]] == ["c4_200m", "clang8", "learner"]
-    assert Corrector.load(model).correct("He go home.").text == "He go home."
+    Corrector.load(model).correct("He go home.")  # it loads and runs; what it writes after six steps may be anything
     assert not (data / "pairs").exists(), "no prose was needed"
 
     (data / "learner" / "m2.tsv").unlink()

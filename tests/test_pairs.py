@@ -10,7 +10,19 @@ import pytest
 from conftest import PROSE
 
 from edit_gec.errors import InputError
-from edit_gec.pairs import MIX, fingerprint, fragment, is_clean, prepare, units
+from edit_gec.pairs import (
+    CORPORA,
+    Unit,
+    find_corpora,
+    fingerprint,
+    is_clean,
+    prepare,
+    read_evaluation,
+    read_units,
+    sentences_of,
+    units,
+)
+from edit_gec.sentences import split
 
 
 @pytest.mark.parametrize(
@@ -34,6 +46,7 @@ from edit_gec.pairs import MIX, fingerprint, fragment, is_clean, prepare, units
         ("Wait!! What is this now?", False),
         ("In 1990 1991 1992 1993 1994 1995 it was.", False),
         ("Word " * 61 + "end.", False),
+        ("I shall call on thee to-morrow.", False),
     ],
 )  # fmt: skip
 def test_what_is_clean(sentence: str, clean: bool) -> None:
@@ -75,12 +88,25 @@ def test_excluded_sentences_are_in_no_unit() -> None:
     assert made == {"He came home.", "We ate."}, "not even joined with a neighbour"
 
 
+def test_sentences_are_the_products() -> None:
+    """Training text is cut where the corrector cuts, as far as it is clean."""
+    paragraph = "Dr. Hay came at 5 p.m. yesterday. “Was it late?” he asked. We left, e.g. by bus. It was 3.5 km."
+    cut = list(sentences_of(paragraph))
+    assert cut == [sentence.text for sentence in split(paragraph)] and len(cut) == 4
+
+
+def test_bare_introductions_are_dropped() -> None:
+    paragraphs = ["However we stayed at home. However, we were glad. When she came we ate. When it rained, we read."]
+    made = {u for seed in range(60) for u in units(paragraphs, 1.0, random.Random(seed))}
+    assert made == {"However, we were glad.", "When it rained, we read."}
+
+
 def test_prepare(tmp_path: Path) -> None:
     prose = write(
         tmp_path / "prose",
         tatoeba_en__txt=PROSE.read_text(encoding="utf-8") + "she WALKED home, at 9.\nShe walked home at 10.\n",
-        eips__txt_xz="She walked home at ten.\nThe rain stopped at last.\n" * 3,
-        unknown__txt="Nobody reads this file here.\n",
+        sgd_dialogues__txt_xz="She walked home at ten.\nThe rain stopped at last.\n" * 3,
+        of_my_own__txt="Somebody reads this file here.\n",
     )
     held_out = write(
         tmp_path / "dev",
@@ -89,33 +115,75 @@ def test_prepare(tmp_path: Path) -> None:
     )
     everything, kept = tmp_path / "a" / "all.txt", tmp_path / "b" / "kept.txt"
     count = prepare(prose, everything)
-    lines = everything.read_text(encoding="utf-8").splitlines()
-    assert count == len(lines) > 65
-    assert len({fingerprint(line) for line in lines}) == count, "no duplicates, whatever their case and digits"
-    assert sum("alked home at" in line for line in lines) == 2 and not any("Nobody reads" in line for line in lines)
-    assert prepare(prose, kept, exclude=sorted(held_out.iterdir())) < count
+    made = read_units(everything)
+    assert count == len(made) > 65
+    assert len({fingerprint(text) for text, _ in made}) == count, "no duplicates, whatever their case and digits"
+    assert sum("alked home at" in text for text, _ in made) == 2
+    assert Unit("Somebody reads this file here.", True) in made, "a file that no table knows"
+    assert {unit.punctuation for unit in made if "rain stopped" in unit.text} <= {False}
+    assert prepare(prose, kept, exclude=[held_out]) < count, "a folder is all of its files"
     left = kept.read_text(encoding="utf-8")
-    assert "The train is often late." in " ".join(lines)
+    assert any("The train is often late." in text for text, _ in made)
     assert "The train is often late." not in left
     assert "There are many reasons to walk more." not in left, "the file has it in a longer line"
     assert sorted(left.splitlines()) != left.splitlines()
     again = tmp_path / "again.txt"
     prepare(prose, again, exclude=sorted(held_out.iterdir()))
     assert again.read_text(encoding="utf-8") == left
+    assert [path.name for path in again.parent.glob("*.unfinished")] == []
+
+
+def test_shares_above_one_repeat(tmp_path: Path) -> None:
+    """A sentence that stands twice in its corpus is one; it is written twice because the table says so."""
+    share = CORPORA["essays_ccby"].share
+    prose = write(tmp_path / "prose", essays_ccby__txt="I wrote my first essay at school.\n" * 5)
+    assert share == int(share) == prepare(prose, tmp_path / "out.txt")
+
+
+def test_units_are_read_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Plain text.\nsgd_dialogues\tOkay, sure.\nunknown\tIt rained.\n", encoding="utf-8")
+    assert read_units(path) == [Unit("Plain text.", True), Unit("Okay, sure.", False), Unit("It rained.", True)]
+
+
+EVALUATION = {
+    "a.m2": "S We walk the dog .\nA -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0\n",
+    "a.jsonl": '{"id": 1, "texts": [{"src": "It rains.\\nWe walk the dog. We eat."}]}\n',
+    "a.raw.source": "It rains .\nWe walk the dog .\n",
+    "a.md": "# Title\n\n- It rains. We **walk**\n  the [dog](https://example.org/dog). We eat.\n",
+    "a.html": "<p>It rains. <b>We walk</b>\nthe dog.</p>\n",
+    "a.rst": "It rains. We\nwalk the :term:`dog`.\n",
+    "a.tex": "It rains. We \\emph{walk} the\ndog.\n",
+}
+
+
+@pytest.mark.parametrize("name", EVALUATION)
+def test_evaluation_text_is_found_in_every_format(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "deep" / name
+    path.parent.mkdir()
+    path.write_text(EVALUATION[name], encoding="utf-8")
+    for exclude in (path, tmp_path):
+        assert fingerprint("We walk the dog.") in {fingerprint(part) for part in read_evaluation(exclude)}
+
+
+def test_evaluation_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nowhere\.m2: no such file or folder"):
+        list(read_evaluation(tmp_path / "nowhere.m2"))
 
 
 def test_prepare_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=rf"{tmp_path}: none of the corpora \(changelog, .*data/README.md"):
+    with pytest.raises(InputError, match=rf"{tmp_path}: no \.txt or \.txt\.xz file with prose here; see data/README"):
         prepare(tmp_path, tmp_path / "out.txt")
-    assert not (tmp_path / "out.txt").exists() and len(MIX) > 10
+    assert not (tmp_path / "out.txt").exists()
+    with pytest.raises(InputError, match="no clean sentence"):
+        prepare(write(tmp_path / "prose", a__txt="so -- um\n"), tmp_path / "out.txt")
 
 
-def test_fragments_need_no_correction() -> None:
-    rng = random.Random(5)
-    made = [fragment("They don't like NASA's new plan (yet).", rng) for _ in range(400)]
-    whole = {"They don't like NASA's new plan (yet):", "THEY DON'T LIKE NASA'S NEW PLAN (YET)."}
-    assert whole <= set(made), "what opens a list; capitals"
-    assert all(line in whole or len(line.split()) <= 6 and not line.endswith((".", ";")) for line in made)
-    assert "Don't Like NASA's New Plan" in made, "a title keeps the rest of its words"
-    assert not any("Don'T" in line or "Nasa" in line for line in made) and any("NASA'S NEW" in line for line in made)
-    assert 40 < sum(line.startswith(("Dear", "Hi", "Best", "Kind", "Yours")) for line in made) < 120
+def test_corpora_come_in_the_order_of_the_table(tmp_path: Path) -> None:
+    folder = write(tmp_path, zebra__txt="a", eips__txt_xz="b", tatoeba_en__txt="c", ant__txt="d", notes__md="e")
+    assert list(find_corpora(folder)) == ["tatoeba_en", "eips", "ant", "zebra"]
+
+
+def test_the_table_says_what_it_must() -> None:
+    assert all(0 < corpus.share <= 3 for corpus in CORPORA.values())
+    assert not CORPORA["topical_chat"].punctuation and CORPORA["openstax_more"].punctuation

@@ -44,9 +44,31 @@ def test_lines_that_are_no_pairs_are_passed_over(tmp_path: Path) -> None:
     assert set(drawn(tmp_path, 50)) == {("Hé go", "Hé goes")}
 
 
+def test_a_pair_of_two_files_is_drawn_twice_as_often(tmp_path: Path) -> None:
+    """`strict` is the surer part of `clean`: its pairs weigh double."""
+    rows = [f"x\tHe go {n}.\tHe goes {n}.\n" for n in range(10, 20)]
+    for name, part in (("git_clean", rows), ("git_strict", rows[:5])):
+        with lzma.open(tmp_path / f"{name}.tsv.xz", "wt", encoding="utf-8") as file:
+            file.writelines(part)
+    counts = drawn(tmp_path)
+    strict = [counts[f"He go {n}.", f"He goes {n}."] for n in range(10, 15)]
+    assert len(counts) == 10 and 1.7 < sum(strict) / (sum(counts.values()) - sum(strict)) < 2.3
+
+
+def test_implausible_pairs_of_compressed_files(tmp_path: Path) -> None:
+    """A target that was corrected again, in whatever file, or another sentence altogether."""
+    with lzma.open(tmp_path / "a.tsv.xz", "wt", encoding="utf-8") as file:
+        file.write("x\tHe go to school on foots.\tHe goes to school on foots.\n\tHi\tGood morning all\n\n")
+    with lzma.open(tmp_path / "b.tsv.xz", "wt", encoding="utf-8") as file:
+        file.write("x\ty\tHe goes to school on foots.\tHe goes to school on foot.\n")
+    assert set(drawn(tmp_path, 50)) == {("He goes to school on foots.", "He goes to school on foot.")}
+    (tmp_path / "c.tsv").write_text("x\tHi\tGood morning all\n", encoding="utf-8")
+    assert ("Hi", "Good morning all") in drawn(tmp_path, 500), "plain files are taken as they are"
+
+
 def test_no_pairs(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no .tsv or .tsv.xz files with real edits here; see data/README.md"):
         RealEdits(tmp_path / "nowhere")
     (tmp_path / "a.tsv").write_text("one\ttwo\n", encoding="utf-8")
-    with pytest.raises(InputError, match="three or more columns are wanted"):
+    with pytest.raises(InputError, match="three or more columns expected"):
         RealEdits(tmp_path).draw(random.Random(1))

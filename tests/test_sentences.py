@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -134,6 +135,7 @@ def _check_edit(text: str, sentence: Sentence, edit: tuple[int, int, str]) -> No
 def test_projection_is_the_same_edit_of_the_view(text: str, data: st.DataObject) -> None:
     """Splitting by hand: the view after the edit reads as the model wanted it, folds shown as spaces."""
     for sentence in split(text, markup=False):
+        sentence = replace(sentence, first=False, last=False)  # of what a block forbids there is less
         start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(sentence.text))] * 2)))
         replacement = data.draw(insertions)
         edit = sentence.project(start, end, replacement)
@@ -210,6 +212,9 @@ def test_boundaries(case: str) -> None:
 
 
 PROTECTED = [
+    ("pay to NL00 ABCD 0123 4567 89 now", ["NL00 ABCD 0123 4567 89"]),
+    ("Tel. +44 20 7946 0999, or (020) 7946099.", ["+44 20 7946 0999", "(020) 7946099"]),
+    ("in 2019 200 people came", ["2019", "200"]),
     ("See https://example.org/a_(b)?c=d. Now", ["https://example.org/a_(b)?c=d"]),
     ("at www.example.org, or example.org/x", ["www.example.org", "example.org/x"]),
     ("mail ann.b+c@example.co.uk.", ["ann.b+c@example.co.uk"]),

@@ -19,9 +19,9 @@ from edit_gec.decode import Options, predict, rank_list
 from edit_gec.edit5 import EdiT5
 from edit_gec.edits import apply
 from edit_gec.errors import InputError
-from edit_gec.insertion import MAX_INSERTION, Slot, fill, open_slots
+from edit_gec.insertion import MAX_INSERTION, Slot, fill, open_slots, score_candidates
 from edit_gec.plan import KEEP, REPLACE, realize
-from edit_gec.respell import DOUBT, choose, hear
+from edit_gec.respell import DOUBT, choose
 from edit_gec.spelling import FILE, Spelling, cased
 from edit_gec.tokens import EOS, PAD, Tokens
 from edit_gec.word_list import learn, regular_forms
@@ -164,7 +164,11 @@ def test_hearing_is_what_writing_says(
         written = [replace(slot, pieces=[]) for slot in slots]
         fill(sooner, tokens, memory, mask, written)
         ended = [slot for slot in written if len(slot.pieces) < MAX_INSERTION]
-        heard = hear(sooner, tokens, memory, mask, [(slot, slot.pieces) for slot in ended]) if ended else torch.empty(0)
+        heard = (
+            score_candidates(sooner, tokens, memory, mask, [(slot, slot.pieces) for slot in ended])
+            if ended
+            else torch.empty(0)
+        )
         assert heard.tolist() == pytest.approx([slot.log_probability for slot in ended], abs=1e-3)
     assert ended
 
@@ -176,8 +180,8 @@ def test_candidates_that_begin_alike_are_heard_as_alone(
     memory, mask, slots = read
     texts = ["house", "houses", "house", "hou", "", "garden house", "🏠"]
     rows = [(slot, tokens.ids(text)) for slot in slots for text in texts]
-    alone = [float(hear(model, tokens, memory, mask, [row])) for row in rows]
-    assert hear(model, tokens, memory, mask, rows).tolist() == pytest.approx(alone, abs=1e-3)
+    alone = [float(score_candidates(model, tokens, memory, mask, [row])) for row in rows]
+    assert score_candidates(model, tokens, memory, mask, rows).tolist() == pytest.approx(alone, abs=1e-3)
     assert len(set(alone)) > len(texts)
 
 
@@ -197,7 +201,7 @@ def test_the_best_of_cost_and_hearing_is_written(
     monkeypatch.setattr("edit_gec.respell.HEARD", 1e6)  # now only the decoder counts
     again = Slot(slot.sentence, slot.k, slot.kept, slot.anchor)
     choose(model, tokens, memory, mask, [(again, gap[:1])])
-    heard = hear(model, tokens, memory, mask, [(again, tokens.ids(each.text)) for each in gap[0]])
+    heard = score_candidates(model, tokens, memory, mask, [(again, tokens.ids(each.text)) for each in gap[0]])
     assert tokens.decode(again.pieces).strip() == gap[0][int(heard.argmax())].text
 
 

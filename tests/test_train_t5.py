@@ -16,11 +16,12 @@ from edit_gec.collate import IGNORE
 from edit_gec.edit5 import EdiT5, EdiT5Config
 from edit_gec.errors import InputError
 from edit_gec.objective_t5 import Objective, example, load_stage
+from edit_gec.optim import optimizer_for
 from edit_gec.recipe import read_recipe
 from edit_gec.t5 import SLOTS, T5
 from edit_gec.target import Target
 from edit_gec.tokens import EOS, FILE, Tokens
-from edit_gec.train import optimizer_for, train
+from edit_gec.train import train
 
 RECIPE = """
 name = "tiny"

@@ -135,9 +135,9 @@ IRREGULAR_ADVERBS = {"good": "well", "well": "good", "hard": "hardly", "fast": "
 # Function words ------------------------------------------------------------------------------------------------------
 
 PREPOSITION = parse_table("""
-in: on*5 at*5 of*2 to*2 for with into from during by inside; on: in*6 at*4 of to for about over with upon
-at: in*6 on*4 to*2 of for with by; to: for*4 in*2 at*3 with*2 of*2 on into by from
-for: to*5 of*4 in*2 about*2 with on by since during*2 at from; of: for*3 from*3 in*3 to*2 on about with by at
+in: on*5 of*5 at*3 to*2 for with into from during by inside; on: in*14 at*2 of*2 to for about over with
+at: in*9 on*2 to of for; to: for*5 in*3 of*2 at with on into from
+for: to*7 of*2 in*2 about with on by since during at; of: in*4 to*3 for*2 from on about with
 with: by*3 to*2 of*2 for*2 in*2 from on at; by: with*4 from*3 of*2 in*2 for on through to at
 from: of*4 by*2 in*2 to for with since at on out_of; about: of*4 for*2 on in to with; into: in*5 to*3 on inside at
 during: in*3 for*3 on while at along; since: from*4 for*3 in during; through: by*2 in across for throw though on
@@ -190,7 +190,7 @@ follow: to; thank: to; teach: to; show: to
 """)
 
 DETERMINER = parse_table("""
-a: an*4 the*2 one*2; an: a*9 the*2; the: a*4 an these this; this: these*5; these: this*6 that; that: those*2
+a: one; the: these this; this: these*5; these: this*6 that; that: those*2
 those: that*4 this; some: any*4 a*2; any: some*2 a; much: many*6 a_lot lot_of; many: much*6 a_lot lot_of
 few: little*3 less a_few*2; fewer: less*4 few; less: fewer more_few; little: few*2 small less
 every: all*3 any every_the; each: all*2 both; all: every*4 whole all_of; another: other*5 an_other*2 others one_other
@@ -228,7 +228,7 @@ you're: your*6 you're_are; its: it's*6; it's: its*6 it; than: then*6 that; then:
 too: to*6 two; two: to too; affect: effect*5; affects: effects*4; affected: effected*4; effect: affect*5
 effects: affects*4; lose: loose*6; losing: loosing*5; loses: looses*4; loose: lose*4; quite: quiet*5 quit
 quiet: quite*5; whose: who's*4; who's: whose*4; were: where*3 was we're*2; we're: were*5; where: were*4 wear
-was: were*2 is as; of: off*2 from; off: of*4; accept: except*4 expect; except: accept*3 expect; advice: advise*4
+was: as; of: off*2; off: of*4; accept: except*4 expect; except: accept*3 expect; advice: advise*4
 advise: advice*4; choose: chose*4 chosse; chose: choose*3; led: lead*4; past: passed*3; passed: past*3
 weather: whether*3 wheather*2; whether: weather*3; hear: here*4; here: hear*3; know: now*3 no; now: know*3
 knew: new*3; new: knew; by: buy bye; buy: by*3; right: write*2 rigth; write: right*2; threw: through*3 throw
@@ -279,12 +279,15 @@ though: through*2 thought*3; thought: though*3; know: now*2 konw
 
 # Word -> what slips in after it.
 SUPERFLUOUS = parse_table("""
-return: back*2; returned: back*2; repeat: again*2; although: that but; because: of*2 that; despite: of*4; many: of*2
-most: of; some: of*2 the; every: the one; without: of the; inside: of*2; near: to*2 of; where: that; when: that
-if: that; very: much*2; more: much; can: to*2; must: to*3; should: to*2 be; could: to; will: to be*3; would: to
-may: to; like: to as of; such: as a; since: from; until: to; for: to; am: be not; don't: be; not: to be; all: of the
-both: the*2 of; people: who; as: a of; each: of the; another: one; same: as; than: the as; how: is the to
-what: that is; why: that is; so: much; too: much; enough: of; think: of; want: that for; know: about that; use: of to
-during: the of; on: the*2; go: to*2; went: to*2; come: to; back: to; about: that; before: that*2 of; after: that of
-let's: to; please: to
+return: back*2; returned: back*2; repeat: again*2; although: that but; because: of*2 that; despite: of*4; many: of
+some: of all; every: the one; without: of the; inside: of*2; near: to*2 of; where: that; if: that; very: much
+must: to; should: be; could: be; will: be*2; like: as; such: as a; since: from; am: be; don't: be; not: to be; all: the
+both: the*2 of; people: who; as: a; each: of the; another: one; same: as; than: the as; how: is the to; what: that is
+why: that; they: all; known: as; called: as; too: much; enough: of; want: that for; know: about that; use: to
+during: the of; on: the; go: to; went: to; come: to; back: to; about: that; before: that; after: that; let's: to
+please: to; raise: up; rise: up; meet: up; enter: in; join: together; first: of; only: just; year: old; years: ago
+reason: why; who: are; this: is; in: there; have: to been; has: to; just: only; so: that; most: more; one: of; we: all
+really: very; now: currently; again: back; also: as; other: else; still: yet; often: usually
 """)
+# Of these only some are followed by a word too many, for they are in every sentence.
+EVERYWHERE = word_set("in have has this as on be will they who so all")

@@ -3,7 +3,7 @@
 Each rule takes (sentence, lexicon, random numbers) and gives an edit, or None where the sentence has no place for it.
 
 >>> rewrite = Rewrite("She listens to music.")
->>> rewrite.apply(drop_preposition(rewrite, Lexicon.load(), random.Random(0))), str(rewrite)
+>>> rewrite.apply(drop_preposition(rewrite, Lexicon.load(), random.Random(1))), str(rewrite)
 (True, 'She listens music.')
 """
 
@@ -19,16 +19,19 @@ from edit_gec.corruption.rewrite import Edit, Rewrite
 Sites = list[tuple[float, Edit]]
 
 
-def pick(rng: random.Random, sites: Sites) -> Edit | None:
-    """One of the weighted edits, or None of none."""
+def pick(rng: random.Random, sites: Sites, idle: float = 0.0) -> Edit | None:
+    """One of the weighted edits, or None of none.
+
+    `idle` is the weight of making none: with it a sentence that has only unlikely places for an error seldom gets one.
+    """
     if not sites:
         return None
-    point = rng.random() * sum([weight for weight, _ in sites])
+    point = rng.random() * (sum([weight for weight, _ in sites]) + idle)
     for weight, edit in sites:
         point -= weight
         if point < 0:
             return edit
-    return sites[-1][1]
+    return None if idle else sites[-1][1]
 
 
 def from_table(
@@ -109,9 +112,27 @@ def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | No
 
 
 def replace_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
-    """an apple -> a apple; these books -> this books; many people -> much people"""
-    # "the" for "a" is often good English too, so it is made more rarely than learners do.
+    """these books -> this books; many people -> much people"""
     return from_table(c.DETERMINER, s, rng, faint=("the", "a", "that", "all"))
+
+
+# Learners' share of each (wrong, right), in tenths.
+_ARTICLES = (("the", ("a", "an")), ("a", ("the",)))
+_ARTICLE_WEIGHTS = (6, 4)
+
+
+def replace_article(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """I saw a dog. -> I saw the dog.; the sun -> a sun"""
+    wrong, right = rng.choices(_ARTICLES, _ARTICLE_WEIGHTS)[0]
+    sites: Sites = []
+    for i, low in enumerate(s.lows):
+        if low in right and s.free[i] and s.is_word(i + 1):
+            if wrong == "the":
+                few = low == "an" or s.lows[i + 1] in ("lot", "few", "little")
+                sites.append((0.3 if few else 1.0, Edit(i, i + 1, wrong)))
+            elif s.lows[i + 1] in lex.plural or s.lows[i + 1] in lex.grades and s.lows[i + 1][0] not in "aeiou":
+                sites.append((1.0, Edit(i, i + 1, _article_for(s.lows[i + 1]))))
+    return pick(rng, sites)
 
 
 def a_or_an(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -123,8 +144,19 @@ def a_or_an(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
             for i, low in enumerate(s.lows)
             if low in ("a", "an") and s.free[i] and s.is_word(i + 1)
         ],
+        idle=1.0,
     )
 
+
+# How readily learners lose or mistake each preposition where it stands, and which they add: coarse proportions.
+_DROPPED = {
+    "to": 0.6, "of": 0.3, "for": 0.8, "in": 0.4, "with": 0.5, "by": 1.0, "on": 0.4, "about": 3.0, "at": 0.6, "from": 0.4
+}  # fmt: skip
+_REPLACED = {
+    "in": 0.9, "on": 2.5, "at": 4.0, "to": 0.9, "for": 1.4, "of": 0.4, "with": 0.6, "from": 0.5, "about": 1.0,
+    "by": 0.5, "into": 0.5, "during": 0.5, "since": 0.5
+}  # fmt: skip
+_STRAY = c.parse_table("any: in*8 for*4 of with*3 on*3 at*2 by about from")["any"]
 
 # Prepositions --------------------------------------------------------------------------------------------------------
 
@@ -159,11 +191,11 @@ def replace_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | 
             continue
         wrong = _governed(s, lex, i)
         if wrong is not None:
-            sites.append((2.5, Edit(i, i + 1, rng.choice(wrong).replace("-", "") or rng.choice(c.PREPOSITION[low]))))
+            other = rng.choice(wrong).replace("-", "") or rng.choice(c.PREPOSITION[low])
+            sites.append((3.0 * _REPLACED.get(low, 0.5), Edit(i, i + 1, other)))
         else:
-            weight = 0.25 if low in ("like", "as", "than", "before", "after", "until", "of") else 1.0
-            sites.append((weight, Edit(i, i + 1, rng.choice(c.PREPOSITION[low]))))
-    return pick(rng, sites)
+            sites.append((_REPLACED.get(low, 0.3), Edit(i, i + 1, rng.choice(c.PREPOSITION[low]))))
+    return pick(rng, sites, idle=1.0)
 
 
 def drop_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -172,15 +204,16 @@ def drop_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | Non
     for i, low in enumerate(s.lows):
         if low not in c.PREPOSITIONS or not s.free[i] or not s.is_word(i + 1) or i == 0:
             continue
+        weight = _DROPPED.get(low, 0.0)
         if low == "to" and _is_infinitive(s, lex, i):
-            sites.append((0.5, Edit(i, i + 1, "")))
+            weight *= 0.8
         elif (wrong := _governed(s, lex, i)) is not None:
-            sites.append((3.0 if "-" in wrong else 0.6, Edit(i, i + 1, "")))
-        elif s.lows[i + 1] in c.WEEKDAYS_MONTHS or low == "of":
-            sites.append((0.8, Edit(i, i + 1, "")))
-        elif low in ("in", "on", "at", "to", "for", "with"):
-            sites.append((0.6, Edit(i, i + 1, "")))
-    return pick(rng, sites)
+            weight = max(weight, 0.5) * (4 if "-" in wrong else 1)
+        elif s.lows[i + 1] in c.WEEKDAYS_MONTHS:
+            weight *= 2
+        if weight:
+            sites.append((weight, Edit(i, i + 1, "")))
+    return pick(rng, sites, idle=1.0)
 
 
 def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -193,22 +226,26 @@ def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | N
         elif before not in c.FUNCTION_WORDS and (low in c.DETERMINERS or low in c.OBJECTS or s.is_name(i)):
             wrong = c.INTRUSIVE.get(lex.lemma(before))
             if wrong is not None and before in lex.verbs:
-                sites.append((2.0, Edit(i, i, rng.choice(wrong))))
+                sites.append((2.5, Edit(i, i, rng.choice(wrong))))
             elif lex.slot(before, ING) is not None:
-                sites.append((0.3, Edit(i, i, "of")))
+                sites.append((0.4, Edit(i, i, rng.choice(("of", "in", "in", "for")))))
+            elif before in lex.verbs and before not in lex.nouns and before not in lex.grades:
+                sites.append((1.5, Edit(i, i, rng.choice(_STRAY))))
         elif (
             low in ("yesterday", "today", "tomorrow", "last", "next", "every")
             and s.is_word(i - 1)
             and before not in c.FUNCTION_WORDS
         ):
-            sites.append((1.0, Edit(i, i, rng.choice(("in", "on", "at")))))
+            sites.append((1.0, Edit(i, i, rng.choice(("in", "in", "in", "on", "at")))))
+        elif before in ("all", "both", "many", "some", "most") and (low in lex.singular or low in c.DETERMINERS):
+            sites.append((0.4, Edit(i, i, "of")))
         elif before in ("must", "can", "should", "could", "might", "may") and lex.slot(low, 0):
-            sites.append((1.5, Edit(i, i, "to")))
+            sites.append((0.3, Edit(i, i, "to")))
         elif before in ("make", "makes", "made", "let", "lets") and low in c.OBJECTS and lex.slot(s.low(i + 1), 0):
             sites.append((2.0, Edit(i + 1, i + 1, "to")))
         elif before == "near":
             sites.append((1.0, Edit(i, i, rng.choice(("to", "of")))))
-    return pick(rng, sites)
+    return pick(rng, sites, idle=1.0)
 
 
 # Pronouns, conjunctions, other small words -------------------------------------------------------------------------
@@ -306,7 +343,7 @@ def superfluous_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | Non
     sites: Sites = []
     for i, low in enumerate(s.lows[:-1]):
         if low in c.SUPERFLUOUS and s.is_word(i + 1) and s.low(i + 1) not in c.SUPERFLUOUS[low]:
-            sites.append((1.0, Edit(i + 1, i + 1, rng.choice(c.SUPERFLUOUS[low]))))
+            sites.append((0.15 if low in c.EVERYWHERE else 1.0, Edit(i + 1, i + 1, rng.choice(c.SUPERFLUOUS[low]))))
     return pick(rng, sites)
 
 

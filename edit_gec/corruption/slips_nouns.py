@@ -1,7 +1,7 @@
 """Slips with nouns, adjectives and adverbs: number, possessive, comparison, word class, the wrong word.
 
 >>> rewrite = Rewrite("I have two children.")
->>> rewrite.apply(noun_number(rewrite, Lexicon.load(), random.Random(0))), str(rewrite)
+>>> rewrite.apply(noun_number(rewrite, Lexicon.load(), random.Random(1))), str(rewrite)
 (True, 'I have two child.')
 """
 
@@ -15,23 +15,30 @@ from edit_gec.corruption.inflections import Lexicon
 from edit_gec.corruption.rewrite import Edit, Rewrite
 from edit_gec.corruption.slips_function_words import Sites, pick
 
+PLURAL_MISSING = 0.8  # of learners' errors of number, the rest have a plural too many
+
 
 def noun_number(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """two cats -> two cat; a cat -> a cats; information -> informations"""
+    missing = rng.random() < PLURAL_MISSING
     sites: Sites = []
     for i, low in enumerate(s.lows):
-        if not lex.is_noun_at(s, i) and low not in c.MASS_NOUNS or not s.free[i] or s.is_name(i):
+        if missing:
+            right = low in lex.singular
+        else:
+            right = low in c.MASS_NOUNS or (low in lex.plural and low not in lex.grades)
+        if not right or not s.free[i] or s.is_name(i) or not (low in c.MASS_NOUNS or lex.is_noun_at(s, i)):
             continue
         before = s.low(i - 1)
         cue = s.low(i - 2) if before in lex.grades and before not in c.FUNCTION_WORDS else before
-        if low in c.MASS_NOUNS:
+        if not missing and low in c.MASS_NOUNS:
             if low not in lex.verbs or before in c.DETERMINERS or before in c.PLURAL_CUES:
                 sites.append((0.6, Edit(i, i + 1, low + "s")))
-        elif low in lex.singular:
+        elif missing:
             sites.append(
                 (1.6 if cue in c.PLURAL_CUES or before not in c.DETERMINERS else 0.4, Edit(i, i + 1, lex.singular[low]))
             )
-        elif low in lex.plural and low not in lex.grades:
+        else:
             weight = 1.0 if cue in c.SINGULAR_CUES else 0.25
             sites.append((weight, Edit(i, i + 1, lex.plural[low])))
     return pick(rng, sites)

@@ -1,7 +1,7 @@
 """Slips of the surface: spelling, case, spaces, hyphens, apostrophes, punctuation, word order, doubled and lost words.
 
 >>> rewrite = Rewrite("After lunch, we left.")
->>> rewrite.apply(drop_comma(rewrite, Lexicon.load(), random.Random(0))), str(rewrite)
+>>> rewrite.apply(drop_comma(rewrite, Lexicon.load(), random.Random(1))), str(rewrite)
 (True, 'After lunch we left.')
 """
 
@@ -11,6 +11,7 @@ import random
 
 from edit_gec.corruption import confusions as c
 from edit_gec.corruption import confusions_of_meaning as meaning
+from edit_gec.corruption.commas import BEFORE_AND, BEFORE_CLAUSE, INTRODUCTORY, OTHER, SERIAL, purpose
 from edit_gec.corruption.inflections import Lexicon
 from edit_gec.corruption.rewrite import Edit, Rewrite
 from edit_gec.corruption.slips_function_words import Sites, from_table, pick
@@ -54,9 +55,14 @@ SHORTEST_STOPPED = 6
 # Punctuation ---------------------------------------------------------------------------------------------------------
 
 
+# How readily learners lose a comma, by what it is for: coarse proportions.
+_LOST_COMMAS = {INTRODUCTORY: 2.0, BEFORE_CLAUSE: 2.0, BEFORE_AND: 0.05, SERIAL: 0.05, OTHER: 1.0}
+
+
 def drop_comma(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """However, he left. -> However he left."""
-    return pick(rng, [(1.0, Edit(i, i + 1, "")) for i, word in enumerate(s.words[:-1]) if word == "," and s.free[i]])
+    places = [i for i, word in enumerate(s.words[:-1]) if word == "," and s.free[i]]
+    return pick(rng, [(_LOST_COMMAS[purpose(s.lows, i)], Edit(i, i + 1, "")) for i in places], idle=1.0)
 
 
 def insert_comma(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -101,7 +107,7 @@ def final_mark(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         i -= 1
     if i < (SHORTEST_STOPPED if s.words[i] == "." else 2) or s.words[i] not in (".", "?", "!") or not s.free[i]:
         return None
-    wrong = {".": ("", "", "", "", "", ","), "?": (".", ".", ".", "", ""), "!": ("",)}[s.words[i]]
+    wrong = {".": ("",) * 9 + (",",), "?": (".", "", "", ""), "!": ("",)}[s.words[i]]
     return Edit(i, i + 1, rng.choice(wrong))
 
 
@@ -112,11 +118,13 @@ def run_on(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         after = s.words[i + 1]
         if not (s.words[i] == "." and s.is_word(i - 1) and after[0].isupper() and s.free[i] and s.free[i + 1]):
             continue
-        if after.lower() in c.FUNCTION_WORDS:  # others may be names
+        low = after.lower()
+        if low in c.FUNCTION_WORDS or low in lex.adverbs or low in lex.singular:  # others may be names
             lower = after if after == "I" or after[:2] in ("I'", "I’") else after.lower()
             sites += [
                 (1.5, Edit(i, i + 2, f", {lower}", True)),
-                (0.4, Edit(i, i + 2, f" {lower}", True)),
+                (0.15, Edit(i, i + 2, f"; {lower}", True)),
+                (0.15, Edit(i, i + 2, f" {lower}", True)),
                 (0.2, Edit(i, i + 2, f", {after}", True)),
             ]
     return pick(rng, sites)
@@ -130,18 +138,16 @@ def replace_mark(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if not s.free[i] or not s.free[i + 1]:
             continue
         if word == "," and after in ("and", "but", "so", "because", "which", "however", "then"):
-            sites += [(0.3, Edit(i, i + 2, f". {after.capitalize()}", True)), (0.2, Edit(i, i + 1, ";"))]
+            sites += [(0.04, Edit(i, i + 2, f". {after.capitalize()}", True)), (0.01, Edit(i, i + 1, ";"))]
         elif word == "," and s.is_word(i + 1):
-            sites += [(0.2, Edit(i, i + 1, ".")), (0.1, Edit(i, i + 1, ";"))]
-        elif word in (";", ":"):
-            sites += [
-                (1.0, Edit(i, i + 1, ",")),
-                (0.5, Edit(i, i + 1, "")),
-                (0.5, Edit(i, i + 1, "." if word == ":" else ":")),
-            ]
+            sites += [(0.02, Edit(i, i + 1, ".")), (0.01, Edit(i, i + 1, ";"))]
+        elif word == ";":
+            sites += [(4.0, Edit(i, i + 1, ",")), (0.5, Edit(i, i + 1, "")), (0.2, Edit(i, i + 1, ":"))]
+        elif word == ":":
+            sites += [(0.1, Edit(i, i + 1, ",")), (0.3, Edit(i, i + 1, "")), (0.2, Edit(i, i + 1, ";"))]
         elif word in ("—", "–", "--") and s.gaps[i] == s.gaps[i + 1] == " ":
             sites.append((0.8, Edit(i, i + 1, "-")))
-    return pick(rng, sites)
+    return pick(rng, sites, idle=1.0)
 
 
 def drop_quotes(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:

@@ -1,7 +1,7 @@
 """Slips with verbs: form, tense, agreement; auxiliaries missing or superfluous; the wrong verb.
 
 >>> rewrite = Rewrite("He didn't go.")
->>> rewrite.apply(verb_form(rewrite, Lexicon.load(), random.Random(1))), str(rewrite)
+>>> rewrite.apply(verb_form(rewrite, Lexicon.load(), random.Random(5))), str(rewrite)
 (True, "He didn't went.")
 """
 
@@ -21,11 +21,15 @@ does: do; do: does; doesn't: don't; don't: doesn't; isn't: aren't; aren't: isn't
 wasn't: weren't; weren't: wasn't*2; hasn't: haven't*2; haven't: hasn't*2; it's: it; i'm: i; there's: there_are
 they're: they_is
 """)
+# How readily learners mistake each right form where it stands: coarse proportions, 0.4 for the others.
+_AGREEING = {
+    "is": 0.4, "are": 1.2, "was": 0.05, "were": 0.3, "has": 2.0, "have": 0.4, "does": 3.0, "do": 0.02, "don't": 0.1
+}  # fmt: skip
 _TENSE = c.parse_table("""
-is: was*2 is_being; are: were*2 are_being; was: is*3 has_been were; were: are*3 have_been was; has: had have
-have: had*2 has; had: have has have_had; will: would*2 can shall; would: will*2; can: could can_to
-could: can*2 could_to; did: do*2 does; didn't: don't doesn't wasn't; do: did are; does: did is; must: must_to
-won't: don't wouldn't will_don't; been: being be was; being: been be; am: was have_been; couldn't: can't*2 couldn't_to
+is: was; are: were; was: is*6 has_been; were: are*6 have_been; has: had
+have: had; had: have*3 has have_had; will: would*2 can shall; would: will*2; can: could can_to
+could: can*2 could_to; did: do*2 does; didn't: don't doesn't wasn't; do: did are; does: did; must: must_to
+won't: don't wouldn't will_don't; been: being be be; being: been be; am: was have_been; couldn't: can't*2 couldn't_to
 i've: i; can't: couldn't don't_can can_not; i'll: i i'm i_will_to; wouldn't: won't*2
 """)
 _SKIPPED = c.ADVERBS | {"not"}
@@ -39,14 +43,22 @@ def _governor(s: Rewrite, i: int) -> tuple[str, int]:
     return s.low(k), k
 
 
+# The right form that another one is put for, and how often, in tenths.
+_MISTAKEN_FORMS = (ING, BASE, PARTICIPLE)
+_MISTAKEN_WEIGHTS = (6, 2, 2)
+
+
 def verb_form(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """to go -> to going; can sings; didn't went; has went; enjoy to read"""
+    right = rng.choices(_MISTAKEN_FORMS, _MISTAKEN_WEIGHTS)[0]
     sites: Sites = []
     for i in range(1, len(s)):
         if not s.free[i] or s.lows[i] not in lex.verbs:
             continue
         before, k = _governor(s, i)
         for lemma, slot in lex.verbs[s.lows[i]]:
+            if slot != right:
+                continue
             sites += [(weight, Edit(i, i + 1, text)) for weight, text in _wrong_forms(s, lex, i, before, lemma, slot)]
             if slot == BASE and before == "to" and k == i - 1 and _real_infinitive(s, lex, i) and s.free[k]:
                 head = lex.lemma(s.low(i - 2))
@@ -72,32 +84,32 @@ def _wrong_forms(s: Rewrite, lex: Lexicon, i: int, before: str, lemma: str, slot
     base, s_form, past, participle, ing = lex.forms[lemma]
     clear = s.lows[i] not in lex.nouns and s.lows[i] not in lex.grades
     if slot == BASE and before == "to" and _real_infinitive(s, lex, i):
-        return [(1.2, ing), (1.0, past), (0.6, s_form)]
+        return [(1.4, ing), (0.5, past), (0.2, s_form)]
     if slot == BASE and before in c.MODALS and before not in ("let's",):
-        return [(0.9, s_form), (0.8, past), (0.7, ing), (0.4, f"to {base}"), (0.3, participle)]
+        return [(0.3, s_form), (0.8, past), (0.9, ing), (0.2, f"to {base}"), (0.3, participle)]
     if (
         slot == BASE
         and (before in c.DO or (s.low(i - 2) in c.DO and before in c.SUBJECTS))
         and lemma not in ("do", "be")
     ):
         past_do = "did" in before or "did" in s.low(i - 2)
-        return [(3.0 if past_do else 0.5, past), (0.3 if past_do else 1.2, s_form), (0.4, ing), (0.3, f"to {base}")]
+        return [(3.0 if past_do else 0.5, past), (0.2 if past_do else 0.6, s_form), (0.4, ing), (0.1, f"to {base}")]
     if slot == BASE and before in c.OBJECTS and lex.lemma(s.low(i - 2)) in ("make", "let", "help") and lemma != "be":
-        return [(1.5, f"to {base}"), (0.8, s_form), (0.8, ing), (0.5, past)]
+        return [(1.0, f"to {base}"), (0.3, s_form), (0.8, ing), (0.5, past)]
     if (
         slot == ING
         and (before in c.BE or (before in c.SUBJECTS and s.low(i - 2) in c.BE))
         and (clear or s.lows[i] not in lex.grades)
     ):
-        return [(1.5, base), (0.4, past)]
+        return [(1.5, base), (0.2, past)]
     if slot == ING and before in c.PREPOSITIONS | {"to"} and clear and lemma != "be":
-        return [(1.6, base), (0.7, f"to {base}" if before != "to" else base), (0.2, past)]
+        return [(1.6, base), (0.3, f"to {base}" if before != "to" else base), (0.1, past)]
     if slot == ING and lex.lemma(before) in c.GERUND_VERBS and before not in c.FUNCTION_WORDS:
         return [(1.8, f"to {base}"), (1.0, base)]
     if slot == PARTICIPLE and before in c.HAVE and lemma not in ("have", "be"):
-        return [(1.0, base), (1.2 if past != participle else 0.0, past), (0.4, ing), (0.3, s_form)]
+        return [(1.0, base), (1.2 if past != participle else 0.0, past), (0.2, ing), (0.2, s_form)]
     if slot == PARTICIPLE and before in c.BE and clear and lemma != "be":
-        return [(1.2, base), (0.8 if past != participle else 0.0, past), (0.5, ing)]
+        return [(1.2, base), (0.8 if past != participle else 0.0, past), (0.3, ing)]
     if slot == PARTICIPLE and lex.is_noun_at(s, i - 1) and s.low(i + 1) in ("by", "in", "on"):
         return [(0.3, base), (0.3, ing)]
     return []
@@ -140,22 +152,18 @@ def _wrong_tenses(lex: Lexicon, low: str, before: str, past_setting: bool) -> li
             third = before in c.SUBJECTS_SINGULAR
             found += [
                 (2.0 if past_setting else 1.0, base),
-                (0.7, s_form if third or before in lex.nouns else f"have {participle}"),
-            ]
-            found += [
-                (0.25, f"had {participle}"),
-                (0.3, f"was {ing}" if before != "you" else f"were {ing}"),
-                (0.2, f"was {base}"),
+                (0.3, s_form) if third or before in lex.nouns else (0.1, f"have {participle}"),
+                (0.1, f"had {participle}"),
+                (0.1, f"was {ing}" if before != "you" else f"were {ing}"),
             ]
         elif slot == BASE and before in c.SUBJECTS_PLURAL and base != past:
             found += [
                 (0.5, past),
-                (0.3, f"will {base}"),
-                (0.4, f"{'am' if before == 'i' else 'are'} {ing}"),
-                (0.2, f"have {participle}"),
+                (0.1, f"will {base}"),
+                (0.2, f"{'am' if before == 'i' else 'are'} {ing}"),
             ]
         elif slot == S_FORM and before in c.SUBJECTS_SINGULAR:
-            found += [(0.2, past), (0.4, f"is {ing}")]
+            found += [(0.3, past), (0.2, f"is {ing}")]
     return found
 
 
@@ -169,13 +177,13 @@ def agreement(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if low in _AGREEMENT and not (
             low in ("have", "do", "be") and (before in c.MODALS or before == "to" or before in c.DO)
         ):
-            sites.append((0.8, Edit(i, i + 1, rng.choice(_AGREEMENT[low]))))
+            sites.append((_AGREEING.get(low, 0.4), Edit(i, i + 1, rng.choice(_AGREEMENT[low]))))
             continue
         if low in c.FUNCTION_WORDS or low not in lex.verbs:
             continue
         for lemma, slot in lex.verbs[low]:
             if slot == S_FORM and (before in c.SUBJECTS or (lex.is_verb_at(s, i) and k >= 0)):
-                sites.append((1.5, Edit(i, i + 1, lex.forms[lemma][BASE])))
+                sites.append((2.5 if before in c.SUBJECTS else 1.2, Edit(i, i + 1, lex.forms[lemma][BASE])))
             elif (
                 slot == BASE
                 and lex.slot(low, PAST) is None
@@ -186,8 +194,8 @@ def agreement(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
                     before in lex.singular and before not in lex.verbs and lex.is_verb_at(s, i)
                 )
                 if subject and lex.lemma(s.low(k - 1)) not in ("make", "let", "help", "see", "hear", "watch"):
-                    sites.append((1.0, Edit(i, i + 1, lex.forms[lemma][S_FORM])))
-    return pick(rng, sites)
+                    sites.append((0.2, Edit(i, i + 1, lex.forms[lemma][S_FORM])))
+    return pick(rng, sites, idle=1.0)
 
 
 def drop_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -226,8 +234,8 @@ def insert_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         past = lex.slot(low, PAST) is not None
         be = ("was" if past else "am") if before == "i" else ("is" if before in c.SUBJECTS_SINGULAR else "are")
         be = {"is": "was", "are": "were"}.get(be, be) if past else be
-        sites.append((2.0 if low in ("agree", "like", "want", "need") else 0.6, Edit(i, i, be)))
-        sites.append((0.2, Edit(i, i, "has" if before in c.SUBJECTS_SINGULAR else "have")))
+        sites.append((2.0 if low in ("agree", "like", "want", "need") else 0.1 if past else 0.6, Edit(i, i, be)))
+        sites.append((0.1, Edit(i, i, "has" if before in c.SUBJECTS_SINGULAR else "have")))
     return pick(rng, sites)
 
 

@@ -12,10 +12,9 @@ Markdown, HTML and their kin are left as they are: the sentence splitter knows t
 
 from __future__ import annotations
 
-import os
 import re
 
-from edit_gec.files import SUFFIXES
+from edit_gec.formats import UNDERSTOOD, format_of
 from edit_gec.language_server.comments import comments
 from edit_gec.language_server.latex import latex
 from edit_gec.language_server.views import View
@@ -29,7 +28,6 @@ WHOLE = frozenset(
 LATEX = frozenset("latex tex plaintex latex-expl3 context".split())
 UNKNOWN = frozenset(("", "unknown", "default"))
 COMMIT = frozenset("gitcommit git-commit commit vc-git-log-edit log-edit".split())
-COMMIT_FILES = frozenset(("COMMIT_EDITMSG", "MERGE_MSG", "TAG_EDITMSG", "SQUASH_MSG"))
 
 _SCISSORS = re.compile(r"^[#;] -+ >8 -+.*", re.MULTILINE | re.DOTALL)
 _NO_MESSAGE = re.compile(
@@ -42,14 +40,14 @@ def prose(text: str, language: str, path: str, *, code: bool = True) -> Annotate
 
     `code` false leaves out files of which only the comments are prose.
     """
-    language, (name, suffix) = language.casefold(), os.path.splitext(os.path.basename(path))
-    if language in COMMIT or name in COMMIT_FILES:
+    language, known = language.casefold(), format_of(path)
+    if language in COMMIT or known == "commit":
         return commit(text)
-    if language in LATEX or (not language and suffix == ".tex"):
+    if language in LATEX or (not language and known == "latex"):
         return latex(text)
     if language in WHOLE:
         return plain(text)
-    if language in UNKNOWN and suffix.lower() in SUFFIXES:
+    if language in UNKNOWN and known in UNDERSTOOD:
         return plain(text)
     return comments(text, language, path) if code else None
 

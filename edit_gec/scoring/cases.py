@@ -4,6 +4,15 @@ corrected text is corrected again.
     {"kind": "names", "text": "Siobhan moved to Kraków."}                            any change is a failure
     {"kind": "its", "text": "Its late.", "accept": ["It's late.", "It is late."]}    one of these, to the letter
 
+A case may name the error that it is about, and bring a twin: a similar text that is right.
+
+    {"kind": "its", "writer": "native", "text": "its late, i think.", "error": "its", "fixed": ["it's", "It's"],
+     "accept": ["It's late, I think."], "twin": "Its roof is old."}
+
+The text passes when all of its errors are corrected. Counted beside that is whether the named error is gone: the words
+of `error` are no longer there and those of one of `fixed` are, whatever else was changed or missed. The twin is read as
+a case of its own, of the kind "its, twin", that must be left alone.
+
 Averages over a corpus hide that a model spoils every e-mail address; a share for each kind of text does not.
 """
 
@@ -11,7 +20,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,18 +31,42 @@ from edit_gec.errors import InputError
 from edit_gec.scoring import systems
 from edit_gec.scoring.m2 import read_lines
 
+LONG = 15  # words from which a text counts as long
+FORM = '{"kind": ..., "text": ..., "accept": [...]}'
+
 
 @dataclass(frozen=True)
 class Case:
-    """One text of some kind, with the corrections that are right; with none, it must be left alone."""
+    """One text of some kind, with the corrections that are right; with none, it must be left alone.
+
+    `writer` says whose error it is, native or learner; `error` and `fixed` are the error's words and what may replace
+    them.
+    """
 
     kind: str
     text: str
     accept: tuple[str, ...] = ()
+    writer: str = ""
+    error: str = ""
+    fixed: tuple[str, ...] = ()
 
     def passes(self, corrected: str) -> bool:
         """Whether this is what should have come of the text."""
         return corrected in self.accept if self.accept else corrected == self.text
+
+    def lost_its_error(self, corrected: str) -> bool:
+        """Whether the named error is gone and one of its corrections is there, as whole words."""
+        return not _has(corrected, self.error) and any(_has(corrected, words) for words in self.fixed)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Groups of a case with a named error: its writer, short or long, one error or more, emoji."""
+        before, after = re.split(_whole(self.error), self.text, maxsplit=1)
+        alone = any(f"{before}{words}{after}" in self.accept for words in self.fixed)
+        length = "long" if len(self.text.split()) >= LONG else "short"
+        emoji = any(unicodedata.category(character) == "So" for character in self.text)
+        groups = (self.writer, length, "one error" if alone else "more errors", "emoji" if emoji else "")
+        return tuple(filter(None, groups))
 
 
 class Outcome(NamedTuple):
@@ -60,11 +95,32 @@ class Judged:
     @property
     def kinds(self) -> dict[str, tuple[int, int]]:
         """kind -> (cases that passed, cases)."""
-        counts: dict[str, tuple[int, int]] = {}
-        for outcome in self.outcomes:
-            passed, cases = counts.get(outcome.case.kind, (0, 0))
-            counts[outcome.case.kind] = (passed + outcome.passed, cases + 1)
-        return counts
+        return _counts(self.outcomes, lambda o: [o.case.kind], lambda o: o.passed)
+
+    @property
+    def groups(self) -> dict[str, tuple[int, int]]:
+        """group -> (cases that passed, cases), of the cases with a named error."""
+        return _counts(self.named, lambda o: o.case.groups, lambda o: o.passed)
+
+    @property
+    def errors_gone(self) -> dict[str, tuple[int, int]]:
+        """kind -> (named errors that are gone, cases), of the cases with a named error."""
+        return _counts(self.named, lambda o: [o.case.kind], lambda o: o.case.lost_its_error(o.corrected))
+
+    @property
+    def named(self) -> list[Outcome]:
+        """Outcomes of the cases with a named error."""
+        return [o for o in self.outcomes if o.case.error]
+
+    @property
+    def wrong(self) -> tuple[int, int]:
+        """Texts with errors: (rightly corrected, all)."""
+        return _count(o.passed for o in self.outcomes if o.case.accept)
+
+    @property
+    def right(self) -> tuple[int, int]:
+        """Texts without errors: (left alone, all)."""
+        return _count(o.passed for o in self.outcomes if not o.case.accept)
 
     @property
     def passed(self) -> int:
@@ -82,25 +138,63 @@ class Judged:
         return sum(o.again != o.corrected for o in self.outcomes)
 
 
+def _whole(words: str) -> str:
+    """A pattern for these words, not as a part of longer ones."""
+    return rf"(?<!\w){re.escape(words)}(?!\w)"
+
+
+def _has(text: str, words: str) -> bool:
+    return re.search(_whole(words), text) is not None
+
+
+def _count(answers: Iterable[bool]) -> tuple[int, int]:
+    listed = list(answers)
+    return sum(listed), len(listed)
+
+
+def _counts(
+    outcomes: Iterable[Outcome], keys: Callable[[Outcome], Iterable[str]], holds: Callable[[Outcome], bool]
+) -> dict[str, tuple[int, int]]:
+    """key -> (outcomes for which it holds, outcomes)."""
+    answers: dict[str, list[bool]] = {}
+    for outcome in outcomes:
+        for key in keys(outcome):
+            answers.setdefault(key, []).append(holds(outcome))
+    return {key: _count(listed) for key, listed in answers.items()}
+
+
 def read(path: str | Path) -> list[Case]:
-    """Cases from a file of JSON lines. Raises InputError that names the line at fault."""
+    """Cases from a file of JSON lines, each followed by its twin. Raises InputError that names the line at fault."""
     cases = []
     for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            case = Case(row["kind"], row["text"], tuple(row.get("accept", ())))
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise InputError(f'{path}, line {number}: wanted {{"kind": ..., "text": ..., "accept": [...]}}') from None
-        if not all(isinstance(value, str) and value for value in (case.kind, case.text, *case.accept)):
-            raise InputError(f"{path}, line {number}: kind, text and accepted corrections must be strings")
-        if "\n" in case.text or case.text in case.accept:
-            raise InputError(f"{path}, line {number}: a text is one line, and none of its own corrections")
-        cases.append(case)
+        if line.strip():
+            try:
+                cases += _parse(line)
+            except InputError as error:
+                raise InputError(f"{path}, line {number}: {error}") from None
     if not cases:
         raise InputError(f"{path}: no cases in it")
     return cases
+
+
+def _parse(line: str) -> list[Case]:
+    """The case of a line, and its twin where it has one. Raises InputError where something is missing or wrong."""
+    try:
+        row = json.loads(line)
+        words = {name: row.get(name, "") for name in ("writer", "error", "twin")}
+        accept, fixed = tuple(row.get("accept", ())), tuple(row.get("fixed", ()))
+        case = Case(row["kind"], row["text"], accept, words["writer"], words["error"], fixed)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise InputError(f"expected {FORM}") from None
+    if not all(isinstance(value, str) and value for value in (case.kind, case.text, *accept)):
+        raise InputError("kind, text and accepted corrections must be strings")
+    if not all(isinstance(value, str) for value in (*words.values(), *fixed)):
+        raise InputError("writer, error, fixed and twin must be strings")
+    if "\n" in case.text or "\n" in words["twin"] or case.text in accept:
+        raise InputError("a text is one line, and none of its own corrections")
+    if case.error and not (_has(case.text, case.error) and accept and all(map(case.lost_its_error, accept))):
+        raise InputError("the words of error must be in the text, those of fixed in each accepted correction instead")
+    return [case, Case(f"{case.kind}, twin", words["twin"])] if words["twin"] else [case]
 
 
 def read_plain(path: str | Path) -> list[Case]:
@@ -138,12 +232,9 @@ def table(judged: Sequence[Judged]) -> str:
 
 
 def _table(one: Judged) -> str:
-    lines = [f"{one.name}, {one.system}"]
-    if not one.plain:
-        lines[0] += ": passed, of, %"
-        rows = [*sorted(one.kinds.items()), ("all", (one.passed, len(one.outcomes)))]
-        lines += [f"  {kind:<20}{passed:>5}{cases:>5}{100 * passed / cases:>7.1f}" for kind, (passed, cases) in rows]
     count = len(one.outcomes)
+    head = f"{one.name}, {one.system}"
+    lines = [head] if one.plain else [f"{head}: passed, of, %{', errors gone' if one.named else ''}", *_shares(one)]
     lines.append(
         f"  changed: {one.changed} of {count} ({100 * one.changed / count:.1f} %); corrected again: "
         f"{one.changed_again} of {count} ({100 * one.changed_again / count:.1f} %)"
@@ -157,6 +248,26 @@ def _table(one: Judged) -> str:
     return "\n".join([*lines, f"  {one.signature}", ""])
 
 
+def _shares(one: Judged) -> list[str]:
+    """A line for each kind; where errors are named, also for each group, and the sums."""
+    gone = one.errors_gone
+    lines = []
+    for name, (passed, cases) in [*sorted(one.kinds.items()), ("all", (one.passed, len(one.outcomes)))]:
+        errors = f"{gone[name][0]:>5}" if name in gone else ""
+        lines.append(f"  {name:<20}{passed:>5}{cases:>5}{100 * passed / cases:>7.1f}{errors}")
+    if one.named:
+        groups = ", ".join(f"{name} {passed}/{cases}" for name, (passed, cases) in sorted(one.groups.items()))
+        (corrected, wrong), (alone, right) = one.wrong, one.right
+        named_gone = sum(count for count, _ in gone.values())
+        lines.append(f"  corrected: {corrected} of {wrong} ({groups})")
+        lines.append(f"  named errors gone: {named_gone} of {len(one.named)}; left alone: {alone} of {right}")
+    return lines
+
+
+def _sorted(counts: dict[str, tuple[int, int]]) -> dict[str, list[int]]:
+    return {key: list(pair) for key, pair in sorted(counts.items())}
+
+
 def as_data(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     """The same as plain data, ready for JSON."""
     out = []
@@ -164,7 +275,9 @@ def as_data(judged: Sequence[Judged]) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"set": one.name, "system": one.system, "metric": "again" if one.plain else "cases"}
         row |= {"texts": len(one.outcomes), "changed": one.changed, "changed_again": one.changed_again}
         if not one.plain:
-            row |= {"passed": one.passed, "kinds": {kind: list(counts) for kind, counts in sorted(one.kinds.items())}}
+            row |= {"passed": one.passed, "wrong": one.wrong, "right": one.right, "kinds": _sorted(one.kinds)}
+            if one.named:
+                row |= {"errors_gone": _sorted(one.errors_gone), "groups": _sorted(one.groups)}
             failed = [o for o in one.outcomes if not o.passed]
             row["failed"] = [{"kind": o.case.kind, "text": o.case.text, "corrected": o.corrected} for o in failed]
         row["again"] = [[o.case.text, o.corrected, o.again] for o in one.outcomes if o.again != o.corrected]

@@ -168,6 +168,10 @@ _BLOCK_TAGS = frozenset(
     "footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main nav ol option p section select summary table "
     "tbody td tfoot th thead title tr ul".split()
 )
+_FRAGMENT_TAG = re.compile(
+    r".*<(?:button|caption|d[dt]|figcaption|h[1-6]|legend|li|option|summary|t[dh]|title)(?:\s[^<>]*)?>\s*\Z",
+    re.DOTALL | re.IGNORECASE,
+)
 _INLINE_TAGS = frozenset(
     "a abbr acronym b bdi bdo big cite del dfn em font i img input ins kbd label link mark meta q s samp small source "
     "span strike strong sub sup time tt u var video audio wbr".split()
@@ -201,6 +205,11 @@ def inline(view: str, flags: bytearray) -> None:
     for name in _DUNDER.finditer(view):
         mark(flags, *name.span(), PROTECTED)
     _emphasis(view, flags)
+
+
+def is_fragment(view: str, start: int) -> bool:
+    """Does a tag before view[start] say that what follows need not be a whole sentence: a list item, a heading?"""
+    return view[start - 1 : start] == ">" and _FRAGMENT_TAG.match(view, max(0, start - 300), start) is not None
 
 
 def _links(view: str, flags: bytearray) -> None:

@@ -29,6 +29,7 @@ class Line(NamedTuple):
     lead: str  # quote, comment or heading prefix: lines of one paragraph share it
     opens: bool  # a list item, table row, ...: never continues the line before
     closes: bool  # never continued by the next line
+    fragment: bool  # a list item, heading, table row or caption: need not be a whole sentence
     width: int  # columns from the margin to the end: tells a hard wrap from a deliberate break
 
 
@@ -37,6 +38,8 @@ _ITEM = re.compile(
     r"(?:(?P<number>\d{1,3})\.|[-*+•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z])\)|\\item\b)[ \t]+(?:\[[ xX]\][ \t]+)?"
     r"|\[\^[^\]\s]{1,40}\]:[ \t]*"
 )
+_CAPTION = re.compile(r"(?:Figure|Fig\.|Table|Listing|Image|Photo)[ \t]+\d+[a-z]?[.:]")
+_UNDERLINE = re.compile(r"[ \t>]*(?:={2,}|-{2,}|~{2,})[ \t]*\Z")
 _RULE = re.compile(r"([-*_=~+#])(?:[ \t]*\1)+[ \t]*\Z")
 _REFERENCE = re.compile(r"\[(?!\^)[^\]\n]{1,200}\]:[ \t]*\S*[/.#:@]\S*(?:[ \t]+[\"'(].*)?\Z")
 _COMMAND_LINE = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\{[^{}]*\}\s*\Z")
@@ -55,6 +58,8 @@ def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]
         following = text[slice(*spans[index + 1])] if bars and index + 1 < len(spans) else ""
         table = bars and (table or text[start:end].lstrip(" \t>")[:1] == "|" or _is_separator(following))
         line = _read_line(text, flags, start, end, group[-1] if group else None, markup, table)
+        if line is None and len(group) == 1 and _UNDERLINE.match(text[start:end]):
+            group = [group[0]._replace(fragment=True)]
         if group and (line is None or line.opens or group[-1].closes or line.lead != group[-1].lead):
             yield from _unwrap(text, group)
             group = []
@@ -109,7 +114,8 @@ def _read_line(
         start, end = _trim(text, flags, start, end)
         if start >= end:
             return None
-    return Line(start, end, lead[0].strip() if markup else "", opens, closes, end - margin)
+    fragment = opens or "#" in lead[0] or _CAPTION.match(text, start, end) is not None
+    return Line(start, end, lead[0].strip() if markup else "", opens, closes, fragment, end - margin)
 
 
 def _trim(text: str, flags: bytearray, start: int, end: int) -> tuple[int, int]:
@@ -132,6 +138,8 @@ def _unwrap(text: str, group: list[Line]) -> Iterator[list[Line]]:
     A hard wrap comes where the next word no longer fits; a capitalised word that would have fitted starts a new thing.
     """
     width = max(_MIN_WRAP, max(line.width for line in group))
+    if group[0].fragment:  # an item goes on, wherever its lines are cut
+        group = [line._replace(fragment=True) for line in group]
     paragraph = [group[0]]
     for line in group[1:]:
         last = paragraph[-1]

@@ -74,6 +74,10 @@ _PROTECTED = re.compile(
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()\[\]\-–—‘’“”…«»/&%]+|_+")
 _SPACED = re.compile(  # the ones with a space in them
     rf"(?<=[\d²³½¼¾])[ \u00a0\u202f-](?:{_SPACED_UNITS})(?!\w)"
+    # groups of digits: a telephone number, an IBAN
+    r"|(?<![\w.,])[+(]{0,2}\d{1,6}\)?(?:[ \u00a0/-]\(?\d{2,8}\)?){2,12}(?!\w)"
+    r"|(?<![\w.,])\(?(?:\+\d|0)\d{0,5}\)? \d{3,9}(?!\w)"
+    r"|(?<!\w)[A-Z]{2}\d{2}(?: [\dA-Z]{4}){2,7}(?: [\dA-Z]{1,4})?(?!\w)"
     r"|\{\{[^{}]{0,80}\}\}|\{%[^{}%]{0,80}%\}|\{ ?[^{}\s]{0,80} ?\}"
     r"|\\(?:[a-z]*cite[a-z]*|(?:page|eq|auto|c|C)?ref|label|url|begin|end|input|include\w*|usepackage|bibliography\w*)"
     r"\*?(?:\[[^\[\]]{0,80}\])?\{[^{}]{0,200}\}"

@@ -6,8 +6,11 @@
     edit-gec score --benchmark wi-3k --system edit-gec --min-confidence 0 --format json > edit5-mini-all.json
     cd ../..; python profiles/training/card.py --run first         # a run of curves.csv: how long the training took
 
+    python profiles/training/card.py --run long --attribution      # a model that learnt from all of data/README.md
+
 Robustness (tests/robustness) is measured here, in a few seconds. Everything between the two marks in the card is
-written anew, everything else stays. Scores of another model than the one in the folder are refused.
+written anew, everything else stays; with --attribution the section "Licence and attribution" at its end, too. Scores of
+another model than the one in the folder are refused.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
 SCORES = ROOT / "profiles" / "score"
-LISTS = [ROOT / "tests" / "robustness" / name for name in ("leave_alone.jsonl", "correct.jsonl")]
+LISTS = [ROOT / "tests" / "robustness" / name for name in ("leave_alone.jsonl", "correct.jsonl", "obvious.jsonl")]
+DATA = ROOT / "data" / "README.md"
+CREDITS = "## Licence and attribution"
 BEGIN, END = "<!-- measured: card.py writes from here -->", "<!-- measured: to here -->"
 SETS = {
     "wi-3k": "wi-3k (learners), P / R / F0.5",
@@ -35,6 +40,7 @@ SETS = {
 }
 SYSTEMS = {"edit-gec": "this model", "harper": "Harper 2.10", "codespell": "codespell", "none": "doing nothing"}
 WIDTH = 120
+_WHOLE: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}  # names of repositories stay whole
 READ = ("model.safetensors", "spiece.model", "words.txt", "config.json")  # what a corrector reads of a folder
 KG_PER_KWH = 0.47  # CO2 of electricity, mean of the world in 2024 (Ember, Global Electricity Review 2025)
 
@@ -117,16 +123,30 @@ def draw(bins: list[dict[str, float]], path: Path) -> None:
 def robustness(cases: list[dict[str, Any]]) -> str:
     """Shares by kind, and how many texts change when they are corrected again."""
     blocks = []
-    for row, verb in zip(cases, ("left alone, as they should be", "corrected rightly"), strict=True):
-        share = 100 * row["passed"] / row["texts"]
-        kinds = sorted(row["kinds"].items(), key=lambda item: (-item[1][0] / item[1][1], item[0]))
-        parts = ", ".join(f"{kind} {passed}/{count}" for kind, (passed, count) in kinds)
-        blocks.append(f"- **{row['passed']} of {row['texts']}** texts ({share:.1f} %) {verb}: {parts}.")
+    for row in cases:
+        wrong = row["wrong"][1] > 0
+        passed, texts = row["wrong" if wrong else "right"]
+        kinds = {kind: counts for kind, counts in row["kinds"].items() if not kind.endswith(", twin")}
+        verb = f"of {row['set']} corrected rightly" if wrong else "left alone, as they should be"
+        blocks.append(f"- **{passed} of {texts}** texts ({100 * passed / texts:.1f} %) {verb}: {listed(kinds)}.")
+        if "errors_gone" in row:
+            gone = sum(count for count, _ in row["errors_gone"].values())
+            blocks.append(
+                f"- Of these {texts} obvious errors {gone} are gone, whatever else was missed or changed. By group the "
+                f"corrected texts are {listed(row['groups'])}. **{row['right'][0]} of {row['right'][1]}** twins, texts "
+                "much like them that are right, are left alone."
+            )
     texts, again = sum(row["texts"] for row in cases), sum(row["changed_again"] for row in cases)
     blocks.append(
         f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change once more."
     )
     return "\n".join(fill(block, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for block in blocks)
+
+
+def listed(counts: dict[str, list[int]]) -> str:
+    """`kind passed/count` of each, the highest share first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1][0] / item[1][1], item[0]))
+    return ", ".join(f"{kind} {passed}/{count}" for kind, (passed, count) in ordered)
 
 
 def failures(cases: list[dict[str, Any]]) -> str:
@@ -168,12 +188,30 @@ def cost(run: str, watts: float) -> str:
     return fill(text, WIDTH)
 
 
+def attribution(tables: str) -> str:
+    """Whom a model is owed to that learnt from everything in the tables of data/README.md, with the licences."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in tables.splitlines() if line[:2] == "| "]
+    texts = [row for row in rows if len(row) == 5 and row[0].startswith(("prose/", "edits/ewt", "spelling/"))]
+    owed: dict[str, list[str]] = {}  # by author: the licences of what is theirs
+    for *_, licence, who in texts:
+        owed.setdefault(who, []).append(licence)
+    names = "; ".join(f"{who} ({', '.join(dict.fromkeys(licences))})" for who, licences in owed.items())
+    edits = [row for row in rows if len(row) == 2 and "/" in row[1] and " " not in row[1].split(", ")[0]]
+    lines = [fill(f"- {licence}: {names}", WIDTH, subsequent_indent="  ", **_WHOLE) for licence, names in edits]
+    opening = f"The weights may be used under Apache-2.0. They were trained on text by others, with thanks: {names}."
+    return (
+        f"{CREDITS}\n\n{fill(opening, WIDTH, **_WHOLE)}\n\nReal edits come from the history of these repositories, by "
+        "licence:\n\n" + "\n".join(lines) + "\n"
+    )
+
+
 def main() -> None:
     """Measure robustness, write its result file and the diagram, and rewrite the card."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, default=ROOT / "models" / "edit5-mini")
     parser.add_argument("--run", required=True, help="the run of curves.csv that made the model")
     parser.add_argument("--watts", type=float, default=10.0, help="power of one core, all told (default 10)")
+    parser.add_argument("--attribution", action="store_true", help="write anew whose text the model learnt from")
     args = parser.parse_args()
     from edit_gec.scoring import cases as robust
     from edit_gec.scoring import systems
@@ -198,6 +236,8 @@ def main() -> None:
     }
     block = "\n\n".join(f"## {title}\n\n{part}" for title, part in parts.items())
     before, after = text.split(BEGIN)[0], text.split(END)[1]
+    if args.attribution:
+        after = after.split(CREDITS)[0] + attribution(DATA.read_text(encoding="utf-8"))
     partial = card.with_name("README.md.partial")
     partial.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}", encoding="utf-8")
     os.replace(partial, card)

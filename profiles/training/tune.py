@@ -28,7 +28,7 @@ from edit_gec.scoring.benchmarks import TestSet, find
 from edit_gec.scoring.calibration import fit, near
 from edit_gec.scoring.systems import Change, Output
 
-RATES = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
+RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
 STEPS = np.arange(0.02, 0.98, 0.02)
 KINDS = (INSERTED, DELETED, CASE, SPELLING)
 PARTS = 5
