@@ -11,7 +11,7 @@ verifies: target, ragged, resync, draft, verify, verified; what that gains: spec
 from __future__ import annotations
 
 from edit_gec.corrector import Correction, Corrector
-from edit_gec.edits import Edit
 from edit_gec.errors import InputError
+from edit_gec.text.edits import Edit
 
 __all__ = ["Correction", "Corrector", "Edit", "InputError"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edit_gec.cli import command
+from edit_gec.cli.main import command
 
 if __name__ == "__main__":
     command()

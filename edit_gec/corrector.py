@@ -21,21 +21,21 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from edit_gec.batches import FEWEST, PRICE, cut
-from edit_gec.edits import Change, Edit, apply, minimal, whole_words
+from edit_gec.editing.batching import FEWEST, PRICE, cut
 from edit_gec.errors import InputError
-from edit_gec.regions import region
-from edit_gec.sentences import Sentence, split
+from edit_gec.text.edits import Change, Edit, apply, minimal, whole_words
+from edit_gec.text.sentences import Sentence, split
+from edit_gec.tracing import region
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from edit_gec.decode import Options, Prediction
-    from edit_gec.edit5 import EdiT5
-    from edit_gec.spelling import Spelling
-    from edit_gec.target import Encoded
-    from edit_gec.tokens import Pieces, Tokens
-    from edit_gec.verified import Verifier
+    from edit_gec.editing.decode import Options, Prediction
+    from edit_gec.editing.lexicon import Spelling
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.modeling.tokenizer import Pieces, Tokens
+    from edit_gec.speculative.target import Encoded
+    from edit_gec.speculative.verifier import Verifier
 
 DEFAULT_MODEL = "edit5-mini"
 DEFAULT_TARGET = "t5-mini"
@@ -127,10 +127,10 @@ class Corrector:
         target_folder = None if target is None else find_model(target)
         import torch
 
-        from edit_gec.decode import read_options
-        from edit_gec.edit5 import EdiT5
-        from edit_gec.spelling import Spelling
-        from edit_gec.tokens import Tokens
+        from edit_gec.editing.decode import read_options
+        from edit_gec.editing.lexicon import Spelling
+        from edit_gec.modeling.edit5 import EdiT5
+        from edit_gec.modeling.tokenizer import Tokens
 
         if verify not in VERIFY or not 0 < lenience <= 1:
             raise InputError(f"verify {verify!r}, lenience {lenience}: {' or '.join(VERIFY)}, and above 0 up to 1")
@@ -156,8 +156,8 @@ class Corrector:
         )  # fmt: skip
         if target_folder is None:
             return corrector
-        from edit_gec.target import Target
-        from edit_gec.verified import Verifier
+        from edit_gec.speculative.target import Target
+        from edit_gec.speculative.verifier import Verifier
 
         options_of_target = {"prefix": target_prefix, "device": device, "dtype": getattr(torch, dtype)}
         t5 = Target.load(target_folder, edit5=network, **options_of_target)
@@ -166,7 +166,7 @@ class Corrector:
 
     def verified_by(self, verifier: Verifier) -> Corrector:
         """The same with a target that has the say, and with the EdiT5 and the thresholds that draft best for it."""
-        from edit_gec.decode import adjusted
+        from edit_gec.editing.decode import adjusted
 
         made, target = copy(self), verifier.target
         made.verifier, made.model = verifier, target.drafter(self.model, verifier.hypotheses)
@@ -297,7 +297,7 @@ class Corrector:
         self, sentences: Sequence[Pieces], encoded: Tensor | None = None, options: Options | None = None
     ) -> list[Prediction]:
         """Plans for one batch; `encoded`: what a target's encoder made of it; `options`: instead of the corrector's."""
-        from edit_gec.decode import predict
+        from edit_gec.editing.decode import predict
 
         given = options or self.options
         return predict(self.model, self.tokens, sentences, given, encoded=encoded, spelling=self.spelling)
@@ -305,7 +305,7 @@ class Corrector:
     def changes(
         self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], options: Options | None = None
     ) -> list[list[Change]]:
-        """What changes in each sentence. Those that change are read again (reread.py), unless a target has the say."""
+        """What changes in each sentence. Those that change are read again, unless a target has the say."""
         with region("realize"):
             first = [list(p.changes(s, self.tokens)) for s, p in zip(sentences, predictions, strict=True)]
         given = options or self.options
@@ -319,7 +319,7 @@ class Corrector:
 
     def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Options) -> list[list[Change]]:
         """The changes of sentences, and those of a second reading with them."""
-        from edit_gec.reread import both, edited, holds
+        from edit_gec.editing.second_pass import both, edited, holds
 
         with region("tokenize"):
             again = [edited(*each, self.tokens) for each in zip(sentences, first, strict=True)]
@@ -346,7 +346,7 @@ class Corrector:
             drafted = list(self.projected(text, sentence, found.drafted))
         if found.verified is None:
             return drafted, []
-        from edit_gec.verified import compare
+        from edit_gec.speculative.verifier import compare
 
         with region("align"):
             sure = [change for change in found.verified if change[3] >= min_confidence]

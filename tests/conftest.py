@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from edit_gec.edit5 import EdiT5
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.modeling.tokenizer import Tokens
 
 PROSE = Path(__file__).parent.parent / "data" / "samples" / "prose.txt"
 SLOTS = 40
@@ -19,7 +19,7 @@ SLOTS = 40
 @pytest.fixture(scope="session")
 def tokens(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
     """Our kind of vocabulary: identity normalisation, byte fallback, so that every string can be said."""
-    from edit_gec.tokens import Tokens, train_vocabulary
+    from edit_gec.modeling.tokenizer import Tokens, train_vocabulary
 
     folder = tmp_path_factory.mktemp("vocabulary")
     train_vocabulary(PROSE, folder, size=600, threads=1)
@@ -31,7 +31,7 @@ def t5_tokens(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
     """T5's kind of vocabulary: NFKC, spaces folded, no byte fallback: what it does not know is <unk>."""
     import sentencepiece
 
-    from edit_gec.tokens import FILE, Tokens
+    from edit_gec.modeling.tokenizer import FILE, Tokens
 
     folder = tmp_path_factory.mktemp("t5")
     sentencepiece.SentencePieceTrainer.train(
@@ -45,7 +45,7 @@ def t5_tokens(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
 @pytest.fixture(scope="session")
 def shipped() -> Tokens:
     """The vocabulary of the model that we ship: for cases that are meant to be read."""
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.tokenizer import Tokens
 
     return Tokens.load(Path(__file__).parent.parent / "models" / "edit5-mini", 192)
 
@@ -55,7 +55,7 @@ def make_model(tokens: Tokens) -> Callable[..., EdiT5]:
     """make_model(seed, **shape): a random two-layer model in evaluation mode, on one thread."""
     import torch
 
-    from edit_gec.edit5 import EdiT5, EdiT5Config
+    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
 
     torch.set_num_threads(1)
     tiny: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "point_width": 16}
@@ -82,7 +82,7 @@ def model(make_model: Callable[..., EdiT5]) -> EdiT5:
 @pytest.fixture(scope="session")
 def model_folder(model: EdiT5, tokens: Tokens, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """That model and its vocabulary, saved."""
-    from edit_gec.tokens import FILE
+    from edit_gec.modeling.tokenizer import FILE
 
     folder = tmp_path_factory.mktemp("model")
     model.save(folder)

@@ -16,15 +16,15 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from texts import brief, nasty
+from support.strategies import brief, nasty
 
 from edit_gec.corrector import Correction, Corrector, surest
-from edit_gec.decode import Options, Prediction
-from edit_gec.edit5 import EdiT5
-from edit_gec.edits import Edit, whole_words
+from edit_gec.editing.decode import Options, Prediction
 from edit_gec.errors import InputError
-from edit_gec.sentences import split
-from edit_gec.tokens import FILE, Tokens
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.text.edits import Edit, whole_words
+from edit_gec.text.sentences import split
 
 LETTER = """# Dear 🏠 neighbours
 

@@ -50,7 +50,7 @@ HEAVY += ["torch", "transformers"]
 
 
 def name_of(path: Path) -> str:
-    """edit_gec/scoring/m2.py -> scoring.m2; a package is its __init__."""
+    """edit_gec/annotation/m2.py -> scoring.m2; a package is its __init__."""
     return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -95,7 +95,8 @@ def test_imports_make_no_circle() -> None:
 
 
 @pytest.mark.parametrize(
-    "start", ["import edit_gec", "import edit_gec.cli", "from edit_gec.cli import main; main(['correct', '--help'])"]
+    "start",
+    ["import edit_gec", "import edit_gec.cli.main", "from edit_gec.cli.main import main; main(['correct', '--help'])"],
 )
 def test_a_light_start(start: str) -> None:
     code = f"""

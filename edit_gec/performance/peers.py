@@ -25,9 +25,9 @@ from statistics import fmean
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
 from edit_gec.performance.sentences import OWN
 from edit_gec.performance.setup import Setup, tensor_type
-from edit_gec.tokens import EOS, PAD, Tokens
 
 Run = Callable[[Sequence[str]], list[str]]
 LOOKUP_TOKENS = 10  # transformers' own default
@@ -64,7 +64,7 @@ def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = Fal
 
 def output_limits(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:
     """Tokens that each output may have."""
-    from edit_gec.target import output_limit
+    from edit_gec.speculative.target import output_limit
 
     return [output_limit(len(tokens.ids(sentence)), max_length) for sentence in sentences]
 

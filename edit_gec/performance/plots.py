@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.regions import STAGES
-from edit_gec.speculation import best_gamma, expected_tokens
+from edit_gec.speculative.theory import best_gamma, expected_tokens
+from edit_gec.tracing import STAGES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,9 +19,9 @@ from edit_gec.errors import InputError
 if TYPE_CHECKING:
     from torch import nn
 
-    from edit_gec.edit5 import EdiT5
-    from edit_gec.target import Target
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.modeling.tokenizer import Tokens
+    from edit_gec.speculative.target import Target
 
     M = TypeVar("M", bound=nn.Module)
 
@@ -31,8 +31,8 @@ _UNUSED = 5  # SentencePiece's type of pieces that are never produced
 
 def build_edit5(preset: str, *, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> tuple[EdiT5, Tokens]:
     """A random EdiT5 of a preset in evaluation mode, and its vocabulary. Raises InputError for an unknown preset."""
-    from edit_gec.edit5 import PRESETS, EdiT5
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.edit5 import PRESETS, EdiT5
+    from edit_gec.modeling.tokenizer import Tokens
 
     if preset not in PRESETS:
         raise InputError(f"preset {preset}: {', '.join(PRESETS)} are EdiT5s")
@@ -45,9 +45,9 @@ def build_target(
     preset: str, *, device: str = "cpu", dtype: str = "float32", seed: int = 0, max_length: int | None = None
 ) -> Target:
     """A random T5 of a preset with its vocabulary, in evaluation mode. Raises InputError for an unknown preset."""
-    from edit_gec.t5 import PRESETS, T5
-    from edit_gec.target import MAX_LENGTH, Target
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.t5 import PRESETS, T5
+    from edit_gec.modeling.tokenizer import Tokens
+    from edit_gec.speculative.target import MAX_LENGTH, Target
 
     if preset not in PRESETS:
         raise InputError(f"preset {preset}: {', '.join(PRESETS)} are T5s")
@@ -65,7 +65,7 @@ def vocabulary(pieces: int) -> bytes:
     import sentencepiece
 
     from edit_gec.corrector import DEFAULT_MODEL, find_model
-    from edit_gec.tokens import FILE
+    from edit_gec.modeling.tokenizer import FILE
 
     shipped = (find_model(DEFAULT_MODEL) / FILE).read_bytes()
     own = int(sentencepiece.SentencePieceProcessor(model_proto=shipped).get_piece_size())

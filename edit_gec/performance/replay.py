@@ -22,19 +22,19 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor
 
-from edit_gec.collate import pad
-from edit_gec.decode import kept_in_order
+from edit_gec.editing.decode import kept_in_order
+from edit_gec.editing.insertion import MAX_INSERTION, open_slots
+from edit_gec.editing.plan import KEEP, Plan, realize
+from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
-from edit_gec.insertion import MAX_INSERTION, open_slots
+from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.performance.sentences import Text
-from edit_gec.plan import KEEP, Plan, realize
-from edit_gec.tagging import choose_tags
-from edit_gec.target import Sampling, Target
-from edit_gec.tokens import EOS, Pieces, Tokens
+from edit_gec.speculative.target import Sampling, Target
+from edit_gec.training.collate import pad
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.edit5 import EdiT5
+    from edit_gec.modeling.edit5 import EdiT5
 
 BONUS = 1e4  # the logit of what is to be chosen; fits in float16
 
@@ -151,7 +151,8 @@ def replay_edit5(model: EdiT5, tokens: Tokens, streams: Streams) -> EdiT5:
     It knows its sentences by what it encodes, so it must encode them itself.
     """
     encoded = {sentence: tokens.encode(sentence) for sentence in streams.by_sentence}
-    scripts = {p.ids: Script.of(streams.by_sentence[sentence].plan, p, tokens) for sentence, p in encoded.items()}
+    empty = model.config.empty_slots
+    scripts = {p.ids: Script.of(streams.of(sentence).plan, p, tokens, empty=empty) for sentence, p in encoded.items()}
     return cast("EdiT5", _ReplayedEdiT5(model, tokens, scripts))
 
 
@@ -165,17 +166,20 @@ class Script:
     slots: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, plan: Plan, pieces: Pieces, tokens: Tokens) -> Script:
-        """The script of a plan, or of what the path leaves of it: tags are decided by whole words (tagging.py), so of a
-        doubled word one goes and nothing comes in its place."""
+    def of(cls, plan: Plan, pieces: Pieces, tokens: Tokens, *, empty: bool = False) -> Script:
+        """The script of a plan, or of what the path leaves of it: tags are decided by whole words (tags.py), so of a
+        doubled word one goes and nothing comes in its place.
+
+        `empty`: for a model that opens a slot wherever something goes, and leaves some of them empty.
+        """
         chances = [[float(kind == tag) for kind in range(4)] for tag in plan.tags()]
         tags = choose_tags(chances, pieces, tokens)
         kept = kept_in_order(tags)
         order = plan.order if sorted(plan.order) == kept else tuple(kept)
         inserted = {plan.order[k - 1]: ids for k, ids in plan.insertions}
-        slots = open_slots([tags], [list(order)])
-        left = Plan(plan.length, order, tuple((slot.k, inserted.get(slot.kept, ())) for slot in slots))
-        return cls(left, (*tags, KEEP), tuple(left.pointers()), tuple(ids for _, ids in left.insertions))
+        slots = [(slot.k, inserted.get(slot.kept, ())) for slot in open_slots([tags], [list(order)], empty=empty)]
+        left = Plan(plan.length, order, tuple((k, ids) for k, ids in slots if ids))
+        return cls(left, (*tags, KEEP), tuple(left.pointers()), tuple(ids for _, ids in slots))
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from edit_gec.linear import Linear
+from edit_gec.modeling.onednn import Linear
 from edit_gec.performance.peers import Run
 from edit_gec.performance.stages import run_each
 from edit_gec.performance.timing import time_call
-from edit_gec.regions import listen
+from edit_gec.tracing import listen
 
 LOOKUPS = ("embedding", "index", "gather", "index_select")  # read of their table what they return
 WRITES = ("copy_", "index_put_", "scatter_", "_index_put_impl_")  # write what they are given

@@ -13,9 +13,9 @@ from statistics import median
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.performance.peers import Run
 from edit_gec.performance.timing import interleave
-from edit_gec.tokens import Tokens
 
 COUNTS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 LENGTHS = (5, 10, 20, 40, 60, 80, 100, 125, 150, 175, 200)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec import files
 from edit_gec.errors import InputError
+from edit_gec.text import files
 
 if TYPE_CHECKING:
-    from edit_gec.plan import Plan
-    from edit_gec.tokens import Tokens
+    from edit_gec.editing.plan import Plan
+    from edit_gec.modeling.tokenizer import Tokens
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Text:
 
     def plan(self, tokens: Tokens) -> Plan:
         """The edit plan of the correction."""
-        from edit_gec.plan import Plan, align
+        from edit_gec.editing.plan import Plan, align
 
         ids = tokens.ids(self.source)
         if self.insertions is None:
@@ -85,7 +85,7 @@ def read_sentences(path: str | Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot read it as text ({error}); expected one sentence on each line") from None
     if path.suffix == ".m2":
-        from edit_gec.scoring.project import detokenise, hyphens_split
+        from edit_gec.evaluation.projection import detokenise, hyphens_split
 
         tokens = [line[2:].split() for line in lines if line.startswith("S ")]
         split_hyphens = hyphens_split(tokens)

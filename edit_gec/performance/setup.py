@@ -22,9 +22,9 @@ from edit_gec.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-    from edit_gec.edit5 import EdiT5
+    from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.performance.replay import Streams
-    from edit_gec.target import Target
+    from edit_gec.speculative.target import Target
 
 MODES = ("eager", "compiled", "graph")
 DTYPES = {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float16")}
@@ -38,7 +38,7 @@ class Setup:
     target: str = ""  # Hugging Face T5 folder with spiece.model; none: no T5 runs
     slim: str = ""
     assistant: str = ""  # a small T5 for transformers' assisted generation
-    speculator: str = ""  # folder of an MLP that drafts for the target (speculator.py)
+    speculator: str = ""  # folder of an MLP that drafts for the target (mlp_speculator.py)
     harper: str = ""  # folder with node_modules/harper.js
     random: bool = False  # model and target are presets, with random weights
     converted: dict[str, str] = field(default_factory=dict)  # CTranslate2 folders by precision
@@ -66,8 +66,8 @@ class Setup:
     @classmethod
     def of_presets(cls, names: Sequence[str], **how: Any) -> Setup:
         """An EdiT5 preset, a T5 preset or one of each, with random weights. Raises InputError for anything else."""
-        from edit_gec.edit5 import PRESETS
-        from edit_gec.t5 import PRESETS as T5_PRESETS
+        from edit_gec.modeling.edit5 import PRESETS
+        from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
 
         found: dict[str, Any] = {}
         for name in names:
@@ -111,7 +111,7 @@ class Setup:
 
 def is_edit5(name: str) -> bool:
     """Whether a model of that name or folder is an EdiT5. Raises InputError where there is none."""
-    from edit_gec.checkpoint import read_config
+    from edit_gec.modeling.checkpoint import read_config
 
     return read_config(find_model(name)).get("model_type") == "edit5"
 
@@ -149,7 +149,7 @@ class Pair:
 
     def verified(self, *, respelt: bool = True) -> Corrector:
         """The whole path, in which EdiT5 drafts for the target; without `respelt` it reads what other T5s read."""
-        from edit_gec.verified import Verifier
+        from edit_gec.speculative.verifier import Verifier
 
         target = self._on_encoder("shared") if self.setup.shared else self.target
         target.respelt = target.respelt and respelt
@@ -157,7 +157,7 @@ class Pair:
 
     def _on_encoder(self, which: str) -> Target:
         """A target with the encoder of the pair's own EdiT5 where it shares one; no EdiT5 is loaded for another one."""
-        from edit_gec.checkpoint import read_config
+        from edit_gec.modeling.checkpoint import read_config
 
         folder = getattr(self.setup, which)
         shares = not self.setup.random and self.setup.model and "encoder" in read_config(find_model(folder))
@@ -167,7 +167,7 @@ class Pair:
 def load_corrector(setup: Setup) -> Corrector:
     """The EdiT5 of a setup."""
     if setup.random:
-        from edit_gec.decode import Options
+        from edit_gec.editing.decode import Options
         from edit_gec.performance.random_weights import build_edit5
 
         model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
@@ -185,7 +185,7 @@ def load_corrector(setup: Setup) -> Corrector:
 
 def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None) -> Target:
     """The target, the slim one, the assistant, or the one that is "shared" with `edit5`."""
-    from edit_gec.target import Target
+    from edit_gec.speculative.target import Target
 
     name = getattr(setup, which)
     if setup.random:

@@ -16,14 +16,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.performance import cold_start, peers, systems
 from edit_gec.performance.peers import Run
 from edit_gec.performance.setup import Pair, Setup
 from edit_gec.performance.sizes import SIZES
 from edit_gec.performance.systems import System
 from edit_gec.performance.timing import interleave, medians
-from edit_gec.speculation import quantile
-from edit_gec.tokens import Tokens
+from edit_gec.speculative.theory import quantile
 
 REFERENCE = "t5"  # whose text the exact systems write
 COLD_SENTENCES = 32  # that a process of its own corrects as one batch

@@ -19,7 +19,7 @@ from edit_gec.errors import InputError
 from edit_gec.performance.setup import Setup, load_corrector, load_target
 
 if TYPE_CHECKING:
-    from edit_gec.t5 import T5
+    from edit_gec.modeling.t5 import T5
 
 
 def prepare_shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
@@ -28,9 +28,9 @@ def prepare_shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup
         return setup
     import torch
 
-    from edit_gec.checkpoint import load_t5
-    from edit_gec.t5 import T5
-    from edit_gec.tokens import FILE
+    from edit_gec.modeling.checkpoint import load_t5
+    from edit_gec.modeling.t5 import T5
+    from edit_gec.modeling.tokenizer import FILE
 
     setup = _export_target(work, _record_streams(work, setup, sentences))
     torch.manual_seed(0)
@@ -44,9 +44,9 @@ def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 
     Raises InputError for a target with another vocabulary.
     """
+    from edit_gec.modeling.t5 import PRESETS, T5
+    from edit_gec.modeling.tokenizer import FILE
     from edit_gec.performance import random_weights
-    from edit_gec.t5 import PRESETS, T5
-    from edit_gec.tokens import FILE
 
     setup = _record_streams(work, setup, sentences)
     model, tokens = random_weights.build_edit5("edit5-base")
@@ -82,7 +82,7 @@ def _record_streams(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup
 
 def _export_target(work: Path, setup: Setup) -> Setup:
     """A target on the model's encoder is written as a T5 of its own, for those who know no other."""
-    from edit_gec.checkpoint import read_config
+    from edit_gec.modeling.checkpoint import read_config
 
     if "encoder" not in read_config(Path(setup.target)):
         return setup
@@ -92,8 +92,8 @@ def _export_target(work: Path, setup: Setup) -> Setup:
 
 
 def _save_t5(model: T5, folder: Path, vocabulary: bytes) -> str:
-    from edit_gec.checkpoint import save_t5
-    from edit_gec.tokens import FILE
+    from edit_gec.modeling.checkpoint import save_t5
+    from edit_gec.modeling.tokenizer import FILE
 
     save_t5(model, folder)
     (folder / FILE).write_bytes(vocabulary)

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 from edit_gec.performance.setup import Setup, load_target
 from edit_gec.performance.tables import to_markdown
 from edit_gec.performance.timing import interleave, medians
-from edit_gec.speculation import Statistics, best_gamma, expected_tokens, gain, quantile
+from edit_gec.speculative.theory import Statistics, best_gamma, expected_tokens, gain, quantile
 
 if TYPE_CHECKING:
-    from edit_gec.draft import Drafter
-    from edit_gec.target import Sampling, Target
+    from edit_gec.speculative.drafters import Drafter
+    from edit_gec.speculative.target import Sampling, Target
 
 DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "edit5, shared", "edit5, distilled", "unigram", "bigram", "small t5",
             "mlp")  # fmt: skip
@@ -53,7 +53,7 @@ def measure_speculation(
     setup: Setup, sentences: Sequence[str], *, learn: Sequence[str] = (), repeats: int = 2, say: Say = lambda line: None
 ) -> dict[str, Any]:
     """Rows of all drafters that there are, the plain decoding they are compared with, and the time of passes."""
-    from edit_gec.target import Sampling
+    from edit_gec.speculative.target import Sampling
 
     target = load_target(setup)
     makers, skipped = list_drafters(setup, target, learn)
@@ -82,11 +82,11 @@ def measure_speculation(
 
 def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
-    from edit_gec.decode import read_options
-    from edit_gec.draft import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
+    from edit_gec.editing.decode import read_options
     from edit_gec.performance.setup import load_corrector
-    from edit_gec.resync import UniqueNGram
-    from edit_gec.speculator import Speculated, Speculator
+    from edit_gec.speculative.drafters import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
+    from edit_gec.speculative.mlp_speculator import Speculated, Speculator
+    from edit_gec.speculative.realign import UniqueNGram
 
     tokens = target.tokens
     corrector = load_corrector(setup)
@@ -114,7 +114,7 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
         mlp = Speculator.load(setup.speculator, target)
         makers["mlp"] = (lambda gamma, sampling: Speculated(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
     else:
-        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.speculator trains one)"
+        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.speculative.mlp_speculator trains one)"
     if setup.assistant:
         small = load_target(setup, "assistant")
         makers["small t5"] = (lambda gamma, sampling: SmallT5(small, tokens, Gamma(gamma), sampling), STEPWISE)
@@ -158,7 +158,7 @@ def measure_cases(
 
 def make_case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
     """One drafter at one gamma: a new drafter for each sentence, so that none knows the one before."""
-    from edit_gec.verify import verify
+    from edit_gec.speculative.decode import verify
 
     def run(sentence: str) -> tuple[list[int], Statistics]:
         (output,), statistics = verify(
@@ -184,7 +184,7 @@ def time_passes(target: Target, sentences: Sequence[str], device: str, repeats: 
     """Median seconds of a target pass over 1, 2, ... tokens, in the middle of a sentence of median length."""
     import torch
 
-    from edit_gec.ragged import Decoding
+    from edit_gec.speculative.ragged_cache import Decoding
 
     sentence = sorted(sentences, key=len)[len(sentences) // 2]
     ids = [0, *target.tokens.ids(sentence)] * (1 + 2 * max(WIDTHS) // (1 + len(sentence)))

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from edit_gec.corrector import DEFAULT_MODEL, find_model
+from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.performance import machine, plots, results, roofline, torch_profiler
 from edit_gec.performance.peers import Run
 from edit_gec.performance.replay import Streams
@@ -24,7 +25,6 @@ from edit_gec.performance.setup import Pair, Setup
 from edit_gec.performance.stage_summary import Measured, reduction_factors, summarize
 from edit_gec.performance.stages import TimedRuns, measure_stages
 from edit_gec.performance.systems import build_staged
-from edit_gec.tokens import Tokens
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Any
 from edit_gec.performance.roofline import Machine, Work
 from edit_gec.performance.stages import TimedRuns
 from edit_gec.performance.torch_profiler import Stage, Trace
-from edit_gec.regions import STAGES, STEP
-from edit_gec.speculation import quantile
+from edit_gec.speculative.theory import quantile
+from edit_gec.tracing import STAGES, STEP
 
 ENCODERS = ("encode", "target encode")
 STEPS = (STEP, "decoder step", "verify")

@@ -1,6 +1,6 @@
 """Runs by the wall clock: a warm-up, then systems in turn, so that what disturbs the machine disturbs all of them.
 
-Every round runs each system twice: bare, and with a clock that hears the labelled regions. The difference is what the
+Every round runs each system twice: bare, and with a clock that hears the labelled tracing. The difference is what the
 labels cost. On a GPU events of the device are recorded at the same places.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from edit_gec.performance.peers import Run
 from edit_gec.performance.timing import synchronize, time_call
-from edit_gec.regions import Clock, Span, listen
+from edit_gec.tracing import Clock, Span, listen
 
 if TYPE_CHECKING:
     from torch.cuda import Event

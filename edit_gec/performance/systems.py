@@ -27,8 +27,8 @@ from edit_gec.performance.setup import Pair, Setup
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.draft import Drafter
-    from edit_gec.target import Target
+    from edit_gec.speculative.drafters import Drafter
+    from edit_gec.speculative.target import Target
 
 LARGEST = 256  # sentences that are one batch; more of them (bench --cost) are batched as the product does
 
@@ -53,7 +53,7 @@ def run_target(target: Target) -> Run:
 
 def run_drafter(target: Target, drafter: Drafter) -> Run:
     """The target verifies drafts: text to text, without the product around it."""
-    from edit_gec.verify import verify
+    from edit_gec.speculative.decode import verify
 
     def run(given: Sequence[str]) -> list[str]:
         outputs, _ = verify(target, drafter, given, batch_size=len(given))
@@ -64,15 +64,15 @@ def run_drafter(target: Target, drafter: Drafter) -> Run:
 
 def run_copies(target: Target, *, unique: bool) -> Run:
     """The source is the draft; re-synchronised by unique n-grams (SAD), or by alignment."""
-    from edit_gec.draft import Follow
-    from edit_gec.resync import Resync, UniqueNGram
+    from edit_gec.speculative.drafters import Follow
+    from edit_gec.speculative.realign import Resync, UniqueNGram
 
     return run_drafter(target, Follow(target.tokens, rule=UniqueNGram if unique else Resync))
 
 
 def run_drafts(verified: Corrector) -> Run:
     """EdiT5's correction is the draft, on the target's encoder where they share one."""
-    from edit_gec.draft import edit5_drafter
+    from edit_gec.speculative.drafters import edit5_drafter
 
     assert verified.verifier is not None
     target = verified.verifier.target

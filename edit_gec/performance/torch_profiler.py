@@ -17,7 +17,7 @@ from typing import Any
 from edit_gec.performance.peers import Run
 from edit_gec.performance.stages import run_each
 from edit_gec.performance.timing import time_call
-from edit_gec.regions import listen
+from edit_gec.tracing import listen
 
 LABEL = "edit-gec: "
 

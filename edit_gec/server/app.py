@@ -4,7 +4,7 @@
     POST /v2/check     text=She go home.&language=en-US
     POST /v1/correct   {"text": "She go home."}
 
-Handlers read a request, ask the checker, and shape the answer; all else is in guard.py.
+Handlers read a request, ask the checker, and shape the answer; all else is in middleware.py.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-from edit_gec.correct import version
+from edit_gec.cli.correct import version
 from edit_gec.corrector import Corrector
-from edit_gec.edits import Edit
 from edit_gec.errors import InputError
-from edit_gec.server import english, languagetool, schema
-from edit_gec.server.batching import Busy
-from edit_gec.server.checker import Checked, Checker, Stages
-from edit_gec.server.guard import Guard, Limits, note, refusal
-from edit_gec.server.metrics import CONTENT_TYPE, Metrics
+from edit_gec.runtime.async_corrector import Checked, Checker, Stages
+from edit_gec.runtime.dynamic_batching import Busy
+from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
+from edit_gec.server import languagetool, schema
+from edit_gec.server.middleware import Guard, Limits, note, refusal
+from edit_gec.text import language_id
+from edit_gec.text.edits import Edit
 
 PICKY = 0.5  # level=picky lowers the confidence that a drafted edit needs to this part of it
 SILENT = 0.5  # language=auto: a text that is less surely English is left alone
@@ -91,7 +92,7 @@ async def check(request: Request) -> Response:
     """Check a text as LanguageTool does: form fields in, matches with UTF-16 offsets out."""
     asked = languagetool.question(await _fields(request))
     _check_length(request, asked.text.document)
-    confidence = english.confidence(asked.text.view) if asked.automatic else 1.0
+    confidence = language_id.confidence(asked.text.view) if asked.automatic else 1.0
     edits: tuple[Edit, ...] = ()
     sentences: list[tuple[int, int]] = []
     if not asked.text_level and confidence >= SILENT:

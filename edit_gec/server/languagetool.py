@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from edit_gec.edits import Edit, offsets
+from edit_gec.annotation.explain import NAMES
 from edit_gec.errors import InputError
-from edit_gec.explain import NAMES
-from edit_gec.report import describe, rule_id
-from edit_gec.server.annotated import NOWHERE, Annotated, parse, plain
+from edit_gec.text.annotated import NOWHERE, Annotated, parse, plain
+from edit_gec.text.edits import Edit, offsets
+from edit_gec.text.render import describe, rule_id
 
 VARIANTS = {
     "en": "English",

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from edit_gec import report
-from edit_gec.edits import Edit as FoundEdit
-from edit_gec.server.checker import Stages
+from edit_gec.runtime.async_corrector import Stages
 from edit_gec.server.languagetool import whole
+from edit_gec.text import render
+from edit_gec.text.edits import Edit as FoundEdit
 
 
 class Text(BaseModel):
@@ -117,7 +117,7 @@ class Detail(BaseModel):
 
 def edits(text: str, found: Sequence[FoundEdit]) -> list[Edit]:
     """Edits with their offsets in all units."""
-    return [Edit(**edit) for edit in report.as_json("", text, found)["edits"]]
+    return [Edit(**edit) for edit in render.as_json("", text, found)["edits"]]
 
 
 # --- the OpenAPI document ----------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 python profiles/cpu/products.py [THREADS]        rows: 1 a decoder step, 3 three slots, 25 a sentence, 400 a batch
 
-float32 by torch (MKL), float32 by oneDNN (edit_gec/linear.py), bfloat16, and int8 weights with activations quantised as
-they come. Eight layers in turn, so that weights come from memory as in a model; the best of seven rounds. The last
-columns are the largest error, relative to the largest value.
+float32 by torch (MKL), float32 by oneDNN (edit_gec/modeling/onednn.py), bfloat16, and int8 weights with activations
+quantised as they come. Eight layers in turn, so that weights come from memory as in a model; the best of seven rounds.
+The last columns are the largest error, relative to the largest value.
 """
 
 from __future__ import annotations

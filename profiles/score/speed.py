@@ -17,8 +17,9 @@ from unittest import mock
 import errant
 from errant.commands import compare_m2, parallel_to_m2
 
-from edit_gec.scoring import counts, m2
-from edit_gec.scoring.extract import Extractor
+from edit_gec.annotation import m2
+from edit_gec.annotation.errant_edits import Extractor
+from edit_gec.evaluation import errant_score
 
 
 def command(main, *words) -> str:
@@ -42,7 +43,7 @@ def main(reference: str, hypothesis: str) -> dict[str, object]:
     fresh = Extractor()  # nothing parsed yet
     started = time.process_time()
     edits = fresh.to_m2([s.tokens for s in gold], [[line.split() for line in m2.read_lines(hypothesis)]])
-    score = counts.compare(edits, gold)
+    score = errant_score.compare(edits, gold)
     ours_s = time.process_time() - started
     total = [int(x) for x in next(line for line in table.splitlines() if line[:1].isdigit()).split("\t")[:3]]
     changed = sum(bool(s.annotators[0]) for s in edits)

@@ -3,7 +3,7 @@
     edit-gec serve &
     python profiles/serve/page.py http://127.0.0.1:8081/ SHOTS     # needs playwright, Debian's chromium
 
-Writes SHOTS/light.png, dark.png, phone.png and phone-dark.png, which are to be looked at. tests/test_page.py
+Writes SHOTS/light.png, dark.png, phone.png and phone-dark.png, which are to be looked at. tests/server/test_page.py
 runs it with a random model, where chromium is installed.
 """
 

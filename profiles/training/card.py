@@ -163,7 +163,7 @@ def failures(cases: list[dict[str, Any]]) -> str:
 
 def size(folder: Path) -> str:
     """Parameters and bytes."""
-    from edit_gec.checkpoint import read_tensors
+    from edit_gec.modeling.checkpoint import read_tensors
 
     parameters = sum(tensor.numel() for tensor in read_tensors(folder).values())
     total = sum((folder / name).stat().st_size for name in READ)
@@ -213,8 +213,8 @@ def main() -> None:
     parser.add_argument("--watts", type=float, default=10.0, help="power of one core, all told (default 10)")
     parser.add_argument("--attribution", action="store_true", help="write anew whose text the model learnt from")
     args = parser.parse_args()
-    from edit_gec.scoring import cases as robust
-    from edit_gec.scoring import systems
+    from edit_gec.evaluation import checklist as robust
+    from edit_gec.evaluation import systems
 
     name, card = args.model.resolve().name, args.model / "README.md"
     text = card.read_text(encoding="utf-8")

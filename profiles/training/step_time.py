@@ -23,14 +23,14 @@ from typing import Any
 
 import torch
 
-from edit_gec.edit5 import EdiT5
-from edit_gec.ema import Average
-from edit_gec.linear import computes
-from edit_gec.objective_edit5 import Objective
-from edit_gec.optim import ITERATIONS, optimizer_for
-from edit_gec.pairs import prepare
-from edit_gec.recipe import Recipe, Stage
-from edit_gec.train import POOL, Pairs, buckets, fill
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.onednn import computes
+from edit_gec.training.clean_prose import prepare
+from edit_gec.training.ema import Average
+from edit_gec.training.objective_edit5 import Objective
+from edit_gec.training.optim import ITERATIONS, optimizer_for
+from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.run import POOL, Pairs, buckets, fill
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("encode", "tag", "point", "remember", "decoder", "output")  # of EdiT5.forward

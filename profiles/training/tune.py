@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from edit_gec import Corrector
-from edit_gec.confidence import CASE, DELETED, INSERTED, POWER, SPELLING, Evidence, Scale, log_odds
-from edit_gec.decode import Options
-from edit_gec.scoring import judge, project
-from edit_gec.scoring.benchmarks import TestSet, find
-from edit_gec.scoring.calibration import fit, near
-from edit_gec.scoring.systems import Change, Output
+from edit_gec.editing.confidence import CASE, DELETED, INSERTED, POWER, SPELLING, Evidence, Scale, log_odds
+from edit_gec.editing.decode import Options
+from edit_gec.evaluation import evaluate, projection
+from edit_gec.evaluation.calibration import fit, near
+from edit_gec.evaluation.datasets import TestSet, find
+from edit_gec.evaluation.systems import Change, Output
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
 STEPS = np.arange(0.02, 0.98, 0.02)
@@ -64,11 +64,11 @@ def run(corrector: Corrector, texts: Sequence[str]) -> list[Output]:
 def learners(corrector: Corrector, seen: list[Evidence], test: TestSet) -> tuple[list[Edit], int]:
     """Every edit of an ERRANT set, right or wrong against the annotator that agrees most; how many are wanted."""
     tokens = [line.split() for line in test.lines]
-    split = project.hyphens_split(tokens)
-    raws = [project.detokenise(t, split) for t in tokens]
+    split = projection.hyphens_split(tokens)
+    raws = [projection.detokenise(t, split) for t in tokens]
     outputs = run(corrector, [raw.text for raw in raws])
-    targets = [project.project(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
-    found = judge.extractor(None).extract(tokens, targets)
+    targets = [projection.project(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
+    found = evaluate.extractor(None).extract(tokens, targets)
     edits = []
     for n, (raw, output, mine, reference) in enumerate(zip(raws, outputs, found, test.m2, strict=True)):
         golds = [{(e.start, e.end, e.correction) for e in gold} for gold in reference.annotators.values()]

@@ -6,11 +6,10 @@
     python profiles/verification/identity.py wi-3k.m2 profiles/verification/passes.json --batch 8 --whole
 
 Each drafter at each batch size, against plain greedy decoding of the same sentences: sentences whose tokens are the
-same (with the margins of those that are not, see edit_gec/exactness.py), target passes, acceptance, and seconds as a
-ratio to plain decoding in the same run. `--count` gives the number of sentences for each batch size. `--whole`: a pass
-reads all that was drafted, as on a GPU, not only what pays on a CPU. `edit5, two texts`: two hypotheses in each pass, a
-bolder draft beside the usual one.
-"""
+same (with the margins of those that are not, see edit_gec/speculative/exactness.py), target passes, acceptance, and
+seconds as a ratio to plain decoding in the same run. `--count` gives the number of sentences for each batch size.
+`--whole`: a pass reads all that was drafted, as on a GPU, not only what pays on a CPU. `edit5, two texts`: two
+hypotheses in each pass, a bolder draft beside the usual one. """
 
 from __future__ import annotations
 
@@ -24,15 +23,15 @@ from typing import Any
 import torch
 
 from edit_gec.corrector import find_model
-from edit_gec.decode import read_options
-from edit_gec.draft import SharedEdiT5
-from edit_gec.exactness import flips, summary
+from edit_gec.editing.decode import read_options
 from edit_gec.performance import machine
 from edit_gec.performance.sentences import read_sentences
 from edit_gec.performance.setup import Setup, load_target
 from edit_gec.performance.speculation import list_drafters
-from edit_gec.target import Target
-from edit_gec.verify import verify
+from edit_gec.speculative.decode import verify
+from edit_gec.speculative.drafters import SharedEdiT5
+from edit_gec.speculative.exactness import flips, summary
+from edit_gec.speculative.target import Target
 
 GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as many as one pass reads
 
@@ -73,7 +72,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[32])
     parser.add_argument("--count", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.speculator")
+    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.speculative.mlp_speculator")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only", nargs="+", help="these drafters")
     args = parser.parse_args()

@@ -11,15 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from edit_gec.annotation import m2
 from edit_gec.corrector import Corrector
-from edit_gec.edits import check
+from edit_gec.editing.plan import Plan, align, realize, spans
 from edit_gec.errors import InputError
-from edit_gec.plan import Plan, align, realize, spans
-from edit_gec.report import as_json
-from edit_gec.scoring import m2
-from edit_gec.sentences import split
-from edit_gec.splitting.paragraphs import LINE_BREAK
-from edit_gec.tokens import Tokens
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.text.edits import check
+from edit_gec.text.paragraphs import LINE_BREAK
+from edit_gec.text.render import as_json
+from edit_gec.text.sentences import split
 
 MODEL = Path(__file__).parent.parent.parent / "models" / "edit5-mini"
 LONGEST = 2000  # bytes
@@ -109,8 +109,8 @@ def tiny() -> Corrector:
     """A corrector with random weights that edits much, and our vocabulary."""
     import torch
 
-    from edit_gec.decode import Options
-    from edit_gec.edit5 import EdiT5, EdiT5Config
+    from edit_gec.editing.decode import Options
+    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
 
     torch.set_num_threads(1)
     torch.manual_seed(1)
@@ -148,7 +148,7 @@ def client() -> Any:
     from fastapi.testclient import TestClient
 
     from edit_gec.server.app import create_app
-    from edit_gec.server.guard import Limits
+    from edit_gec.server.middleware import Limits
 
     opened = TestClient(create_app(tiny(), Limits(characters=1000)), raise_server_exceptions=False)
     opened.__enter__()

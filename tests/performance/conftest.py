@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tiny_t5 import pairs, trained_target
+from support.tiny_t5 import pairs, trained_target
 
-from edit_gec.checkpoint import save_t5
+from edit_gec.modeling.checkpoint import save_t5
+from edit_gec.modeling.tokenizer import FILE
 from edit_gec.performance import peers
 from edit_gec.performance.setup import Setup
 from edit_gec.performance.sizes import prepare_shipped
-from edit_gec.tokens import FILE
 
 if TYPE_CHECKING:
-    from edit_gec.target import Target
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.tokenizer import Tokens
+    from edit_gec.speculative.target import Target
 
 SENTENCES = [source for source, _ in pairs(6, 7)]
 

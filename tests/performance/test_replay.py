@@ -11,32 +11,32 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from conftest import PROSE
 from hypothesis import given as for_all
 from hypothesis import strategies as st
-from texts import law
-from tiny_t5 import SHAPE, pairs, random_target
+from support.strategies import law
+from support.tiny_t5 import SHAPE, pairs, random_target
 
-from edit_gec import regions
+from edit_gec import tracing
 from edit_gec.corrector import Corrector
-from edit_gec.decode import Options, predict
-from edit_gec.edit5 import PRESETS, EdiT5, EdiT5Config
+from edit_gec.editing.decode import Options, predict
+from edit_gec.editing.plan import align, realize, unchanged
 from edit_gec.errors import InputError
+from edit_gec.modeling.edit5 import PRESETS, EdiT5, EdiT5Config
+from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
+from edit_gec.modeling.t5 import T5Config
+from edit_gec.modeling.tokenizer import EOS, FILE
 from edit_gec.performance import sizes, systems
 from edit_gec.performance.replay import Script, Stream, Streams, record, replay_edit5, replay_target
 from edit_gec.performance.sentences import Text
 from edit_gec.performance.setup import Pair, Setup, load_corrector, load_target
-from edit_gec.plan import align, realize, unchanged
-from edit_gec.t5 import PRESETS as T5_PRESETS
-from edit_gec.t5 import T5Config
-from edit_gec.tokens import EOS, FILE
 
 if TYPE_CHECKING:
-    from edit_gec.target import Target
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.tokenizer import Tokens
+    from edit_gec.speculative.target import Target
 
 SENTENCES = [source for source, _ in pairs(6, 7)] + ["We was there on 3 May.", "It is fine."]
 CORRECTED = dict(pairs(12, 5))
+PROSE = Path(__file__).parents[2] / "data" / "samples" / "prose.txt"
 words = st.lists(st.sampled_from(PROSE.read_text(encoding="utf-8").split()[:60]), min_size=1, max_size=9).map(" ".join)
 
 
@@ -66,11 +66,15 @@ def test_random_models_take_the_steps_of_a_stream(
     assert record(own, untrained, SENTENCES) != streams, "on their own they do something else"
 
 
+@pytest.mark.parametrize("empty_slots", [False, True])
 @pytest.mark.parametrize("sequential", [False, True])
-def test_batches_are_replayed_in_any_order(sequential: bool, make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
+def test_batches_are_replayed_in_any_order(
+    sequential: bool, empty_slots: bool, make_model: Callable[..., EdiT5], tokens: Tokens
+) -> None:
     """Also in batches in which no sentence has two slots, or none has any."""
     streams = streams_of({**CORRECTED, "It is fine.": "It is fine."}, tokens)
-    replaying, sources = replay_edit5(make_model(5), tokens, streams), list(streams.by_sentence)
+    model, sources = make_model(5, empty_slots=empty_slots), list(streams.by_sentence)
+    replaying = replay_edit5(model, tokens, streams)
     for batch in (sources, sources[::-1], *([source] for source in sources)):
         pieces = [tokens.encode(source) for source in batch]
         predictions = predict(replaying, tokens, pieces, Options(sequential=sequential))
@@ -97,8 +101,8 @@ def test_any_correction_is_written_or_refused(
 @for_all(source=words, right=words)
 def test_a_script_is_what_the_path_leaves_of_a_plan(source: str, right: str, tokens: Tokens) -> None:
     pieces = tokens.encode(source)
-    once = Script.of(align(pieces.ids, tokens.ids(right), tokens), pieces, tokens)
-    assert Script.of(once.plan, pieces, tokens) == once
+    once = Script.of(align(pieces.ids, tokens.ids(right), tokens), pieces, tokens).plan
+    assert Script.of(once, pieces, tokens).plan == once
 
 
 def test_streams_survive_a_file(tokens: Tokens, tmp_path: Path) -> None:
@@ -110,7 +114,7 @@ def test_streams_survive_a_file(tokens: Tokens, tmp_path: Path) -> None:
 def test_a_replayed_step_is_computed(tokens: Tokens) -> None:
     stream = Stream((5, 6, 7, 8, EOS), unchanged(1))
     replaying = replay_target(random_target(tokens, 3, max_length=48), Streams({"She go.": stream}))
-    with regions.listen(clock := regions.Clock()):
+    with tracing.listen(clock := tracing.Clock()):
         assert replaying.generate(["She go."]) == [[5, 6, 7, 8, EOS]]
     assert sum(span.name == "decoder step" for span in clock.spans) == 5
 
@@ -172,7 +176,10 @@ def small_base(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def lively_pair(shipped: Tokens, make_model: Callable[..., EdiT5], tmp_path: Path) -> Setup:
     """Random models with the shipped vocabulary that edit most sentences."""
-    model, target = make_model(1, vocab_size=shipped.size, slots=192), random_target(shipped, 1, max_length=16)
+    model, target = (
+        make_model(1, vocab_size=shipped.size, slots=192, empty_slots=False),
+        random_target(shipped, 1, max_length=16),
+    )
     with torch.no_grad():
         model.embedding.weight[EOS] *= 16  # hardly any insertion would end
     model.save(tmp_path / "edit5")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edit_gec.cli import main
+from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.performance import pareto, plots, results
 from edit_gec.performance.stage_table import format_profile

@@ -10,7 +10,7 @@ from edit_gec.errors import InputError
 from edit_gec.performance import scaling
 
 if TYPE_CHECKING:
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.tokenizer import Tokens
 
 
 def test_every_size_is_measured(tokens: Tokens, sentences: list[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from edit_gec.cli import main
+from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.performance import cold_start, results
 from edit_gec.performance.setup import Setup

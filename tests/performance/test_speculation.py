@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from tiny_t5 import pairs, trained_target
+from support.tiny_t5 import pairs, trained_target
 
-from edit_gec.checkpoint import save_t5
-from edit_gec.cli import main
+from edit_gec.cli.main import main
+from edit_gec.modeling.checkpoint import save_t5
+from edit_gec.modeling.tokenizer import FILE
 from edit_gec.performance import plots, speculation
 from edit_gec.performance.setup import Setup
-from edit_gec.speculator import Speculator
-from edit_gec.tokens import FILE
+from edit_gec.speculative.mlp_speculator import Speculator
 
 if TYPE_CHECKING:
-    from edit_gec.tokens import Tokens
+    from edit_gec.modeling.tokenizer import Tokens
 
 pytestmark = pytest.mark.slow
 SHARED = {"edit5, shared", "edit5, distilled"}

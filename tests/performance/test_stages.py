@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from edit_gec import edit5, t5
-from edit_gec.cli import main
+from edit_gec.cli.main import main
 from edit_gec.errors import InputError
+from edit_gec.modeling import edit5, t5
 from edit_gec.performance import roofline, setup, torch_profiler
 from edit_gec.performance.peers import Run
 from edit_gec.performance.sentences import CASE_STUDY, Text
@@ -22,7 +22,7 @@ from edit_gec.performance.setup import Pair, Setup, load_corrector, load_target
 from edit_gec.performance.stage_profile import Profiling
 from edit_gec.performance.stages import measure_stages
 from edit_gec.performance.systems import as_one_iteration
-from edit_gec.regions import STAGES
+from edit_gec.tracing import STAGES
 
 Build = Callable[..., dict[str, Run]]
 

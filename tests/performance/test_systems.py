@@ -16,7 +16,7 @@ from edit_gec.performance.sentences import OWN
 from edit_gec.performance.setup import Pair, Setup
 
 if TYPE_CHECKING:
-    from edit_gec.target import Target
+    from edit_gec.speculative.target import Target
 
 
 @pytest.mark.parametrize("name", [system.name for system in systems.SYSTEMS if system.exact])

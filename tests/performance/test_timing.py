@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from texts import law
+from support.strategies import law
 
 from edit_gec.performance import timing
 from edit_gec.performance.roofline import Machine
 from edit_gec.performance.stage_summary import Measured, summarize
 from edit_gec.performance.stages import TimedRun, TimedRuns
 from edit_gec.performance.torch_profiler import Trace
-from edit_gec.speculation import Statistics, quantile
-from edit_gec.speculation import Trace as Passes
+from edit_gec.speculative.theory import Statistics, quantile
+from edit_gec.speculative.theory import Trace as Passes
 
 
 def test_systems_take_turns() -> None:

@@ -1,0 +1,1 @@
+"""ERRANT: M2 files, edit types and the spaCy pipeline under them."""

@@ -1,0 +1,72 @@
+"""How far a job is: a bar on a terminal, a line every half minute elsewhere, both on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import timedelta
+from types import TracebackType
+from typing import Any
+
+from edit_gec.cli.correct import say
+
+EVERY_S = 30.0
+
+
+class Progress:
+    """Counts rows and units as they are done. `size` and `done` are bytes, for the time that is left."""
+
+    def __init__(self, *, units: int, size: int, wanted: bool) -> None:
+        self.units, self.size = units, size
+        self.done_units = self.done_size = self.rows = 0
+        self.begun = self.said = time.monotonic()
+        self.wanted, self.bar = wanted, None
+        self.terminal = wanted and sys.stderr is not None and sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        if self.terminal:
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn
+            from rich.progress import Progress as Bar
+
+            bar: Any = Bar(
+                TextColumn("{task.percentage:.0f}%"),
+                BarColumn(),
+                TextColumn("{task.description}"),
+                console=Console(stderr=True),
+            )
+            bar.add_task(self.line(), total=max(1, self.size))
+            bar.start()
+            self.bar = bar
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def add_rows(self, rows: int) -> None:
+        """So many rows more are corrected."""
+        self.rows += rows
+        self._show()
+
+    def add_unit(self, size: int) -> None:
+        """A unit of this size is done."""
+        self.done_units += 1
+        self.done_size += size
+        self._show()
+
+    def line(self) -> str:
+        """Rows, their rate, units, and the time left."""
+        elapsed = time.monotonic() - self.begun
+        rate = f"{self.rows / elapsed:,.0f} rows/s" if elapsed > 1 else "- rows/s"
+        left = "-"
+        if self.done_size:
+            left = str(timedelta(seconds=round(elapsed * (self.size - self.done_size) / self.done_size)))
+        return f"{self.rows:,} rows, {rate}, part {self.done_units:,} of {self.units:,}, {left} left"
+
+    def _show(self) -> None:
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], completed=self.done_size, description=self.line())
+        elif self.wanted and time.monotonic() - self.said > EVERY_S:
+            self.said = time.monotonic()
+            say(f"edit-gec: {self.line()}")

@@ -1,1 +1,0 @@
-"""What corrupt.py draws from: rules for each type of error (slips_*), word tables, inflections, misspellings."""

@@ -1,0 +1,194 @@
+"""Words that nobody writes, and what they may stand for.
+
+    >>> spelling = Spelling(["because", "become", "house"])
+    >>> [candidate.text for candidate in spelling.candidates("Becuase")]
+    ['Because', 'Become']
+
+A small decoder sees that "becuase" is wrong long before it can spell what belongs there. Where a word is unknown, what
+is near it (edit distance, first letter, frequency: a noisy channel) is for the decoder to choose from (spelling.py).
+The list is a file of the model folder, made from its training text; a model without one writes everything itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from edit_gec.errors import InputError
+from edit_gec.modeling.tokenizer import Pieces
+
+FILE = "words.txt"  # in a model folder; build_lexicon.py makes it
+NAMED = 60_000  # words of the list that another one may stand for
+LISTED, DEARER = 16, 2.0  # candidates that the decoder reads: so many, and so many nats above the cheapest at most
+SHORTEST, LONGEST = 3, 24  # letters of a word that is looked up
+LONGEST_GAP = 6  # words in a row that are chosen together
+ENGLISH = 0.3  # of the words of an English sentence, and more, are among the first SPLIT of the list
+FOREIGN_WORDS, FOREIGN = 4, 0.2  # a sentence in another language has so many words, and this share is unknown
+# What speaks for a candidate, in nats:
+APART = 1.5  # against it: each letter changed; another first letter costs a third of that
+COMMON = 0.15  # against it: of the logarithm of its rank in the list
+SPLIT, TORN = 3000, 0.4  # two words without their space ("alot") are among the first so many, and cost that more
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LATIN = re.compile("[A-Za-zÀ-ɏ]")
+_COUNTS = np.array([bin(n).count("1") for n in range(1 << 13)], dtype=np.uint8)
+
+
+class Word(NamedTuple):
+    """A word of a sentence, in its pieces first..last (half-open)."""
+
+    first: int
+    last: int
+    text: str
+
+
+class Candidate(NamedTuple):
+    """A word that another one may stand for; `cost` in nats is what it takes to have written that."""
+
+    cost: float
+    text: str
+
+
+class Spelling:
+    """A list of words, the most frequent first. All are known; the first NAMED are what others may stand for.
+
+    `slips` are further pairs of a wrong form and a right one, which may be far from it ("goed", "went").
+    """
+
+    def __init__(self, words: Sequence[str], slips: Iterable[tuple[str, str]] = ()) -> None:
+        folded = "\n".join(words).casefold().split("\n")
+        self.known = frozenset(folded)
+        self.words, self.folded = words[:NAMED], folded[:NAMED]
+        self.slips: dict[str, list[str]] = {}
+        for wrong, right in slips:
+            self.slips.setdefault(wrong, []).append(right)
+        self.candidates = lru_cache(maxsize=4096)(self._candidates)
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """Case-folded word -> its place in the list, from 0; of the first SPLIT."""
+        return {self.folded[rank]: rank for rank in reversed(range(min(SPLIT, len(self.folded))))}
+
+    @cached_property
+    def letters(self) -> np.ndarray:
+        """Which letters each word has [N], a set in bits."""
+        bits = _letters("\n".join(self.folded))
+        lengths = np.array([len(word.encode()) + 1 for word in self.folded])
+        return np.bitwise_or.reduceat(bits, np.cumsum(lengths) - lengths)
+
+    @cached_property
+    def pool(self) -> np.ndarray:
+        """The folded words [N], to be picked by rank many at a time."""
+        return np.array(self.folded, dtype=object)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Characters of each word [N]."""
+        return np.array([len(word) for word in self.folded])
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Spelling | None:
+        """The list of a model folder, or None where it has none. Raises InputError for one that cannot be read."""
+        path = Path(folder) / FILE
+        if not path.exists():
+            return None
+        try:
+            words, _, slips = path.read_text(encoding="utf-8").strip("\n").partition("\n\n")
+            return cls(words.split("\n"), [(w, r) for w, r in map(str.split, slips.splitlines())])
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not a pair
+            wanted = (
+                "a word in each line, an empty line, and a wrong and a right form in each line are wanted, in UTF-8"
+            )
+            raise InputError(f"{path}: {error}; {wanted}") from None
+
+    def knows(self, word: str) -> bool:
+        """Whether it is a word of the list, in whatever case, or one with 's."""
+        folded = word.casefold().replace("’", "'")
+        return folded in self.known or folded.removesuffix("'s") in self.known
+
+    def read(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
+        """The words of a sentence that could be looked up, as far as they begin behind a space; only `unknown` ones?
+
+        Left out: what stands in capitals (a name, an abbreviation), and what is part of an address or a formula.
+        """
+        text, n = sentence.source, 0
+        begin, stop = (sentence.starts[0], sentence.ends[-1]) if len(sentence) else (0, 0)
+        for match in WORD.finditer(text, begin, stop):
+            word, start, end = match.group(), match.start(), match.end()
+            if len(word) > LONGEST or not (word[1:].islower() or len(word) == 1) or (unknown and self.knows(word)):
+                continue
+            if (start and not text[start - 1].isspace()) or text[end : end + 1] in {"/", "@", "_", "-"}:
+                continue
+            while sentence.ends[n] <= start:
+                n += 1
+            last = n
+            while sentence.ends[last] < end:
+                last += 1
+            first = n - 1 if n and sentence.text(n - 1, n) == " " else n  # the space can be a piece of its own
+            if sentence.ends[last] == end and sentence.text(first, last + 1) == " " + word:
+                yield Word(first, last + 1, word)
+
+    def foreign(self, sentence: Pieces) -> bool:
+        """Whether it is no English: few of its words are common, and some unknown; or its letters are not Latin."""
+        words = [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
+        if words and not _LATIN.search(sentence.source):
+            return True
+        if len(words) < FOREIGN_WORDS or sum(word in self.ranks for word in words) > ENGLISH * len(words):
+            return False
+        return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
+
+    def gap(self, sentence: Pieces, first: int, last: int) -> list[list[Candidate]]:
+        """Candidates for each word, where the pieces first..last (half-open) are words and not all of them known;
+        else none."""
+        words = [word for word in self.read(sentence) if first <= word.first and word.last <= last]
+        pieces = [n for word in words for n in range(word.first, word.last)]
+        if pieces != list(range(first, last)) or len(words) > LONGEST_GAP or all(self.knows(w.text) for w in words):
+            return []
+        candidates = [self.candidates(word.text) for word in words]
+        return candidates if all(candidates) else []
+
+    def _candidates(self, word: str) -> list[Candidate]:
+        """Words of the list that this one may stand for, the likeliest first, in its case."""
+        from rapidfuzz.distance import OSA
+        from rapidfuzz.process import extract
+
+        folded = word.casefold().replace("’", "'")
+        if len(folded) < SHORTEST:
+            return [Candidate(0.0, word)] if self.knows(word) else []
+        most = 1 if len(folded) <= 3 else 2 if len(folded) <= 8 else 3
+        differing = self.letters ^ np.bitwise_or.reduce(_letters(folded))
+        near = _COUNTS[differing & 8191] + _COUNTS[differing >> 13] <= 2 * most  # a letter changed: two differ
+        near &= abs(self.lengths - len(folded)) <= most
+        ranks = np.flatnonzero(near)
+        pool = self.pool[ranks].tolist()
+        ranked = []
+        for other, distance, at in extract(folded, pool, scorer=OSA.distance, score_cutoff=most, limit=None):
+            n = int(ranks[at])
+            cost = APART * (distance + (other[0] != folded[0]) / 3) + COMMON * math.log(n + 1)
+            ranked.append(Candidate(cost, cased(self.words[n], word)))
+        for right in self.slips.get(folded, ()):
+            cost = APART / 2 + COMMON * math.log(self.ranks.get(right, NAMED) + 1)
+            ranked.append(Candidate(cost, cased(right, word)))
+        for cut in range(1, len(folded)):
+            parts = [self.ranks.get(part, SPLIT) for part in (folded[:cut], folded[cut:])]
+            if max(parts) < SPLIT and all(len(self.words[part]) > 1 or self.words[part] in "aI" for part in parts):
+                text = " ".join(self.words[part] for part in parts)
+                ranked.append(Candidate(APART + TORN + COMMON * math.log(max(parts) + 1), cased(text, word)))
+        ranked.sort()
+        return [each for each in ranked[:LISTED] if each.cost <= ranked[0].cost + DEARER]
+
+
+def cased(candidate: str, word: str) -> str:
+    """The candidate with the capital that the word begins with; its own capitals stay."""
+    return candidate[0].upper() + candidate[1:] if word[0].isupper() else candidate
+
+
+def _letters(text: str) -> np.ndarray:
+    """A bit for the kind of each byte, of 26; none for a line's end."""
+    data = np.frombuffer(text.encode(), dtype=np.uint8)
+    return np.where(data == 10, 0, np.uint32(1) << (data % 26).astype(np.uint32)).astype(np.uint32)

@@ -1,0 +1,79 @@
+"""Logits -> tags: greedy after a bonus for KEEP; a word goes whole unless a real stem of it stays, and of a word that
+stands twice one goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import eq
+
+import torch
+from torch import Tensor
+
+from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, words
+from edit_gec.modeling.tokenizer import Pieces, Tokens
+
+CERTAIN = 1e4  # a keep bias beyond this is no different, and infinity would make a softmax NaN
+
+
+def tag_probabilities(logits: Tensor, keep_bias: float) -> list[list[list[float]]]:
+    """Softmax over the four tags after the bonus for KEEP; plain lists [B][S][4], which Python reads fastest."""
+    bonus = torch.zeros(4, device=logits.device)
+    bonus[KEEP] = min(keep_bias, CERTAIN)
+    return (logits.float() + bonus).softmax(-1).tolist()
+
+
+def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Tokens) -> list[int]:
+    """Greedy tags [length], sentinel first; whole words where the pieces of a word disagree without a real stem.
+
+    The probabilities change where a doubled word is decided.
+    """
+    length = len(sentence) + 1
+    tags = [max(range(4), key=p.__getitem__) for p in probabilities[:length]]
+    if tags[0] in (DELETE, REPLACE):
+        tags[0] = KEEP
+    doubled = any(map(eq, sentence.ids, sentence.ids[1:]))
+    if all(t == KEEP for t in tags) and not doubled:
+        return tags
+    ranges = words(sentence.ids, tokens)
+    for start, end in ranges:
+        if end - start > 1 and not _is_whole(tags[start + 1 : end + 1], sentence, start, tokens):
+            _decide_word(tags, probabilities, start + 1, end + 1)
+    _one_of_two(tags, probabilities, sentence, ranges)
+    return tags
+
+
+def _is_whole(tags: list[int], sentence: Pieces, start: int, tokens: Tokens) -> bool:
+    """Whether a word is kept, deleted, or loses only an ending behind a real stem."""
+    deleted = [t in (DELETE, REPLACE) for t in tags]
+    kept = deleted.index(True) if True in deleted else len(deleted)
+    if not all(deleted[kept:]):
+        return False
+    stem = sum(len(tokens.surface(p).lstrip(b" ")) for p in sentence.ids[start : start + kept])
+    return kept in (0, len(deleted)) or stem >= STEM_CHARACTERS - 1
+
+
+def _decide_word(tags: list[int], probabilities: list[list[float]], start: int, end: int) -> None:
+    """Give all pieces of a word the same fate, by their mean probabilities."""
+    mean = [sum(p[t] for p in probabilities[start:end]) / (end - start) for t in range(4)]
+    if mean[DELETE] + mean[REPLACE] > 0.5:
+        tags[start:end] = [DELETE if mean[DELETE] > mean[REPLACE] else REPLACE] * (end - start)
+    else:
+        tags[start:end] = [KEEP] * (end - start - 1) + [INSERT if tags[end - 1] == INSERT else KEEP]
+
+
+def _one_of_two(
+    tags: list[int], probabilities: list[list[float]], sentence: Pieces, ranges: Sequence[tuple[int, int]]
+) -> None:
+    """Of a word that stands twice one goes ("the the"). Which one, two tags cannot agree on: the second takes the
+    chances of both, in the probabilities too."""
+    for (start, end), (again, stop) in pairwise(ranges):
+        word = sentence.text(start, end).strip().casefold()
+        if not word.isalpha() or sentence.text(again, stop).casefold() != " " + word:
+            continue
+        first, second = probabilities[start + 1 : end + 1], probabilities[again + 1 : stop + 1]
+        gone = sum(sum(p[DELETE] + p[REPLACE] for p in of_word) / len(of_word) for of_word in (first, second))
+        if gone > 0.5:
+            tags[start + 1 : stop + 1] = [KEEP] * (end - start) + [DELETE] * (stop - again)
+            for p in second:
+                p[:] = [max(0.0, 1 - gone), min(1.0, gone), 0.0, 0.0]

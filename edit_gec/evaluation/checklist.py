@@ -1,0 +1,285 @@
+"""Cases: single texts that must be left alone, or become one of a few accepted corrections; and what happens when a
+corrected text is corrected again.
+
+    {"kind": "names", "text": "Siobhan moved to Kraków."}                            any change is a failure
+    {"kind": "its", "text": "Its late.", "accept": ["It's late.", "It is late."]}    one of these, to the letter
+
+A case may name the error that it is about, and bring a twin: a similar text that is right.
+
+    {"kind": "its", "writer": "native", "text": "its late, i think.", "error": "its", "fixed": ["it's", "It's"],
+     "accept": ["It's late, I think."], "twin": "Its roof is old."}
+
+The text passes when all of its errors are corrected. Counted beside that is whether the named error is gone: the words
+of `error` are no longer there and those of one of `fixed` are, whatever else was changed or missed. The twin is read as
+a case of its own, of the kind "its, twin", that must be left alone.
+
+Averages over a corpus hide that a model spoils every e-mail address; a share for each kind of text does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from edit_gec.annotation.m2 import read_lines
+from edit_gec.errors import InputError
+from edit_gec.evaluation import systems
+
+LONG = 15  # words from which a text counts as long
+FORM = '{"kind": ..., "text": ..., "accept": [...]}'
+
+
+@dataclass(frozen=True)
+class Case:
+    """One text of some kind, with the corrections that are right; with none, it must be left alone.
+
+    `writer` says whose error it is, native or learner; `error` and `fixed` are the error's words and what may replace
+    them.
+    """
+
+    kind: str
+    text: str
+    accept: tuple[str, ...] = ()
+    writer: str = ""
+    error: str = ""
+    fixed: tuple[str, ...] = ()
+
+    def passes(self, corrected: str) -> bool:
+        """Whether this is what should have come of the text."""
+        return corrected in self.accept if self.accept else corrected == self.text
+
+    def lost_its_error(self, corrected: str) -> bool:
+        """Whether the named error is gone and one of its corrections is there, as whole words."""
+        return not _has(corrected, self.error) and any(_has(corrected, words) for words in self.fixed)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Groups of a case with a named error: its writer, short or long, one error or more, emoji."""
+        before, after = re.split(_whole(self.error), self.text, maxsplit=1)
+        alone = any(f"{before}{words}{after}" in self.accept for words in self.fixed)
+        length = "long" if len(self.text.split()) >= LONG else "short"
+        emoji = any(unicodedata.category(character) == "So" for character in self.text)
+        groups = (self.writer, length, "one error" if alone else "more errors", "emoji" if emoji else "")
+        return tuple(filter(None, groups))
+
+
+class Outcome(NamedTuple):
+    """A case, what the system made of it, and what it made of that."""
+
+    case: Case
+    corrected: str
+    again: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case was handled as it should be."""
+        return self.case.passes(self.corrected)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """All outcomes of one system on one file. With `plain` the file was any text, so nothing passes or fails."""
+
+    name: str
+    system: str
+    outcomes: list[Outcome]
+    signature: str
+    plain: bool = False
+
+    @property
+    def kinds(self) -> dict[str, tuple[int, int]]:
+        """kind -> (cases that passed, cases)."""
+        return _counts(self.outcomes, lambda o: [o.case.kind], lambda o: o.passed)
+
+    @property
+    def groups(self) -> dict[str, tuple[int, int]]:
+        """group -> (cases that passed, cases), of the cases with a named error."""
+        return _counts(self.named, lambda o: o.case.groups, lambda o: o.passed)
+
+    @property
+    def errors_gone(self) -> dict[str, tuple[int, int]]:
+        """kind -> (named errors that are gone, cases), of the cases with a named error."""
+        return _counts(self.named, lambda o: [o.case.kind], lambda o: o.case.lost_its_error(o.corrected))
+
+    @property
+    def named(self) -> list[Outcome]:
+        """Outcomes of the cases with a named error."""
+        return [o for o in self.outcomes if o.case.error]
+
+    @property
+    def wrong(self) -> tuple[int, int]:
+        """Texts with errors: (rightly corrected, all)."""
+        return _count(o.passed for o in self.outcomes if o.case.accept)
+
+    @property
+    def right(self) -> tuple[int, int]:
+        """Texts without errors: (left alone, all)."""
+        return _count(o.passed for o in self.outcomes if not o.case.accept)
+
+    @property
+    def passed(self) -> int:
+        """Cases that passed."""
+        return sum(outcome.passed for outcome in self.outcomes)
+
+    @property
+    def changed(self) -> int:
+        """Texts that the system changed."""
+        return sum(o.corrected != o.case.text for o in self.outcomes)
+
+    @property
+    def changed_again(self) -> int:
+        """Texts that it changed once more when it got its own output."""
+        return sum(o.again != o.corrected for o in self.outcomes)
+
+
+def _whole(words: str) -> str:
+    """A pattern for these words, not as a part of longer ones."""
+    return rf"(?<!\w){re.escape(words)}(?!\w)"
+
+
+def _has(text: str, words: str) -> bool:
+    return re.search(_whole(words), text) is not None
+
+
+def _count(answers: Iterable[bool]) -> tuple[int, int]:
+    listed = list(answers)
+    return sum(listed), len(listed)
+
+
+def _counts(
+    outcomes: Iterable[Outcome], keys: Callable[[Outcome], Iterable[str]], holds: Callable[[Outcome], bool]
+) -> dict[str, tuple[int, int]]:
+    """key -> (outcomes for which it holds, outcomes)."""
+    answers: dict[str, list[bool]] = {}
+    for outcome in outcomes:
+        for key in keys(outcome):
+            answers.setdefault(key, []).append(holds(outcome))
+    return {key: _count(listed) for key, listed in answers.items()}
+
+
+def read(path: str | Path) -> list[Case]:
+    """Cases from a file of JSON lines, each followed by its twin. Raises InputError that names the line at fault."""
+    cases = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if line.strip():
+            try:
+                cases += _parse(line)
+            except InputError as error:
+                raise InputError(f"{path}, line {number}: {error}") from None
+    if not cases:
+        raise InputError(f"{path}: no cases in it")
+    return cases
+
+
+def _parse(line: str) -> list[Case]:
+    """The case of a line, and its twin where it has one. Raises InputError where something is missing or wrong."""
+    try:
+        row = json.loads(line)
+        words = {name: row.get(name, "") for name in ("writer", "error", "twin")}
+        accept, fixed = tuple(row.get("accept", ())), tuple(row.get("fixed", ()))
+        case = Case(row["kind"], row["text"], accept, words["writer"], words["error"], fixed)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise InputError(f"expected {FORM}") from None
+    if not all(isinstance(value, str) and value for value in (case.kind, case.text, *accept)):
+        raise InputError("kind, text and accepted corrections must be strings")
+    if not all(isinstance(value, str) for value in (*words.values(), *fixed)):
+        raise InputError("writer, error, fixed and twin must be strings")
+    if "\n" in case.text or "\n" in words["twin"] or case.text in accept:
+        raise InputError("a text is one line, and none of its own corrections")
+    if case.error and not (_has(case.text, case.error) and accept and all(map(case.lost_its_error, accept))):
+        raise InputError("the words of error must be in the text, those of fixed in each accepted correction instead")
+    return [case, Case(f"{case.kind}, twin", words["twin"])] if words["twin"] else [case]
+
+
+def read_plain(path: str | Path) -> list[Case]:
+    """The lines of any text file, as cases without a kind. Raises InputError where there are none."""
+    lines = [line for line in read_lines(path) if line.strip()]
+    if not lines:
+        raise InputError(f"{path}: no text in it")
+    return [Case("", line) for line in lines]
+
+
+def judge(
+    path: str | Path,
+    system: str,
+    model: str | None = None,
+    min_confidence: float | None = None,
+    *,
+    plain: bool = False,
+) -> Judged:
+    """Give each text to a system, and its output once more. `plain` takes any text file; else it holds cases."""
+    from edit_gec.cli.correct import version
+
+    cases = read_plain(path) if plain else read(path)
+    first = systems.run(system, [case.text for case in cases], model, min_confidence, markup=True)
+    second = systems.run(system, [output.text for output in first], model, min_confidence, markup=True)
+    outcomes = [Outcome(c, a.text, b.text) for c, a, b in zip(cases, first, second, strict=True)]
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
+    who = f"edit-gec+{systems.identity(model, min_confidence)}" if system == "edit-gec" else system
+    signature = f"{'AGAIN' if plain else 'CASES'}|set:{Path(path).name}:{digest}|sys:{who}|edit-gec:{version()}"
+    return Judged(Path(path).name, system, outcomes, signature, plain)
+
+
+def table(judged: Sequence[Judged]) -> str:
+    """For people: the share that passed by kind, what failed, and how much changed the second time."""
+    return "\n".join(_table(one) for one in judged)
+
+
+def _table(one: Judged) -> str:
+    count = len(one.outcomes)
+    head = f"{one.name}, {one.system}"
+    lines = [head] if one.plain else [f"{head}: passed, of, %{', errors gone' if one.named else ''}", *_shares(one)]
+    lines.append(
+        f"  changed: {one.changed} of {count} ({100 * one.changed / count:.1f} %); corrected again: "
+        f"{one.changed_again} of {count} ({100 * one.changed_again / count:.1f} %)"
+    )
+    for o in one.outcomes:
+        if not (o.passed or one.plain):
+            made = "left alone" if o.corrected == o.case.text else o.corrected
+            lines.append(f"  failed, {o.case.kind}: {o.case.text}\n      -> {made}")
+        if o.again != o.corrected:
+            lines.append(f"  again: {o.case.text}\n      -> {o.corrected}\n      -> {o.again}")
+    return "\n".join([*lines, f"  {one.signature}", ""])
+
+
+def _shares(one: Judged) -> list[str]:
+    """A line for each kind; where errors are named, also for each group, and the sums."""
+    gone = one.errors_gone
+    lines = []
+    for name, (passed, cases) in [*sorted(one.kinds.items()), ("all", (one.passed, len(one.outcomes)))]:
+        errors = f"{gone[name][0]:>5}" if name in gone else ""
+        lines.append(f"  {name:<20}{passed:>5}{cases:>5}{100 * passed / cases:>7.1f}{errors}")
+    if one.named:
+        groups = ", ".join(f"{name} {passed}/{cases}" for name, (passed, cases) in sorted(one.groups.items()))
+        (corrected, wrong), (alone, right) = one.wrong, one.right
+        named_gone = sum(count for count, _ in gone.values())
+        lines.append(f"  corrected: {corrected} of {wrong} ({groups})")
+        lines.append(f"  named errors gone: {named_gone} of {len(one.named)}; left alone: {alone} of {right}")
+    return lines
+
+
+def _sorted(counts: dict[str, tuple[int, int]]) -> dict[str, list[int]]:
+    return {key: list(pair) for key, pair in sorted(counts.items())}
+
+
+def as_data(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """The same as plain data, ready for JSON."""
+    out = []
+    for one in judged:
+        row: dict[str, Any] = {"set": one.name, "system": one.system, "metric": "again" if one.plain else "cases"}
+        row |= {"texts": len(one.outcomes), "changed": one.changed, "changed_again": one.changed_again}
+        if not one.plain:
+            row |= {"passed": one.passed, "wrong": one.wrong, "right": one.right, "kinds": _sorted(one.kinds)}
+            if one.named:
+                row |= {"errors_gone": _sorted(one.errors_gone), "groups": _sorted(one.groups)}
+            failed = [o for o in one.outcomes if not o.passed]
+            row["failed"] = [{"kind": o.case.kind, "text": o.case.text, "corrected": o.corrected} for o in failed]
+        row["again"] = [[o.case.text, o.corrected, o.again] for o in one.outcomes if o.again != o.corrected]
+        out.append(row | {"signature": one.signature})
+    return out

@@ -1,0 +1,179 @@
+"""Test sets: from files, or by the name of a published corpus found in a data folder, in the layout it is published in.
+
+    find("jfleg-dev", Path("data"))   ->  data/jfleg/dev/dev.src, dev.ref0 ... dev.ref3  ->  TestSet, metric GLEU
+
+Where a corpus is absent the error says where to get it and under which licence. Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from edit_gec.annotation import m2
+from edit_gec.annotation.m2 import M2Sentence, read_lines
+from edit_gec.errors import InputError
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Sentences with gold edits (`m2`), with reference lines (`references`, one list per annotator), or clean ones.
+
+    `lines` holds tokens joined by a space, or raw text where `raw` is set.
+    """
+
+    __test__ = False  # not a pytest class
+    name: str
+    lines: list[str]
+    metric: str
+    m2: list[M2Sentence] = field(default_factory=list)
+    references: list[list[str]] = field(default_factory=list)
+    raw: bool = False
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight hex digits over sources and references."""
+        parts = [*self.lines, m2.write(self.m2), *(line for ref in self.references for line in ref)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """File patterns relative to the data folder, first match wins; {i} stands for the reference number."""
+
+    metric: str
+    sources: tuple[str, ...]
+    references: tuple[str, ...]
+    get: str
+
+
+_JFLEG = "github.com/keisks/jfleg (CC BY-NC-SA 4.0)"
+_WI = "cl.cam.ac.uk/research/nl/bea2019st, W&I+LOCNESS v2.1 (non-commercial research)"
+_CWEB = "github.com/SimonHFL/CWEB (see its README for terms)"
+_GMEG = "github.com/grammarly/GMEG (see its README for terms)"
+_CONLL = "comp.nus.edu.sg/~nlp/conll14st.html, test data (research only)"
+
+
+def _m2(get: str, *files: str) -> Corpus:
+    return Corpus("errant", files, (), get)
+
+
+CORPORA = {
+    **{
+        f"jfleg-{s}": Corpus(
+            "gleu",
+            (f"jfleg/{s}/{s}.src", f"jfleg-{s}/{s}.src"),
+            (f"jfleg/{s}/{s}.ref{{i}}", f"jfleg-{s}/{s}.ref{{i}}"),
+            _JFLEG,
+        )
+        for s in ("dev", "test")
+    },
+    "bea-dev": _m2(_WI, "wi+locness/m2/ABCN.dev.gold.bea19.m2"),
+    **{f"wi-{c}": _m2(_WI, f"wi+locness/m2/{c}.dev.gold.bea19.m2") for c in "ABC"},
+    "wi-3k": _m2(_WI + ", 1,000 sentences of each level", "wi-3k.m2"),
+    "conll14": _m2(
+        _CONLL,
+        "conll14st-test-data/noalt/official-2014.combined.m2",
+        "release3.3/conll14st-test-data/noalt/official-2014.combined.m2",
+    ),
+    **{f"fce-{s}": _m2(_WI.replace("W&I+LOCNESS", "FCE"), f"fce/m2/fce.{s}.gold.bea19.m2") for s in ("dev", "test")},
+    **{
+        f"cweb-{d}-{s}": _m2(_CWEB, f"CWEB/data/m2/CWEB-{d}.{s}.m2", f"cweb-{d}-{s}.m2")
+        for d in "GS"
+        for s in ("dev", "test")
+    },
+    **{
+        f"gmeg-{d}-{s}": Corpus(
+            "gleu",
+            (f"GMEG/data/{s}/{d}/source", f"gmeg-{d}-{s}/source"),
+            (f"GMEG/data/{s}/{d}/ref{{i}}", f"gmeg-{d}-{s}/ref{{i}}"),
+            _GMEG,
+        )
+        for d in ("wiki", "fce", "yahoo")
+        for s in ("dev", "test")
+    },
+    "clean": Corpus("false-alarms", ("clean.txt",), (), "any text without errors, one sentence per line, as clean.txt"),
+}
+# One name for several sets.
+GROUPS = {
+    "jfleg": ["jfleg-dev"],
+    "wi": ["wi-A", "wi-B", "wi-C"],
+    "cweb": ["cweb-G-dev", "cweb-S-dev"],
+    "gmeg": ["gmeg-wiki-dev", "gmeg-fce-dev", "gmeg-yahoo-dev"],
+    "fce": ["fce-dev"],
+}
+HUB = "hf:"
+
+
+def find(name: str, data: Path | None) -> list[TestSet]:
+    """The test sets of a name: a corpus, a group of them, or `hf:repository[:split]` on the Hugging Face hub.
+
+    Raises InputError where the name is unknown or the files are absent.
+    """
+    if name.startswith(HUB):
+        return [from_hub(name[len(HUB) :])]
+    if name in GROUPS:
+        return [one for member in GROUPS[name] for one in find(member, data)]
+    if name not in CORPORA:
+        raise InputError(f"benchmark '{name}' is unknown: wanted {', '.join([*GROUPS, *CORPORA])} or hf:REPOSITORY")
+    corpus = CORPORA[name]
+    if data is None:
+        raise InputError(f"benchmark '{name}' needs a data folder: give --data or EDIT_GEC_DATA; get it: {corpus.get}")
+    source = next((data / pattern for pattern in corpus.sources if (data / pattern).is_file()), None)
+    if source is None:
+        raise InputError(f"benchmark '{name}': no {data / corpus.sources[0]}; get it: {corpus.get}")
+    if corpus.metric == "errant":
+        return [from_m2(source, name)]
+    if corpus.metric == "false-alarms":
+        return [clean(source, name)]
+    pattern = corpus.references[corpus.sources.index(str(source.relative_to(data).as_posix()))]
+    references = [p for i in range(10) if (p := data / pattern.format(i=i)).is_file()]
+    if not references:
+        raise InputError(f"benchmark '{name}': no {data / pattern.format(i=0)}; get it: {corpus.get}")
+    return [from_lines(source, references, corpus.metric, name)]
+
+
+def from_m2(path: str | Path, name: str = "") -> TestSet:
+    """Gold edits of an M2 file."""
+    sentences = m2.read(path)
+    return TestSet(name or Path(path).stem, [" ".join(s.tokens) for s in sentences], "errant", m2=sentences)
+
+
+def from_lines(source: str | Path, references: Sequence[str | Path], metric: str, name: str = "") -> TestSet:
+    """Tokenised source and reference files, one sentence per line. Raises InputError where line counts differ."""
+    lines = [line.strip() for line in read_lines(source)]
+    columns = [[line.strip() for line in read_lines(r)] for r in references]
+    for path, column in zip(references, columns, strict=True):
+        if len(column) != len(lines):
+            raise InputError(f"{path}: {len(column)} lines, {source} has {len(lines)}; same set?")
+    return TestSet(name or Path(source).name, lines, metric, references=columns)
+
+
+def clean(path: str | Path, name: str = "") -> TestSet:
+    """Raw sentences without errors, one per line; empty lines do not count."""
+    return TestSet(name or Path(path).name, read_lines(path), "false-alarms", raw=True)
+
+
+def from_hub(repository: str) -> TestSet:
+    """A data set with columns `sentence` and `corrections` (as jhu-clsp/jfleg has), from the hub or a local folder.
+
+    `repository` may end in :split; otherwise its validation split is taken. Raises InputError where it does not load.
+    """
+    path, _, split = repository.partition(":")
+    try:
+        datasets = importlib.import_module("datasets")
+    except ImportError:
+        raise InputError("hf: benchmarks need the datasets library: pip install datasets") from None
+    try:
+        rows = datasets.load_dataset(path, split=split or "validation")
+    except Exception as error:  # the library raises many kinds: network, absent repository, absent split
+        raise InputError(f"hf:{repository} does not load: {str(error).splitlines()[0]}") from None
+    if not {"sentence", "corrections"} <= set(rows.column_names):
+        raise InputError(f"hf:{repository}: wanted columns sentence and corrections, found {rows.column_names}")
+    lines = [row.strip() for row in rows["sentence"]]
+    columns = [[c.strip() for c in column] for column in zip(*rows["corrections"], strict=True)]
+    return TestSet(f"{Path(path).name}-{split or 'validation'}", lines, "gleu", references=columns)

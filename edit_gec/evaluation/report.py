@@ -1,0 +1,173 @@
+"""Results as a table for people, as JSON for programs, as a plot.
+
+    jfleg-dev (754 sentences)   GLEU         95 %    against first
+    none                       38.20  36.2 - 40.2
+    node harper.mjs {in} {out}  44.93  43.1 - 47.0  +6.71 (p 0.001)
+
+The first system of each test set is the one that the others are tested against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from edit_gec.errors import InputError
+from edit_gec.evaluation import errant_score, significance
+from edit_gec.evaluation.evaluate import Options, Result
+
+
+def compare(results: Sequence[Result], options: Options) -> list[significance.Paired | None]:
+    """Each result against the first one of the same test set; None for that one itself."""
+    first: dict[str, Result] = {}
+    out: list[significance.Paired | None] = []
+    for result in results:
+        base = first.setdefault(result.test, result)
+        if base is result:
+            out.append(None)
+        else:
+            out.append(significance.paired(base.stats, result.stats, result.score, options.resamples, options.seed))
+    return out
+
+
+def table(results: Sequence[Result], options: Options, level: int | None = None) -> str:
+    """All results, test set by test set, then details and signatures."""
+    tests = compare(results, options)
+    blocks = []
+    for name in dict.fromkeys(r.test for r in results):
+        rows = [(r, t) for r, t in zip(results, tests, strict=True) if r.test == name]
+        blocks.append(_ranking(rows))
+        blocks += [_details(r, level) for r, _ in rows]
+        blocks.append("\n".join(f"signature  {r.signature}" for r, _ in rows) + "\n")
+    return "\n".join(block for block in blocks if block)
+
+
+def _ranking(rows: Sequence[tuple[Result, significance.Paired | None]]) -> str:
+    first = rows[0][0]
+    cells = [[f"{first.test} ({first.sentences} sentences)", *first.scores, "95 %", "against first", "seconds"]]
+    for result, paired in rows:
+        against = f"{paired.delta:+.2f} (p {paired.p:.3f})" if paired else ""
+        cells.append(
+            [
+                _short(result.system),
+                *(f"{v:.2f}" if isinstance(v, float) else str(v) for v in result.scores.values()),
+                f"{result.interval[0]:.1f} - {result.interval[1]:.1f}",
+                against,
+                f"{result.seconds:.1f}" if result.seconds is not None else "",
+            ]
+        )
+    return _columns(cells)
+
+
+def _short(system: str) -> str:
+    """A command by its beginning, a file by its end."""
+    if len(system) <= 50:
+        return system
+    return system[:49] + "…" if "{in}" in system else "…" + system[-49:]
+
+
+def _columns(cells: Sequence[Sequence[str]]) -> str:
+    kept = [i for i in range(len(cells[0])) if any(row[i] for row in cells[1:])]
+    widths = {i: max(len(row[i]) for row in cells) for i in kept}
+    lines = []
+    for row in cells:
+        parts = [row[i].ljust(widths[i]) if i == kept[0] else row[i].rjust(widths[i]) for i in kept]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _details(result: Result, level: int | None) -> str:
+    out = []
+    if result.errant:
+        s = result.errant.split
+        out.append(
+            f"{_short(result.system)}: {s.hit} hits, {s.missed} missed, {s.wrong} right place, another correction, "
+            f"{s.over} where nothing was wrong\n"
+        )
+        if level:
+            types = result.errant.at_level(level)
+            rows = [["type", "TP", "FP", "FN", "P", "R", result.metric]]
+            for name, n in types.items():
+                rows.append(
+                    [name, str(n.tp), str(n.fp), str(n.fn), *(f"{100 * x:.2f}" for x in n.prf(result.errant.beta))]
+                )
+            out.append(_columns(rows))
+    if result.calibration:
+        rows = [["confidence", "edits", "mean", "right"]]
+        for b in result.calibration.bins:
+            rows.append([f"{b.low:.1f} - {b.high:.1f}", str(b.edits), f"{b.confidence:.3f}", f"{b.right:.3f}"])
+        c = result.calibration
+        fit = f"calibrated by slope {c.slope:.3f}, offset {c.offset:.3f} of the log-odds"
+        out.append(f"expected calibration error {c.ece:.3f}, {fit}\n" + _columns(rows))
+    if result.curve:
+        rows = [["threshold", "P", "R", result.metric]]
+        rows += [[f"{t:.2f}", *(f"{100 * x:.2f}" for x in prf)] for t, *prf in result.curve]
+        out.append(_columns(rows))
+    return "\n".join(out)
+
+
+def as_data(results: Sequence[Result], options: Options) -> list[dict[str, Any]]:
+    """The same as plain data, ready for JSON."""
+    out = []
+    for result, paired in zip(results, compare(results, options), strict=True):
+        row: dict[str, Any] = {
+            "set": result.test,
+            "system": result.system,
+            "metric": result.metric,
+            "sentences": result.sentences,
+            "scores": result.scores,
+            "interval_95": [round(x, 2) for x in result.interval],
+            "seconds": result.seconds and round(result.seconds, 2),
+            "signature": result.signature,
+        }
+        if paired:
+            row["against_first"] = {k: round(v, 4) for k, v in paired._asdict().items()}
+        if result.errant:
+            row["mode"] = errant_score.MODES[result.errant.mode]
+            row["split"] = asdict(result.errant.split)
+            row["types"] = {k: [n.tp, n.fp, n.fn] for k, n in sorted(result.errant.by_type.items())}
+        if result.calibration:
+            row["calibration"] = {
+                "ece": round(result.calibration.ece, 4),
+                "bins": [b._asdict() for b in result.calibration.bins],
+            }
+        if result.curve:
+            row["curve"] = [dict(zip(("threshold", "P", "R", "F"), point, strict=True)) for point in result.curve]
+        out.append(row)
+    return out
+
+
+def plot(results: Sequence[Result], path: Path) -> None:
+    """Precision against recall: a point per system, a line over thresholds where confidences are known.
+
+    Raises InputError where matplotlib is missing or no result has P and R.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise InputError("--plot needs matplotlib: pip install 'edit-gec[score]'") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    shown = [r for r in results if r.errant]
+    if not shown:
+        raise InputError("--plot shows precision and recall: none of these scores has them; use --metric errant")
+    figure, axes = pyplot.subplots(figsize=(6, 5))
+    for result in shown:
+        r, p = result.scores["R"], result.scores["P"]
+        label = f"{result.system[:40]}, {result.test} ({result.metric} {result.scores[result.metric]:.1f})"
+        if result.curve:
+            (line,) = axes.plot(
+                [100 * c[2] for c in result.curve], [100 * c[1] for c in result.curve], ".-", label=label
+            )
+            axes.plot([r], [p], "o", color=line.get_color())
+        else:
+            axes.plot([r], [p], "o", label=label)
+    axes.set(xlabel="recall (%)", ylabel="precision (%)", xlim=(0, None), ylim=(0, 102))
+    axes.legend(fontsize=7)
+    axes.grid(alpha=0.3)
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)

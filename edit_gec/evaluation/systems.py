@@ -1,0 +1,111 @@
+"""Raw sentences -> a system's corrections: edit-gec itself, doing nothing, or any command.
+
+run("edit-gec", ["He go home."])                      ->  Output("He goes home.", (Change(3, 5, "goes", 0.97),))
+run("sed s/teh/the/ {in} > {out}", ["teh end"])       ->  Output("the end", ())
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from edit_gec.annotation.m2 import read_lines
+from edit_gec.errors import InputError
+
+if TYPE_CHECKING:
+    from edit_gec.corrector import Corrector
+
+
+class Change(NamedTuple):
+    """Characters [start, end) of the given text become `replacement`; `confidence` is in 0..1."""
+
+    start: int
+    end: int
+    replacement: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Output:
+    """One corrected text, and the changes where the system tells them."""
+
+    text: str
+    changes: tuple[Change, ...] = ()
+
+
+def run(
+    system: str,
+    texts: Sequence[str],
+    model: str | None = None,
+    min_confidence: float | None = None,
+    *,
+    markup: bool = False,
+) -> list[Output]:
+    """The system's output for each text. `model` and `min_confidence` are for edit-gec; None takes its own defaults.
+
+    `markup` lets edit-gec see Markdown and HTML, as `edit-gec correct` does; sentences of a corpus have none.
+    Raises InputError where the name is unknown, the command fails, or it gives another number of lines.
+    """
+    if system == "none":
+        return [Output(text) for text in texts]
+    if system == "edit-gec":
+        found = _corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=markup)
+        return [
+            Output(c.corrected, tuple(Change(e.start, e.end, e.replacement, e.confidence) for e in c.edits))
+            for c in found
+        ]
+    if "{in}" in system and "{out}" in system:
+        return _command(system, texts)
+    raise InputError(f"system '{system}': wanted 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
+
+
+@cache
+def _corrector(model: str | None, min_confidence: float | None) -> Corrector:
+    from edit_gec.corrector import DEFAULT_MODEL, Corrector
+
+    return Corrector.load(model or DEFAULT_MODEL, min_confidence=min_confidence)
+
+
+def _command(template: str, texts: Sequence[str]) -> list[Output]:
+    with tempfile.TemporaryDirectory() as folder:
+        given, wanted = Path(folder, "in.txt"), Path(folder, "out.txt")
+        given.write_text("".join(text + "\n" for text in texts), encoding="utf-8", newline="\n")
+        command = template.replace("{in}", shlex.quote(str(given))).replace("{out}", shlex.quote(str(wanted)))
+        # The user's own command line, pipes and all, hence the shell.
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
+            raise InputError(f"system '{template}' failed with status {done.returncode}: {last}")
+        if not wanted.exists():
+            raise InputError(f"system '{template}' wrote no {{out}} file")
+        lines = read_lines(wanted)
+    if len(lines) != len(texts):
+        raise InputError(f"system '{template}': {len(texts)} lines in, {len(lines)} out; it must keep one per line")
+    return [Output(line) for line in lines]
+
+
+def above(source: str, output: Output, threshold: float) -> str:
+    """The source with only those changes whose confidence reaches the threshold."""
+    parts, at = [], 0
+    for change in sorted(output.changes):
+        if change.confidence >= threshold:
+            parts += [source[at : change.start], change.replacement]
+            at = change.end
+    return "".join(parts) + source[at:]
+
+
+def identity(model: str | None, min_confidence: float | None) -> str:
+    """Name, hash and thresholds of the model that edit-gec corrects with: edit5-mini:1a2b3c4d:keep_bias=0.5,..."""
+    corrector = _corrector(model, min_confidence)
+    digest = hashlib.sha256()
+    for path in sorted(p for p in corrector.folder.iterdir() if p.suffix in (".safetensors", ".json", ".model")):
+        digest.update(path.read_bytes())
+    thresholds = ",".join(f"{k}={v:g}" for k, v in asdict(corrector.options).items() if not isinstance(v, bool))
+    return f"{corrector.folder.name}:{digest.hexdigest()[:8]}:{thresholds}"

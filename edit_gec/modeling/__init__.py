@@ -1,0 +1,1 @@
+"""Networks, vocabulary and model folders."""

@@ -1,0 +1,254 @@
+"""Model folders on disk: Hugging Face T5 checkpoints in and out, safetensors only (no pickle is ever opened).
+
+A folder holds config.json, the weights (model.safetensors, or shards with model.safetensors.index.json) and the
+vocabulary (spiece.model). Our T5 fuses matrices that Hugging Face keeps apart; `_RENAMES` is the whole translation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from edit_gec.errors import InputError
+from edit_gec.modeling.quantization import packed, unpacked
+from edit_gec.modeling.t5 import T5, T5Config
+
+M = TypeVar("M", bound=nn.Module)
+
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+
+# our name (n: layer) -> Hugging Face's names, stacked along the rows
+_ENCODER = {
+    "attention.norm.weight": ["0.layer_norm.weight"],
+    "attention.qkv.weight": ["0.SelfAttention.q.weight", "0.SelfAttention.k.weight", "0.SelfAttention.v.weight"],
+    "attention.o.weight": ["0.SelfAttention.o.weight"],
+    "feed_forward.norm.weight": ["1.layer_norm.weight"],
+    "feed_forward.wi.weight": ["1.DenseReluDense.wi.weight"],
+    "feed_forward.wo.weight": ["1.DenseReluDense.wo.weight"],
+}
+_DECODER = {
+    **{ours: theirs for ours, theirs in _ENCODER.items() if ours.startswith("attention")},
+    **{ours: [name.replace("1.", "2.", 1) for name in theirs] for ours, theirs in _ENCODER.items() if "feed" in ours},
+    "cross.norm.weight": ["1.layer_norm.weight"],
+    "cross.q.weight": ["1.EncDecAttention.q.weight"],
+    "cross.kv.weight": ["1.EncDecAttention.k.weight", "1.EncDecAttention.v.weight"],
+    "cross.o.weight": ["1.EncDecAttention.o.weight"],
+}
+
+
+def hugging_face_names(config: T5Config) -> dict[str, list[str]]:
+    """Our parameter name -> the Hugging Face tensors that make it up, stacked along the rows."""
+    names = {"embedding.weight": ["shared.weight"]}
+    if not config.tie_word_embeddings:
+        names["output.weight"] = ["lm_head.weight"]
+    stacks = (("encoder", _ENCODER, config.num_layers), ("decoder", _DECODER, config.num_decoder_layers))
+    for stack, table, layers in stacks:
+        names[f"{stack}.relative.weight"] = [f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"]
+        names[f"{stack}.norm.weight"] = [f"{stack}.final_layer_norm.weight"]
+        for n in range(layers):
+            for ours, theirs in table.items():
+                gates = ["wi_0", "wi_1"] if config.gated and ours == "feed_forward.wi.weight" else ["wi"]
+                names[f"{stack}.layers.{n}.{ours}"] = [
+                    f"{stack}.block.{n}.layer.{name}".replace(".wi.", f".{gate}.") for name in theirs for gate in gates
+                    if gate == gates[0] or ".wi." in name
+                ]  # fmt: skip
+    return names
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """config.json of a model folder. Raises InputError when it is missing or not a JSON object."""
+    path = folder / "config.json"
+    if not path.is_file():
+        raise InputError(f"{folder}: not a model folder, it has no config.json")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, OSError) as error:
+        raise InputError(f"{path}: not readable as JSON ({error})") from None
+    if not isinstance(config, dict):
+        raise InputError(f"{path}: a JSON object is wanted")
+    return config
+
+
+def t5_config(config: dict[str, Any], *, tied: bool, source: str = "config.json") -> T5Config:
+    """T5Config of a Hugging Face configuration; `tied` when the weights hold no output layer of their own.
+
+    In these files tie_word_embeddings = false has always meant "do not scale the decoder's output" (v1.1); newer
+    versions of `transformers` write that as scale_decoder_outputs. Raises InputError for what is no T5 that we know.
+    """
+    if config.get("model_type", "t5") not in ("t5", "mt5"):
+        raise InputError(f"{source}: model_type {config.get('model_type')!r}, a T5 is wanted")
+    activation = config.get("feed_forward_proj", "relu")
+    if activation not in ("relu", "gated-gelu"):
+        raise InputError(f"{source}: feed_forward_proj {activation!r}, relu or gated-gelu is wanted")
+    fields = {name: config[name] for name in T5Config.__dataclass_fields__ if name in config}
+    fields.setdefault("num_decoder_layers", config.get("num_layers", 12))
+    fields["num_decoder_layers"] = fields["num_decoder_layers"] or config.get("num_layers", 12)
+    fields["scale_decoder_outputs"] = config.get("scale_decoder_outputs", config.get("tie_word_embeddings", True))
+    fields.update(gated=activation == "gated-gelu", tie_word_embeddings=tied)
+    try:
+        return T5Config(**fields)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def hugging_face_config(c: T5Config) -> dict[str, Any]:
+    """config.json that `transformers` reads as the same T5."""
+    fields = {
+        name: getattr(c, name) for name in T5Config.__dataclass_fields__ if name not in ("gated", "attention_scale")
+    }
+    return {
+        **fields,
+        "tie_word_embeddings": c.scale_decoder_outputs,
+        "model_type": "t5",
+        "architectures": ["T5ForConditionalGeneration"],
+        "feed_forward_proj": "gated-gelu" if c.gated else "relu",
+        "is_encoder_decoder": True,
+        "decoder_start_token_id": 0,
+        "pad_token_id": 0,
+        "eos_token_id": 1,
+        "dropout_rate": 0.0,
+    }
+
+
+def read_tensors(folder: Path) -> dict[str, Tensor]:
+    """All tensors of a folder, memory-mapped unless they are packed (quantization.py). Raises InputError for missing,
+    truncated or foreign files."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    index = folder / INDEX
+    if index.is_file():
+        try:
+            files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+            outside = [name for name in files if Path(name).name != name or name in (".", "..")]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
+            raise InputError(f"{index}: not a weight index ({error!r})") from None
+        if outside:
+            raise InputError(f"{index}: names a file outside the model folder")
+    else:
+        files = [WEIGHTS]
+    tensors: dict[str, Tensor] = {}
+    for name in files:
+        try:
+            tensors.update(load_file(folder / name))
+        except FileNotFoundError:
+            raise InputError(f"{folder}: {name} is missing") from None
+        except (SafetensorError, OSError, ValueError) as error:
+            raise InputError(f"{folder / name}: broken weights ({error}); copy or download it again") from None
+    return unpacked(tensors, str(folder))
+
+
+class _Unset(TorchFunctionMode):
+    """Leaves new parameters unset: the kernel of normal_ for the meta device imports 800 modules of torch (1.2 s)."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        return kwargs["tensor"] if function is nn.init.normal_ else function(*args, **kwargs)
+
+
+def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) -> M:
+    """The module that `make` makes, with these tensors: all of its names and shapes must be there.
+
+    Nothing is allocated before that is known; `tensors` loses what is taken, so that it is not held twice. Raises
+    InputError that names the first tensor that does not fit.
+    """
+    with torch.device("meta"), _Unset():
+        module = make()
+    expected = {name: tuple(p.shape) for name, p in module.state_dict().items()}
+    found = {name: tuple(t.shape) for name, t in tensors.items()}
+    wrong = [name for name in expected if found.get(name) != expected[name]]
+    if wrong:
+        name = wrong[0]
+        given = f"has shape {list(found[name])}" if name in found else "is missing"
+        raise InputError(f"{source}: {name} {given}, {list(expected[name])} is wanted (config.json of another model?)")
+    copies = {name: tensors.pop(name).to(torch.float32, copy=True) for name in expected}  # the file may be replaced
+    module.load_state_dict(copies, assign=True)
+    return module
+
+
+def average(folders: Sequence[Path], weights: Sequence[float]) -> dict[str, Tensor]:
+    """Weighted mean of the tensors of some folders, in float32. Raises InputError where their shapes differ."""
+    total: dict[str, Tensor] = {}
+    for folder, weight in zip(folders, weights, strict=True):
+        tensors = read_tensors(folder)
+        shapes, wanted = ({name: tensor.shape for name, tensor in each.items()} for each in (tensors, total or tensors))
+        if shapes != wanted:
+            raise InputError(f"{folder}: its tensors are not those of {folders[0]}; no average can be taken")
+        for name, tensor in tensors.items():
+            share = tensor.float() * (weight / sum(weights))
+            total[name] = total[name] + share if name in total else share
+    return total
+
+
+def fuse(tensors: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
+    """Hugging Face tensors -> ours. Names that are missing are left out, `load_module` will say so."""
+    aliases = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+    shared = next((tensors[a] for a in aliases if a in tensors), None)
+    if shared is not None:
+        tensors = {**tensors, "shared.weight": shared}
+    return {
+        ours: torch.cat([tensors[name] for name in theirs]) if len(theirs) > 1 else tensors[theirs[0]]
+        for ours, theirs in hugging_face_names(config).items()
+        if all(name in tensors for name in theirs)
+    }
+
+
+def load_t5(folder: str | Path, dtype: torch.dtype = torch.float32) -> T5:
+    """Our T5 from a Hugging Face T5 folder, in evaluation mode."""
+    folder = Path(folder)
+    tensors = read_tensors(folder)
+    if "encoder" in (config := read_config(folder)):
+        raise InputError(f"{folder}: not a complete T5, its encoder is {config['encoder']}'s; Target.export writes one")
+    tied = "lm_head.weight" not in tensors
+    shape = t5_config(config, tied=tied, source=str(folder / "config.json"))
+    return load_module(lambda: T5(shape), fuse(tensors, shape), str(folder)).to(dtype).eval()
+
+
+def save_t5(model: T5, folder: str | Path, **extra: Any) -> None:
+    """Write a folder that `transformers` loads as T5ForConditionalGeneration (the vocabulary is the caller's).
+
+    `extra` are further entries of config.json.
+    """
+    parameters = unscaled(model.state_dict(), model.config)
+    tensors = separate(parameters, model.config)
+    if model.output is None and not model.config.scale_decoder_outputs:
+        tensors["lm_head.weight"] = parameters["embedding.weight"].clone()  # `transformers` ties only what it scales
+    write_folder(Path(folder), {**hugging_face_config(model.config), **extra}, tensors)
+
+
+def separate(parameters: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
+    """Our tensors -> Hugging Face's: the other way of `fuse`."""
+    tensors = {}
+    for ours, theirs in hugging_face_names(config).items():
+        for name, part in zip(theirs, parameters[ours].chunk(len(theirs)), strict=True):
+            tensors[name] = part.contiguous().clone()
+    return tensors
+
+
+def unscaled(parameters: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
+    """Fold the attention scale, which T5 does not have, into the queries."""
+    inner = config.num_heads * config.d_kv
+    folded = {name: p.clone() for name, p in parameters.items() if name.endswith(("qkv.weight", "cross.q.weight"))}
+    for parameter in folded.values():
+        parameter[:inner] *= config.attention_scale
+    return {**parameters, **folded}
+
+
+def write_folder(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor], *, small: bool = False) -> None:
+    """Write config.json and model.safetensors, each complete or not at all; `small`: weights in a byte each."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = folder / (WEIGHTS + ".partial")
+    save_file(packed(tensors) if small else tensors, partial, metadata={"format": "pt"})
+    partial.replace(folder / WEIGHTS)
+    partial = folder / "config.json.partial"
+    partial.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    partial.replace(folder / "config.json")

@@ -1,0 +1,291 @@
+"""EdiT5: a T5 encoder that tags and re-orders, and a one-layer decoder that writes only the insertions.
+
+    pieces --12 layers--> h --1 layer--> tags                              (what stays, where something is inserted)
+    h + tag embedding ----> points                                         (which kept piece comes next)
+                      ----> + embedding of the new position --1 layer--> memory of the insertion decoder
+
+Mallinson et al. 2022 ("EdiT5", section 3) with these differences, each noted where it is made: tags also say where
+slots are open (so no slot is guessed, and all can be decoded at once); points are biased by the distance in the kept
+sequence; the insertion decoder knows the source position of its slot. Shapes as in t5.py; R rows of the insertion
+decoder (sentences or slots), T its length. Position 0 is the sentinel <extra_id_0>, the last one </s>.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from edit_gec.editing.plan import INSERT, KEEP
+from edit_gec.errors import InputError
+from edit_gec.modeling import checkpoint
+from edit_gec.modeling.int8_argmax import likeliest
+from edit_gec.modeling.onednn import Linear, product
+from edit_gec.modeling.t5 import (
+    NEGATIVE,
+    T5,
+    Decoder,
+    Encoder,
+    EncoderLayer,
+    RelativeBias,
+    RMSNorm,
+    T5Config,
+    initialise,
+    stacked,
+)
+from edit_gec.modeling.tokenizer import EOS
+
+POINT_DISTANCE = 8  # distances in the kept sequence beyond this share one bias
+POINT_SAMPLE = 8  # one monotone sentence in so many learns to point: all of them point to the next kept piece
+
+
+@dataclass(frozen=True)
+class EdiT5Config(T5Config):
+    """Shape of an EdiT5. vocab_size counts the slots, which are its last ids (<extra_id_0> the very last)."""
+
+    num_decoder_layers: int = 1
+    tie_word_embeddings: bool = True
+    scale_decoder_outputs: bool = True
+    slots: int = 128
+    point_width: int = 64
+    empty_slots: bool = True  # every changed gap is a slot, and the decoder may leave it empty
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least, most in (("slots", 3, self.vocab_size - 1), ("point_width", 1, 10**6)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or not least <= value <= most:
+                raise InputError(f"{name} is {value!r}, a whole number from {least} to {most} is wanted")
+        if not isinstance(self.empty_slots, bool):
+            raise InputError(f"empty_slots is {self.empty_slots!r}; expected true or false")
+
+    @property
+    def max_pieces(self) -> int:
+        """Longest source in pieces, sentinel and </s> not counted: every slot must have a name."""
+        return self.slots - 2
+
+
+PRESETS: dict[str, EdiT5Config] = {
+    "edit5-base": EdiT5Config(vocab_size=32128, slots=128),
+    "edit5-mini": EdiT5Config(vocab_size=8192, d_model=256, d_ff=704, num_heads=4, attention_scale=0.125, slots=192),
+}
+
+
+class Batch(NamedTuple):
+    """One training batch. Streams exist only for the R sentences with slots."""
+
+    ids: Tensor  # [B, S]
+    mask: Tensor  # [B, S] true where there is a piece
+    tags: Tensor  # [B, S] KEEP, DELETE, INSERT, REPLACE
+    successors: Tensor  # [B, S] the piece that comes next in the output
+    moved: Tensor  # [B] whether the pieces leave the source order
+    rows: Tensor  # [R] sentence of each stream
+    stream: Tensor  # [R, T] decoder input: slot, pieces, slot, pieces, ...
+    stream_target: Tensor  # [R, T] pieces, </s> at the end of each slot; -100 is padding
+    anchors: Tensor  # [R, T] source position of the slot
+    slot_numbers: Tensor  # [R, T] which slot of its sentence a position belongs to
+    shown_tags: Tensor  # [R, S] the tags that the memory shows the decoder
+    shown_ranks: Tensor  # [R, S] position in the output order under these tags, -1 for deleted pieces and padding
+
+
+class Losses(NamedTuple):
+    """Sums over the batch in nats, and what they count."""
+
+    tag: Tensor
+    point: Tensor
+    insertion: Tensor
+    pieces: Tensor
+    inserted: Tensor
+
+
+class Output(NamedTuple):
+    """What a training batch came to."""
+
+    losses: Losses
+    tag_logits: Tensor  # [B, S, 4]
+    insertion_logits: Tensor  # [N, V], one row for each piece that the decoder has to write
+    insertion_targets: Tensor  # [N]
+
+
+class EdiT5(nn.Module):
+    def __init__(self, config: EdiT5Config) -> None:
+        super().__init__()
+        d, epsilon = config.d_model, config.layer_norm_epsilon
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, d)
+        self.encoder = Encoder(config)
+        self.tag_layer = EncoderLayer(config)
+        self.tag_norm = RMSNorm(d, epsilon)
+        self.tag_head = nn.Linear(d, 4)
+        self.tag_embedding = nn.Embedding(4, d)
+        self.point_query = nn.Linear(d, config.point_width)
+        self.point_key = nn.Linear(d, config.point_width)
+        self.point_distance = nn.Parameter(torch.zeros(2 * POINT_DISTANCE + 1))
+        self.rank_embedding = nn.Embedding(config.slots, d)
+        self.memory_layer = EncoderLayer(config)
+        self.memory_norm = RMSNorm(d, epsilon)
+        self.anchor = Linear(d, d, bias=False)
+        self.anchor_distance = RelativeBias(config, bidirectional=True)
+        self.decoder = Decoder(config)
+        initialise(self, config)
+        with torch.no_grad():
+            for added in (self.tag_embedding, self.rank_embedding):
+                added.weight.mul_(0.1)  # added to h, which they must not drown
+            for head in (self.tag_head, self.point_query, self.point_key):
+                head.bias.zero_()
+            self.point_distance[POINT_DISTANCE + 1] = 6.0  # the next kept piece comes next, unless learnt otherwise
+
+    # ---------------------------------------------------------------- stages, in the order of use
+
+    def encode(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """ids, mask [B, S] -> encoded [B, S, d] and the attention bias [B, H, S, S] that the later layers share."""
+        bias = self.encoder.bias(mask)
+        return self.encoder(self.embedding(ids), bias), bias
+
+    def tag(self, encoded: Tensor, bias: Tensor) -> Tensor:
+        """Tag logits [B, S, 4]."""
+        return self.tag_head(self.tag_norm(self.tag_layer(encoded, bias)))  # type: ignore[no-any-return]
+
+    def point(self, encoded: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """Scores [B, S, S]: piece m is followed by piece j. Deleted pieces and padding are masked both ways.
+
+        Beyond the paper: a learnt bias by distance in the kept sequence, so that monotone order needs no learning.
+        """
+        tagged = encoded + self.tag_embedding(tags)
+        query, key = self.point_query(tagged), self.point_key(tagged)
+        kept = ((tags == KEEP) | (tags == INSERT)) & mask
+        order = kept.long().cumsum(1)
+        distance = (order[:, None, :] - order[:, :, None]).clamp(-POINT_DISTANCE, POINT_DISTANCE)  # [B, S, S]
+        scores = (query @ key.transpose(1, 2)).float() * self.config.point_width**-0.5
+        scores = scores + self.point_distance[distance + POINT_DISTANCE]
+        return scores.masked_fill(~(kept[:, :, None] & kept[:, None, :]), NEGATIVE)  # type: ignore[no-any-return]
+
+    def remember(self, encoded: Tensor, bias: Tensor, tags: Tensor, ranks: Tensor) -> Tensor:
+        """What the insertion decoder reads [B, S, d]: all pieces, deleted ones too, with tags and new positions."""
+        position = self.rank_embedding(ranks.clamp(min=0)) * (ranks >= 0)[..., None]
+        hidden = encoded + self.tag_embedding(tags) + position
+        return self.memory_norm(self.memory_layer(hidden, bias))  # type: ignore[no-any-return]
+
+    def cross_bias(self, anchors: Tensor, mask: Tensor) -> Tensor:
+        """Bias of the decoder's attention to the source [R, H, T, S], by distance from the slot's anchor [R, T].
+
+        Beyond the paper: with it a one-layer decoder looks at the words around its slot from the first step on.
+        """
+        positions = torch.arange(mask.shape[1], device=mask.device)
+        distance = self.anchor_distance(positions[None, None, :] - anchors[:, :, None])
+        return distance + torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # type: ignore[no-any-return]
+
+    def embed_slots(self, stream: Tensor, memory: Tensor, anchors: Tensor) -> Tensor:
+        """Decoder input [R, T, d]: the piece, plus what the encoder says of its slot's anchor."""
+        at = anchors[:, :, None].expand(-1, -1, memory.shape[-1])
+        return self.embedding(stream) + self.anchor(memory.gather(1, at))  # type: ignore[no-any-return]
+
+    def output(self, hidden: Tensor) -> Tensor:
+        """Decoder output [..., d] -> logits over the vocabulary [..., V], tied to the embedding."""
+        return product(hidden * self.config.d_model**-0.5, self.embedding)
+
+    def likeliest(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-probability and id [R] of the likeliest piece after hidden [R, d]; none that is `banned` [V], not </s>
+        in rows that are `opening` a slot."""
+        return likeliest(self.embedding, hidden * self.config.d_model**-0.5, banned, opening, EOS)
+
+    # ---------------------------------------------------------------- training
+
+    def forward(
+        self, batch: Batch, *, sequential: bool = False, revise: Callable[[Batch, Tensor], Batch] | None = None
+    ) -> Output:
+        """Losses of a batch, teacher-forced.
+
+        `sequential` lets a slot see the slots before it, as in the paper; otherwise slots are independent, as in
+        slot-parallel decoding. One model learns both. `revise` gives the batch other streams once the tag logits
+        [B, S, 4] are known, so that the decoder learns on predicted tags (predicted_tags.py).
+        """
+        encoded, bias = self.encode(batch.ids, batch.mask)
+        tag_logits = self.tag(encoded, bias)
+        tag = F.cross_entropy(tag_logits[batch.mask].float(), batch.tags[batch.mask], reduction="sum")
+        point = self.point_loss(encoded, batch)
+        batch = revise(batch, tag_logits.detach()) if revise else batch
+        r = batch.rows
+        memory = self.remember(encoded[r], bias[r], batch.shown_tags, batch.shown_ranks)
+        hidden = self.decoder(
+            self.embed_slots(batch.stream, memory, batch.anchors),
+            self.decoder.memory(memory),
+            self.cross_bias(batch.anchors, batch.mask[r]),
+            blocked=None if sequential else batch.slot_numbers[:, :, None] != batch.slot_numbers[:, None, :],
+        )
+        written = batch.stream_target >= 0
+        logits, targets = self.output(hidden[written]), batch.stream_target[written]
+        insertion = F.cross_entropy(logits.float(), targets, reduction="sum")
+        losses = Losses(tag, point, insertion, batch.mask.sum(), written.sum())
+        return Output(losses, tag_logits, logits, targets)
+
+    def point_loss(self, encoded: Tensor, batch: Batch) -> Tensor:
+        """Nats of the successors of kept pieces: of all sentences that move, and of one in POINT_SAMPLE that do not.
+
+        Unlike EdiT5 (section 3.2) without Sinkhorn layers: the walk takes each piece once, so columns need no norm.
+        """
+        sampled = batch.ids.where(batch.mask, 0).sum(1) % POINT_SAMPLE == 0  # whatever else is in the batch
+        chosen = batch.moved | sampled  # [B]
+        tags, mask, successors = batch.tags[chosen], batch.mask[chosen], batch.successors[chosen]
+        scores = self.point(encoded[chosen], tags, mask)  # [C, S, S]
+        pointing = ((tags == KEEP) | (tags == INSERT)) & mask & (successors > 0)
+        return F.cross_entropy(scores[pointing], successors[pointing], reduction="sum")
+
+    # ---------------------------------------------------------------- folders
+
+    @classmethod
+    def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32) -> EdiT5:
+        """An EdiT5 folder as `save` writes it, in evaluation mode. Raises InputError for anything else."""
+        folder = Path(folder)
+        config = edit5_config(checkpoint.read_config(folder), str(folder / "config.json"))
+        model = checkpoint.load_module(lambda: cls(config), checkpoint.read_tensors(folder), str(folder))
+        return model.to(dtype).eval()
+
+    def save(self, folder: str | Path, *, small: bool = False, **extra: Any) -> None:
+        """Write config.json (with `extra` entries, thresholds for instance) and the weights in float32; `small`: in a
+        byte each."""
+        tensors = {name: p.detach().to("cpu", torch.float32).contiguous() for name, p in self.state_dict().items()}
+        config = {"model_type": "edit5", **asdict(self.config), **extra}
+        checkpoint.write_folder(Path(folder), config, tensors, small=small)
+
+
+def edit5_config(config: dict[str, Any], source: str = "config.json") -> EdiT5Config:
+    """EdiT5Config of a config.json. Raises InputError when it belongs to another kind of model."""
+    if config.get("model_type") != "edit5":
+        raise InputError(f"{source}: model_type {config.get('model_type')!r}, an edit5 model is wanted")
+    try:
+        given = {name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config}
+        return EdiT5Config(**{"empty_slots": False, **given})  # models of before 0.2 do not say so
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def warm_start(t5: T5, slots: int = 128) -> tuple[EdiT5, list[str]]:
+    """An EdiT5 that starts from a T5: encoder, embedding, the first decoder layer. Also lists what is new.
+
+    The slots take the last `slots` rows of the embedding: T5's own <extra_id_k> and padding rows, then new ones.
+    """
+    c = t5.config
+    shape = {name: getattr(c, name) for name in T5Config.__dataclass_fields__}
+    shape.update(num_decoder_layers=1, tie_word_embeddings=True, scale_decoder_outputs=True)
+    model = EdiT5(EdiT5Config(**shape, slots=slots))
+    own, given = model.state_dict(), t5.state_dict()
+    copied = {name: given[name] for name in own if name in given and given[name].shape == own[name].shape}
+    model.load_state_dict({**own, **copied})
+    with torch.no_grad():
+        for layer in (model.tag_layer, model.memory_layer):  # start as copies of the last layer, not as noise
+            layer.load_state_dict(model.encoder.layers[-1].state_dict())
+    new = [name for name in own if name not in copied]
+    return model, new
+
+
+def grow(model: EdiT5, layers: int) -> EdiT5:
+    """The same model with a deeper encoder: the stack copied on itself until it has `layers` layers."""
+    deeper = EdiT5(replace(model.config, num_layers=layers))
+    deeper.load_state_dict(stacked(model.state_dict(), "encoder", model.config.num_layers, layers))
+    return deeper

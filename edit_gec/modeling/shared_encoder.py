@@ -1,0 +1,168 @@
+"""One encoder for drafter and target: a T5 that stands on an EdiT5's encoder, and its folder.
+
+    t5-mini/config.json        "encoder": "../edit5-mini", "shared_layers": 12, ...
+    t5-mini/model.safetensors  the decoder and the encoder layers of its own; the rest is edit5-mini's
+    t5-mini/drafter/           heads of an EdiT5 on the same encoder that have learnt what this T5 writes, if it has any
+
+The T5 reads what EdiT5 reads (sentinel, pieces, </s>), takes over its embedding and all of its encoder layers, may add
+layers of its own, and ends with a norm of its own: a plain T5, which `Target.export` writes as one. An EdiT5 may stand
+on another's encoder, too: then only its heads are its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from edit_gec.errors import InputError
+from edit_gec.modeling import checkpoint
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.t5 import T5, T5Config
+
+SHAPE = ("vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "attention_scale", "gated", "layer_norm_epsilon",
+         "relative_attention_num_buckets", "relative_attention_max_distance")  # fmt: skip
+BODY = ("embedding.", "encoder.")  # of an EdiT5; the rest are its heads
+HEADS = "edit5-heads"
+DRAFTER = "drafter"
+
+
+def check(t5: T5Config, edit5: EdiT5, source: str) -> None:
+    """Raises InputError when an EdiT5's encoder cannot stand in this T5."""
+    for name in SHAPE:
+        ours, theirs = getattr(edit5.config, name), getattr(t5, name)
+        if ours != theirs:
+            raise InputError(f"{source}: {name} {theirs}, {ours} is wanted to share an encoder with this EdiT5")
+    if t5.num_layers < edit5.config.num_layers:
+        layers = edit5.config.num_layers
+        raise InputError(f"{source}: num_layers {t5.num_layers}, {layers} or more are wanted to share this encoder")
+
+
+def take_encoder(t5: T5, edit5: EdiT5) -> None:
+    """Copy an EdiT5's embedding, encoder layers and norm into a T5. Raises InputError when they do not fit."""
+    check(t5.config, edit5, "encoder")
+    t5.embedding.load_state_dict(edit5.embedding.state_dict())
+    t5.encoder.load_state_dict(edit5.encoder.state_dict(), strict=False)  # layers of its own stay
+
+
+def renew_encoder(t5: T5, edit5: EdiT5) -> None:
+    """The same for a T5 that stood on an earlier version of this EdiT5: its norm, which is its own, stays too."""
+    norm = {name: p.clone() for name, p in t5.encoder.norm.state_dict().items()}
+    take_encoder(t5, edit5)
+    t5.encoder.norm.load_state_dict(norm)
+
+
+def join(t5: T5, edit5: EdiT5) -> None:
+    """Let a T5 use an EdiT5's embedding and encoder layers themselves. Raises InputError when they do not fit."""
+    check(t5.config, edit5, "target")
+    t5.embedding, t5.encoder.relative = edit5.embedding, edit5.encoder.relative
+    for n, layer in enumerate(edit5.encoder.layers):
+        t5.encoder.layers[n] = layer
+
+
+def encode(t5: T5, edit5: EdiT5, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Run the shared layers once: what the T5's decoder reads, and what EdiT5's heads read, [B, S, d] each."""
+    x, bias = t5.embedding(ids), t5.encoder.bias(mask)
+    shared_layers = edit5.config.num_layers
+    for layer in t5.encoder.layers[:shared_layers]:
+        x = layer(x, bias)
+    of_edit5 = edit5.encoder.norm(x)
+    for layer in t5.encoder.layers[shared_layers:]:
+        x = layer(x, bias)
+    return t5.encoder.norm(x), of_edit5
+
+
+def save(t5: T5, folder: Path, encoder: Path, **extra: Any) -> None:
+    """Write a T5 without what it shares with the EdiT5 in folder `encoder`, and where that is found."""
+    edit5 = EdiT5.load(encoder)
+    check(t5.config, edit5, "target")
+    layers = edit5.config.num_layers
+    state = checkpoint.separate(t5.state_dict(), t5.config)
+    own = {name: tensor for name, tensor in state.items() if not is_shared(name, layers)}
+    config = {
+        **checkpoint.hugging_face_config(t5.config),
+        "attention_scale": t5.config.attention_scale,
+        "encoder": os.path.relpath(encoder.resolve(), folder.resolve()),
+        "encoder_fingerprint": fingerprint(edit5),
+        "shared_layers": layers,
+        **extra,
+    }
+    checkpoint.write_folder(folder, config, own, small=True)
+
+
+def is_shared(name: str, layers: int) -> bool:
+    """Whether a tensor (Hugging Face's name) belongs to the embedding or the first encoder layers."""
+    if name.startswith("encoder.block."):
+        return int(name.split(".")[2]) < layers or "relative" in name
+    return name == "shared.weight"
+
+
+def save_heads(heads: EdiT5, folder: Path, **extra: Any) -> None:
+    """Write an EdiT5 without its encoder and embedding, a byte for each weight; `load_heads` reads it."""
+    state = heads.state_dict()
+    own = {name: p.to("cpu").contiguous() for name, p in state.items() if not name.startswith(BODY)}
+    config = {"model_type": HEADS, "encoder_fingerprint": fingerprint(heads), **extra}
+    checkpoint.write_folder(folder, config, own, small=True)
+
+
+def load_heads(folder: Path, edit5: EdiT5) -> EdiT5:
+    """The heads that `save_heads` wrote, on the encoder of `edit5` itself. Raises InputError when that is another."""
+    config = checkpoint.read_config(folder)
+    if config.get("model_type") != HEADS:
+        raise InputError(f"{folder}: model_type {config.get('model_type')!r}, {HEADS} are wanted")
+    check_fingerprint(folder, config, edit5, "its encoder")
+    body = {name: p for name, p in edit5.state_dict().items() if name.startswith(BODY)}
+    tensors = {**checkpoint.read_tensors(folder), **body}
+    heads = checkpoint.load_module(lambda: EdiT5(edit5.config), tensors, str(folder))
+    heads.embedding, heads.encoder = edit5.embedding, edit5.encoder
+    return heads.eval()
+
+
+def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5, EdiT5 | None]:
+    """A T5 that `save` wrote; the EdiT5 that it names, or `edit5` if that is the same; and that EdiT5 with heads that
+    have learnt to draft for this T5, where the folder has them.
+
+    Raises InputError when the EdiT5 is not there, or not the one that the T5 was trained with.
+    """
+    config = checkpoint.read_config(folder)
+    if edit5 is None or fingerprint(edit5) != config.get("encoder_fingerprint"):
+        edit5 = EdiT5.load(encoder_folder(folder, config))
+    check_fingerprint(folder, config, edit5, str(encoder_folder(folder, config)))
+    shape = checkpoint.t5_config(config, tied=True, source=str(folder / "config.json"))
+    check(shape, edit5, str(folder))
+    tensors = checkpoint.fuse(checkpoint.read_tensors(folder), shape)
+    given = {"embedding.weight": edit5.embedding.weight}
+    given |= {f"encoder.{name}": p for name, p in edit5.encoder.state_dict().items() if not name.startswith("norm.")}
+    t5 = checkpoint.load_module(lambda: T5(shape), {**tensors, **given}, str(folder))
+    join(t5, edit5)
+    drafter = folder / DRAFTER
+    return t5.eval(), edit5, load_heads(drafter, edit5) if (drafter / "config.json").is_file() else None
+
+
+def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:
+    """Where the EdiT5 of a target is: where its config says, or beside it. Raises InputError."""
+    named = folder / str(config["encoder"])
+    beside = folder.resolve().parent / named.name
+    for place in (named, beside):
+        if (place / "config.json").is_file():
+            return place
+    raise InputError(f"{folder}: it shares the encoder of {named.name}, which is neither at {named} nor at {beside}")
+
+
+def check_fingerprint(folder: Path, config: dict[str, Any], edit5: EdiT5, source: str) -> None:
+    """Raises InputError when the encoder, which is that of `source`, is not the one that the folder was trained on."""
+    if fingerprint(edit5) != config.get("encoder_fingerprint"):
+        raise InputError(f"{folder}: trained on another version of {source}; train it again")
+
+
+def fingerprint(edit5: EdiT5) -> str:
+    """Tells encoders apart: a hash of the last layer, which no training leaves as it was."""
+    digest = hashlib.sha256()
+    layer: Any = edit5.encoder.layers[-1]
+    for tensor in (edit5.encoder.norm.weight, layer.attention.o.weight):
+        digest.update(tensor.detach().to("cpu", torch.bfloat16).view(torch.int16).numpy().tobytes())
+    return digest.hexdigest()[:16]

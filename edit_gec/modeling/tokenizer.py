@@ -1,0 +1,181 @@
+"""Sentences <-> SentencePiece ids with character offsets; slot tokens <extra_id_k>.
+
+    >>> tokens = Tokens.load("models/edit5-mini")                                          # doctest: +SKIP
+    >>> pieces = tokens.encode("She go home.")                                             # doctest: +SKIP
+    >>> pieces.text(1, 2), pieces.starts[1], pieces.ends[1]                                # doctest: +SKIP
+    (' go', 3, 6)
+
+Two kinds of vocabulary work: our own (identity normalisation, byte fallback: every string is expressible) and T5's
+`spiece.model` (NFKC, no byte fallback: what it cannot say is still *kept* byte by byte, because kept pieces are copied
+from the source by offset and never decoded). Slots take the ids that Hugging Face gives them: the last ones, downwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edit_gec.errors import InputError
+
+PAD, EOS, UNK = 0, 1, 2  # as in T5
+FILE = "spiece.model"
+SPACE = "▁"
+_CONTINUATION = {bytes([b]) for b in range(0x80, 0xC0)}  # second and later bytes of a character in UTF-8
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A tokenised sentence: ids and the half-open character span of each piece, which tile the sentence.
+
+    `prefixed` tells that the first piece carries a space that the text has not (SentencePiece's dummy prefix):
+    "She" and " she" are then the same kind of piece, wherever re-ordering puts it.
+    """
+
+    source: str
+    ids: tuple[int, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    prefixed: bool
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def text(self, start: int, end: int) -> str:
+        """Surface of the pieces start..end, the dummy prefix of the first piece included."""
+        if start >= end:
+            return ""
+        surface = self.source[self.starts[start] : self.ends[end - 1]]
+        return " " + surface if start == 0 and self.prefixed else surface
+
+    def window(self, start: int, end: int) -> Pieces:
+        """The pieces start..end as pieces of the same sentence (offsets unchanged)."""
+        return Pieces(
+            self.source,
+            self.ids[start:end],
+            self.starts[start:end],
+            self.ends[start:end],
+            self.prefixed and start == 0,
+        )
+
+
+class Tokens:
+    """A SentencePiece vocabulary plus slots; `size` counts both and is the number of rows of the embedding."""
+
+    def __init__(self, processor: Any, slots: int) -> None:
+        self.processor = processor
+        self.pieces = int(processor.get_piece_size())
+        self.slots = slots
+        self.size: int = self.pieces + slots
+        self._surfaces = [self._surface(i) for i in range(self.pieces)]
+
+    @classmethod
+    def load(cls, folder: str | Path, slots: int) -> Tokens:
+        """Read `spiece.model` of a model folder. Raises InputError when it is missing or broken."""
+        import sentencepiece
+
+        path = Path(folder) / FILE
+        if not path.is_file():
+            raise InputError(f"{folder}: no {FILE} here; a model folder needs its SentencePiece vocabulary")
+        try:
+            content = path.read_bytes()
+            processor = sentencepiece.SentencePieceProcessor(model_proto=content) if content else None
+        except (RuntimeError, OSError) as error:
+            raise InputError(f"{path}: not a SentencePiece model ({error})") from None
+        if processor is None:  # which SentencePiece itself accepts, and then knows no piece
+            raise InputError(f"{path}: the file is empty; copy or download it again")
+        if (processor.pad_id(), processor.eos_id(), processor.unk_id()) != (PAD, EOS, UNK):
+            raise InputError(f"{path}: <pad> {PAD}, </s> {EOS}, <unk> {UNK} are wanted, as in T5; this is another kind")
+        try:
+            return cls(processor, slots)
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: a piece is not UTF-8 ({error}); copy or download it again") from None
+
+    def encode(self, sentence: str) -> Pieces:
+        """Pieces of one sentence; their spans tile it, whatever the vocabulary's normalisation did."""
+        if not sentence.isascii():  # lone surrogates are no text: they read as "?", and stay in the source
+            sentence, source = sentence.encode("utf-8", errors="replace").decode(), sentence
+        else:
+            source = sentence
+        encoded = self.processor.encode(sentence, return_type="offset_mapping")
+        ids: list[int] = list(encoded["ids"])
+        starts, ends = [], []
+        position = 0
+        for _, end in encoded["offsets"]:
+            starts.append(position)
+            position = max(position, end)  # normalisation may drop characters: they go with the next piece
+            ends.append(position)
+        if ids and position < len(sentence):
+            ends[-1] = len(sentence)
+        return Pieces(source, tuple(ids), tuple(starts), tuple(ends), self._is_prefixed(ids, sentence, ends))
+
+    def _is_prefixed(self, ids: list[int], sentence: str, ends: list[int]) -> bool:
+        if not ids:
+            return True
+        first, written = self._surfaces[ids[0]], sentence[: ends[0]].encode(errors="replace")
+        return len(first) - len(first.lstrip(b" ")) > len(written) - len(written.lstrip(b" "))
+
+    def ids(self, text: str) -> list[int]:
+        """Canonical ids of a text, without offsets."""
+        return list(self.processor.encode(text if text.isascii() else text.encode(errors="replace").decode()))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of inserted pieces, leading space kept; special ids are silent, broken bytes become U+FFFD."""
+        return b"".join(self._surfaces[i] for i in ids if i < self.pieces).decode("utf-8", errors="replace")
+
+    def starts_word(self, piece: int) -> bool:
+        """Whether the piece begins with a space."""
+        return piece < self.pieces and self._surfaces[piece][:1] == b" "
+
+    def surface(self, piece: int) -> bytes:
+        """UTF-8 bytes that the piece writes."""
+        return self._surfaces[piece] if piece < self.pieces else b""
+
+    def is_continuation(self, piece: int) -> bool:
+        """Whether the piece starts inside a character that is spelt in bytes."""
+        return self.surface(piece)[:1] in _CONTINUATION
+
+    def slot(self, k: int) -> int:
+        """Id of <extra_id_k>, 0 <= k < slots."""
+        return self.size - 1 - k
+
+    def _surface(self, piece: int) -> bytes:
+        if self.processor.is_byte(piece):
+            return bytes([int(self.processor.id_to_piece(piece)[3:5], 16)])
+        if self.processor.is_control(piece):
+            return b""
+        if self.processor.is_unknown(piece):
+            return " \u2047 ".encode()
+        return str(self.processor.id_to_piece(piece)).replace(SPACE, " ").encode()
+
+
+def train_vocabulary(corpus: Path, folder: Path, *, size: int, sentences: int = 600_000, threads: int = 2) -> None:
+    """Learn our own vocabulary (unigram, identity normalisation, byte fallback) and write it to `folder`.
+
+    What stands before a tab in a line of `corpus` is the name of its source (clean_prose.py), and no text.
+    """
+    import sentencepiece
+
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = corpus.read_text(encoding="utf-8").splitlines()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=(line.rpartition("\t")[2] for line in lines),
+        model_prefix=str(folder / "spiece"),
+        vocab_size=size,
+        model_type="unigram",
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        byte_fallback=True,
+        split_digits=True,
+        character_coverage=0.9999,
+        input_sentence_size=sentences,
+        shuffle_input_sentence=True,
+        pad_id=PAD,
+        eos_id=EOS,
+        unk_id=UNK,
+        bos_id=-1,
+        num_threads=threads,
+        minloglevel=2,
+    )
+    (folder / "spiece.vocab").unlink()

@@ -1,0 +1,1 @@
+"""Many callers, one corrector: queues, batches, caches and timing."""

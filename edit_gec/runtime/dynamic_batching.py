@@ -1,0 +1,165 @@
+"""Dynamic batching: sentences of all clients that wait together are predicted together.
+
+    client A  a1 a2 a3 a4 ...            batch 1   a1 b1 c1 a2 ...
+    client B  b1                  ->     batch 2   a3 a4 ...
+    client C  c1
+
+A batch takes one sentence of each text in turn, so that a short text never waits for a long one. While the model is
+busy sentences gather by themselves; when it is idle the first one waits at most `LATENCY_S` for company. Too many
+waiting sentences are refused at the door (`Busy`), because a queue that only grows answers nobody in time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from edit_gec.runtime.timing import Timing, timing
+from edit_gec.tracing import Clock, listen
+
+if TYPE_CHECKING:
+    from edit_gec.corrector import Corrector, Found
+    from edit_gec.editing.decode import Options
+    from edit_gec.modeling.tokenizer import Pieces
+    from edit_gec.runtime.metrics import Metrics
+
+LATENCY_S = 0.003  # how long a lone sentence waits for others
+
+
+class Busy(Exception):
+    """More sentences wait than can be answered in time."""
+
+
+Result = tuple["Found", Timing]  # the time is that of the batch that the sentence was in
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """One sentence, or window of one, and where its changes will be: `done` gives them with its batch's timing."""
+
+    pieces: Pieces
+    done: asyncio.Future[Result]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The waiting sentences of one text, to be decided with the same thresholds."""
+
+    options: Options
+    items: deque[Item]
+
+
+def set_threads(threads: int) -> None:
+    """Of torch, in this thread."""
+    import torch
+
+    torch.set_num_threads(threads)
+
+
+class Batcher:
+    """A model, the threads that it works in, and the queue before it. To be used from one event loop; `close` it in the
+    end.
+
+    A narrow model works in one thread for each core, a wide one with all cores at a batch (Corrector.run says why).
+    """
+
+    def __init__(self, corrector: Corrector, metrics: Metrics | None, *, max_waiting: int) -> None:
+        self.corrector, self.metrics, self.max_waiting = corrector, metrics, max_waiting
+        self.groups: deque[Group] = deque()
+        self.waiting = 0
+        self.wake = asyncio.Event()
+        self.workers = corrector.workers if corrector.narrow else 1
+        threads = 1 if corrector.narrow else corrector.workers
+        self.threads = ThreadPoolExecutor(self.workers, "model", initializer=set_threads, initargs=(threads,))
+        self.loops = [asyncio.create_task(self._serve()) for _ in range(self.workers)]
+
+    def submit(self, sentences: Sequence[Pieces], options: Options) -> list[asyncio.Future[Result]]:
+        """Put the sentences of one text in the queue. Cancel a future whose result nobody wants any more.
+
+        Raises Busy where they would not fit; a text that finds the queue empty always does.
+        """
+        if self.waiting and self.waiting + len(sentences) > self.max_waiting:
+            raise Busy
+        futures = [asyncio.get_running_loop().create_future() for _ in sentences]
+        if sentences:
+            self.groups.append(Group(options, deque(map(Item, sentences, futures))))
+            self._count(len(sentences))
+            self.wake.set()
+        return futures
+
+    async def close(self) -> None:
+        """Stop; what still waits is cancelled."""
+        for loop in self.loops:
+            loop.cancel()
+        await asyncio.gather(*self.loops, return_exceptions=True)
+        for group in self.groups:
+            for item in group.items:
+                item.done.cancel()
+        await asyncio.to_thread(self.threads.shutdown)
+
+    def _count(self, more: int) -> None:
+        self.waiting += more
+        if self.metrics:
+            self.metrics.waiting.set(self.waiting)
+
+    async def _serve(self) -> None:
+        while True:
+            if not self.groups:
+                self.wake.clear()
+                await self.wake.wait()
+                await asyncio.sleep(LATENCY_S)
+                continue
+            options, batch = self._take()
+            if batch:
+                await self._predict(options, batch)
+
+    def _take(self) -> tuple[Options, list[Item]]:
+        """The next batch: one sentence of each text in turn, oldest text first, all with the thresholds of that one.
+
+        No more than its share where other threads wait for work, too.
+        """
+        batch: list[Item] = []
+        options = self.groups[0].options
+        most = min(self.corrector.batch_size, -(-self.waiting // self.workers))
+        while len(batch) < most:
+            group = next((group for group in self.groups if group.options == options), None)
+            if group is None:
+                break
+            self.groups.remove(group)
+            item = group.items.popleft()
+            self._count(-1)
+            if group.items:
+                self.groups.append(group)
+            if not item.done.cancelled():
+                batch.append(item)
+        return options, batch
+
+    async def _predict(self, options: Options, batch: list[Item]) -> None:
+        """Predict a batch; where that fails each sentence is tried alone, so that it fails for its own text only."""
+        try:
+            found, timing = await asyncio.get_running_loop().run_in_executor(self.threads, self._run, options, batch)
+        except Exception as error:
+            if len(batch) > 1:
+                for item in batch:
+                    await self._predict(options, [item])
+            elif not batch[0].done.cancelled():
+                batch[0].done.set_exception(error)
+            return
+        if self.metrics:
+            self.metrics.batch(len(batch), timing)
+        for item, each in zip(batch, found, strict=True):
+            if not item.done.cancelled():
+                item.done.set_result((each, timing))
+
+    def _run(self, options: Options, batch: list[Item]) -> tuple[list[Found], Timing]:
+        begun, sentences = perf_counter(), [item.pieces for item in batch]
+        found: dict[int, Found] = {}
+        with listen(clock := Clock()):
+            for part in self.corrector.alike(sentences, len(sentences)):
+                found.update(zip(part, self.corrector.read([sentences[n] for n in part], options), strict=True))
+        return [found[n] for n in range(len(batch))], timing(clock, perf_counter() - begun)

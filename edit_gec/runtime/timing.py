@@ -1,0 +1,36 @@
+"""Where the time of a batch goes, in the shape of the case study: encoder + steps of the insertion decoder + the rest.
+
+    with listen(clock := Clock()):                 # tracing.py
+        corrector.read(sentences, options)
+    timing(clock, seconds)  ->  Timing(encoder_s=0.012, steps=4, steps_s=0.006, other_s=0.002, verify_s=0)
+
+What is no encoder, step or verification (tags, points, the assembly of plans) is `other`. On a GPU the figures are
+those of the host, which waits for results at the end of most stages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edit_gec.tracing import STEP, Clock
+
+VERIFYING = ("draft", "target tokenize", "decoder setup", "decoder step", "verify", "align")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one batch."""
+
+    encoder_s: float
+    steps: int
+    steps_s: float
+    other_s: float
+    verify_s: float = 0.0  # by the target, where there is one
+
+
+def timing(clock: Clock, seconds: float) -> Timing:
+    """What was heard during a batch that took `seconds` in all."""
+    encoder_s, steps_s = clock.seconds("encode", "target encode"), clock.seconds(STEP)  # one, if they share it
+    verify_s = clock.seconds(*VERIFYING)
+    steps = sum(span.name == STEP for span in clock.spans)
+    return Timing(encoder_s, steps, steps_s, seconds - encoder_s - steps_s - verify_s, verify_s)

@@ -1,0 +1,1 @@
+"""A T5 target, its drafters and lossless verification."""

@@ -1,0 +1,51 @@
+"""Is it the same? Verified output against the target's own, token by token, and how near a tie each difference was.
+
+In fp32 nothing differs. In bf16 a pass over many tokens rounds otherwise than a step over one, and where two tokens are
+almost equally likely the other one may win: such flips are counted with their margins, the difference of the two logits
+that plain decoding saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from edit_gec.modeling.tokenizer import PAD
+from edit_gec.speculative.target import Target
+
+
+@dataclass(frozen=True)
+class Flip:
+    """The first difference in a sentence: where, and how much the target preferred its own token to the other."""
+
+    sentence: int
+    position: int
+    margin: float  # of logits
+
+
+@torch.inference_mode()
+def flips(
+    target: Target, sentences: Sequence[str], own: Sequence[Sequence[int]], verified: Sequence[Sequence[int]]
+) -> list[Flip]:
+    """The first difference of each sentence whose verified output is not the target's own."""
+    found = []
+    for number, (sentence, expected, given) in enumerate(zip(sentences, own, verified, strict=True)):
+        if list(expected) == list(given):
+            continue
+        pairs = list(zip(expected, given, strict=False))
+        at = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs) - 1)
+        ids = torch.tensor([target.source_ids(sentence)], device=target.device)
+        inputs = torch.tensor([[PAD, *expected[:at]]], device=target.device)
+        logits = target.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, at].float()
+        found.append(Flip(number, at, float(logits[expected[at]] - logits[given[at]])))
+    return found
+
+
+def summary(sentences: int, found: Sequence[Flip]) -> dict[str, Any]:
+    """Plain values for JSON."""
+    margins = sorted(flip.margin for flip in found)
+    same = sentences - len(found)
+    return {"identical": same, "sentences": sentences, "margins": margins, "largest_margin": max(margins, default=0.0)}

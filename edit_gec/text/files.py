@@ -1,0 +1,197 @@
+r"""Text files: find them, read them exactly, replace them atomically.
+
+    >>> decode("a.txt", b"\xef\xbb\xbfShe go.\r\n")
+    Document(path='a.txt', text='She go.\r\n', encoding='utf-8', bom=b'\xef\xbb\xbf', stamp=None)
+    >>> decode("a.txt", b"caf\xe9 \n")
+    Traceback (most recent call last):
+    edit_gec.errors.InputError: a.txt: byte 4 (0xe9) on line 1 is not UTF-8; convert it first: iconv -f LATIN1 -t UTF-8
+
+Line ends are never translated, a byte order mark decides the encoding and is kept: encoding what was decoded gives
+the same bytes. What cannot be handled is one InputError that names the file.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+
+from edit_gec.errors import InputError
+from edit_gec.text import formats
+
+SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "site-packages"))  # hidden ones are skipped anyway
+
+_ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the other's
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+
+Stamp = tuple[int, int, int]  # inode, size, time of change: whether a file is still the one that was read
+
+
+class WriteError(InputError):
+    """A file that could not be replaced; it is as it was."""
+
+
+class BinaryFileError(InputError):
+    """Not text. An error for a file that was named, skipped in a folder that was searched."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text, where it came from and how its bytes were written."""
+
+    path: str
+    text: str
+    encoding: str = "utf-8"
+    bom: bytes = b""
+    stamp: Stamp | None = None
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of a file like this one with another text."""
+        return self.bom + text.encode(self.encoding)
+
+
+def decode(path: str, data: bytes, stamp: Stamp | None = None) -> Document:
+    """The document in these bytes. Raises BinaryFileError for NUL, InputError for bytes that are not text."""
+    bom = next((mark for mark in _ENCODINGS if data.startswith(mark)), b"")
+    encoding = _ENCODINGS.get(bom, "utf-8")
+    try:
+        text = data[len(bom) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        place = error.start + len(bom)
+        if b"\0" in data and encoding == "utf-8":
+            raise BinaryFileError(f"{path}: binary file (NUL byte at {data.index(0)}); give a text file") from None
+        line = data.count(b"\n", 0, place) + 1
+        wanted = f"byte {place + 1} (0x{data[place]:02x}) on line {line} is not {encoding.upper()}"
+        raise InputError(f"{path}: {wanted}; convert it first: iconv -f LATIN1 -t UTF-8") from None
+    if "\0" in text:
+        raise BinaryFileError(f"{path}: binary file (NUL character at {text.index(chr(0))}); give a text file")
+    return Document(path, text, encoding, bom, stamp)
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def read(path: str) -> Document:
+    """The document in a file; pipes and devices work too. Raises InputError."""
+    try:
+        with open(path, "rb") as file:
+            stamp = _stamp(os.fstat(file.fileno()))
+            return decode(path, file.read(), stamp)
+    except OSError as error:
+        raise InputError(f"{path}: cannot read: {error.strerror}; check the path and its permissions") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path!r}: cannot read: {error}") from None  # a NUL in the name
+
+
+def write(document: Document, text: str) -> None:
+    """Give the document's file this text, whole or not at all: whatever interrupts it, the old or the new file stays.
+
+    Keeps encoding, mode, and where permitted the owner; follows symbolic links; hard links to the old file keep the
+    old text. Raises WriteError, with the file untouched, when it is read-only, no regular file, changed since it was
+    read, or when the disk is full.
+    """
+    path = os.path.realpath(document.path)
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise WriteError(
+                f"{document.path}: cannot write: not a regular file; correct it to standard output instead"
+            )
+        # Renaming over a read-only file would succeed: the folder's permissions decide, but its owner said no.
+        if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
+            raise WriteError(f"{document.path}: cannot write: read-only; file unchanged")
+        if document.stamp is not None and _stamp(status) != document.stamp:
+            raise WriteError(f"{document.path}: changed on disk while it was corrected; file left alone, run again")
+        _replace(path, document.encode(text), status)
+    except OSError as error:
+        raise WriteError(f"{document.path}: cannot write: {error.strerror}; file unchanged") from None
+
+
+def _replace(path: str, data: bytes, status: os.stat_result) -> None:
+    """Write beside the file, reach the disk, then rename."""
+    import tempfile
+
+    folder, name = os.path.split(path)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:40]}.", suffix=".edit-gec", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            if hasattr(os, "fchown"):  # not on Windows
+                with contextlib.suppress(PermissionError):  # only root may give files away
+                    os.fchown(file.fileno(), status.st_uid, status.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode))  # after chown, which clears the set-id bits
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the rename last through a power cut; some file systems cannot, and the file is whole either way."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def is_excluded(path: str, exclude: Sequence[str], root: str) -> bool:
+    """Does one of the shell patterns fit this file's or folder's name, or its path from `root`?"""
+    from_root = os.path.relpath(path, root).replace(os.sep, "/")
+    return any(fnmatch(from_root, rule.rstrip("/")) or fnmatch(os.path.basename(path), rule) for rule in exclude)
+
+
+def is_below_excluded(path: str, exclude: Sequence[str], root: str) -> bool:
+    """Is this file or folder excluded, or one of the folders above it, up to `root`?"""
+    parts = os.path.relpath(path, root or os.curdir).split(os.sep)
+    return any(is_excluded(os.path.join(root, *parts[: n + 1]), exclude, root or os.curdir) for n in range(len(parts)))
+
+
+def search(folder: str, exclude: Sequence[str] = (), root: str = "") -> Iterator[str]:
+    """Files of formats that are understood under a folder, sorted.
+
+    No hidden ones, symbolic links, virtual environments or packages. exclude: shell patterns; one that fits a file's or
+    folder's name, or its path from `root`, leaves it out. Raises InputError, once the rest is found, for a folder that
+    cannot be read or has no such file.
+    """
+    unreadable: list[OSError] = []
+    found = False
+    for here, folders, names in os.walk(folder, onerror=unreadable.append):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in SKIPPED_FOLDERS
+            and not os.path.exists(os.path.join(here, name, "pyvenv.cfg"))
+            and not is_excluded(os.path.join(here, name), exclude, root or folder)
+        )
+        for name in sorted(names):
+            path = os.path.join(here, name)
+            if name.startswith(".") or formats.format_of(name) not in formats.UNDERSTOOD:
+                continue
+            if os.path.isfile(path) and not os.path.islink(path) and not is_excluded(path, exclude, root or folder):
+                found = True
+                yield path
+    for error in unreadable:
+        raise InputError(f"{error.filename}: cannot read folder: {error.strerror}; check its permissions")
+    if not found:
+        raise InputError(
+            f"{folder}: no text files ({', '.join(formats.suffixes())}) in this folder; name files to correct"
+        )

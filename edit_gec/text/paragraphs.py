@@ -1,0 +1,154 @@
+"""Lines and paragraphs: where prose stands in a document, and which line breaks are only the margin's.
+
+    Dear John,                   one paragraph of one line: a capital that would have fitted above starts a new thing
+
+    the meeting that we had      one paragraph of two lines: the break is a hard wrap, because the text goes on
+    planned is moved to Monday
+
+    > - bring your badge         prefixes ("> - ") are not prose; each list item is a paragraph
+
+Lines are half-open [start, end) character offsets of the document, white space and prefixes trimmed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from edit_gec.text.markup import BREAK, LEFT_OUT
+
+LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # what str.splitlines takes for one
+
+
+class Line(NamedTuple):
+    """The prose of one line: text[start:end] without prefix and outer white space."""
+
+    start: int
+    end: int
+    lead: str  # quote, comment or heading prefix: lines of one paragraph share it
+    opens: bool  # a list item, table row, ...: never continues the line before
+    closes: bool  # never continued by the next line
+    fragment: bool  # a list item, heading, table row or caption: need not be a whole sentence
+    width: int  # columns from the margin to the end: tells a hard wrap from a deliberate break
+
+
+_LEAD = re.compile(r"(?:>[ \t]?)*(?:(?:#{1,6}|//+!?|;;+|%+)[ \t]+)?[ \t]*")
+_ITEM = re.compile(
+    r"(?:(?P<number>\d{1,3})\.|[-*+•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z])\)|\\item\b)[ \t]+(?:\[[ xX]\][ \t]+)?"
+    r"|\[\^[^\]\s]{1,40}\]:[ \t]*"
+)
+_CAPTION = re.compile(r"(?:Figure|Fig\.|Table|Listing|Image|Photo)[ \t]+\d+[a-z]?[.:]")
+_UNDERLINE = re.compile(r"[ \t>]*(?:={2,}|-{2,}|~{2,})[ \t]*\Z")
+_RULE = re.compile(r"([-*_=~+#])(?:[ \t]*\1)+[ \t]*\Z")
+_REFERENCE = re.compile(r"\[(?!\^)[^\]\n]{1,200}\]:[ \t]*\S*[/.#:@]\S*(?:[ \t]+[\"'(].*)?\Z")
+_COMMAND_LINE = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\{[^{}]*\}\s*\Z")
+_HIDDEN = re.compile(rb"[\x01\x03\x08-\x0b]+")
+_FIRST_WORD = re.compile(r"[\"'“‘«(\[]*([^\W\d_])?\S{0,60}")
+_MIN_WRAP = 40  # nobody wraps prose narrower than this: verse, addresses, a title above its text
+
+
+def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]]:
+    """Groups of lines that are one paragraph each. Bars of table rows get BREAK in `flags`."""
+    group: list[Line] = []
+    table = False
+    spans = list(_line_spans(text))
+    for index, (start, end) in enumerate(spans):
+        bars = markup and "|" in text[start:end]
+        following = text[slice(*spans[index + 1])] if bars and index + 1 < len(spans) else ""
+        table = bars and (table or text[start:end].lstrip(" \t>")[:1] == "|" or _is_separator(following))
+        line = _read_line(text, flags, start, end, group[-1] if group else None, markup, table)
+        if line is None and len(group) == 1 and _UNDERLINE.match(text[start:end]):
+            group = [group[0]._replace(fragment=True)]
+        if group and (line is None or line.opens or group[-1].closes or line.lead != group[-1].lead):
+            yield from _unwrap(text, group)
+            group = []
+        if line is not None:
+            group.append(line)
+    if group:
+        yield from _unwrap(text, group)
+
+
+def _line_spans(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for found in LINE_BREAK.finditer(text):
+        yield start, found.start()
+        start = found.end()
+    yield start, len(text)
+
+
+def _is_separator(line: str) -> bool:
+    return "|" in line and "-" in line and not line.strip("|-:+> \t")
+
+
+def _read_line(
+    text: str, flags: bytearray, start: int, end: int, before: Line | None, markup: bool, table: bool
+) -> Line | None:
+    """The prose of text[start:end]; None where there is none."""
+    margin = start
+    start, end = _trim(text, flags, start, end)
+    if start == end:
+        return None
+    lead = _LEAD.match(text, start, end)
+    assert lead is not None
+    begin = lead.end()
+    content = text[begin:end]
+    item = _ITEM.match(text, begin, end)
+    if item and item["number"] and item["number"] != "1" and before and not before.opens:
+        if text[before.end - 1] not in ".!?:;":
+            item = None  # "... in the year\n1986. It was": CommonMark too lets only "1." interrupt a paragraph
+    if markup and (_RULE.match(content) or _REFERENCE.match(content) or (table and _is_separator(content))):
+        return None
+    closes = table or _COMMAND_LINE.match(content) is not None
+    opens = closes or item is not None
+    if markup:
+        start = item.end() if item else begin
+        if "#" in lead[0]:
+            end = start + len(text[start:end].rstrip("#").rstrip()) if text[start:end].endswith(" #") else end
+        if end > start and text[end - 1] == "\\" and text[end - 2 : end - 1] != "\\":
+            end -= 1  # a hard line break in Markdown
+        if table:
+            for bar in re.finditer(r"(?<!\\)\|", text[start:end]):
+                if not flags[start + bar.start()]:
+                    flags[start + bar.start()] = BREAK
+        start, end = _trim(text, flags, start, end)
+        if start >= end:
+            return None
+    fragment = opens or "#" in lead[0] or _CAPTION.match(text, start, end) is not None
+    return Line(start, end, lead[0].strip() if markup else "", opens, closes, fragment, end - margin)
+
+
+def _trim(text: str, flags: bytearray, start: int, end: int) -> tuple[int, int]:
+    """Narrow [start, end) past white space and left-out characters at both ends."""
+    while start < end:
+        if hidden := _HIDDEN.match(flags, start, end):
+            start = hidden.end()
+        elif text[start].isspace():
+            start += 1
+        else:
+            break
+    while end > start and (flags[end - 1] & (LEFT_OUT | BREAK) or text[end - 1].isspace()):
+        end -= 1
+    return start, end
+
+
+def _unwrap(text: str, group: list[Line]) -> Iterator[list[Line]]:
+    """Cut a run of lines where the writer, not the margin, broke the line.
+
+    A hard wrap comes where the next word no longer fits; a capitalised word that would have fitted starts a new thing.
+    """
+    width = max(_MIN_WRAP, max(line.width for line in group))
+    if group[0].fragment:  # an item goes on, wherever its lines are cut
+        group = [line._replace(fragment=True) for line in group]
+    paragraph = [group[0]]
+    for line in group[1:]:
+        last = paragraph[-1]
+        word = _FIRST_WORD.match(text, line.start, line.end)
+        assert word is not None
+        fits = last.width + 1 + len(word[0]) <= width
+        starts = (word[1] or "").isupper() and word[0] not in ("I", "I'm", "I’m", "I've", "I’ve", "I'll", "I’ll")
+        if fits and starts and text[last.end - 1] not in ",;-–—(&/":
+            yield paragraph
+            paragraph = []
+        paragraph.append(line)
+    yield paragraph

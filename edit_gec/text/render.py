@@ -1,0 +1,229 @@
+r"""How edits are shown: inline, unified diff, JSON, SARIF 2.1.0, GitHub annotations.
+
+    >>> edits = [Edit(4, 6, "go", "goes", 0.97)]
+    >>> inline("She go.\n", edits)
+    'She [-go-]{+goes+}.\n'
+    >>> print(unified_diff("a.txt", "She go.\n", edits), end="")
+    --- a/a.txt
+    +++ b/a.txt
+    @@ -1 +1 @@
+    -She go.
+    +She goes.
+    >>> github("a.txt", "She go.\n", edits)
+    '::warning file=a.txt,line=1,endLine=1,col=5,endColumn=7,title=edit-gec::“go” → “goes” (97%25)\n'
+
+Pure functions, linear in the text; main.py prints what they return. All raise ValueError for edits that do not fit.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from edit_gec.text.edits import Edit, apply, check, spans
+
+JSON_SCHEMA = 1  # goes up when a field changes its meaning or goes away, not when one is added
+CONTEXT = 3  # unchanged lines around a hunk: what patch and git apply expect
+
+
+def inline(text: str, edits: Sequence[Edit], *, color: bool = False) -> str:
+    """The text with each edit shown in its place: with wdiff's marks, or in red and green for a terminal."""
+    before, after = ("\x1b[31m{}\x1b[0m", "\x1b[32m{}\x1b[0m") if color else ("[-{}-]", "{{+{}+}}")
+    shown = [
+        (before.format(edit.original) if edit.original else "")
+        + (after.format(edit.replacement) if edit.replacement else "")
+        for edit in edits
+    ]
+    return apply(text, [replace(edit, replacement=marks) for edit, marks in zip(edits, shown, strict=True)])
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends, cut after LF only: that is what diff and patch call a line."""
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def _changed_lines(text: str, lines: list[str], edits: Sequence[Edit]) -> list[tuple[int, int, list[str]]]:
+    """(first, last, new): old lines [first, last) become `new`. Taken from the edits; comparing would be quadratic."""
+    bounds = [0]
+    for line in lines:
+        bounds.append(bounds[-1] + len(line))
+    groups: list[tuple[int, int, list[Edit]]] = []  # edits that touch the same or adjacent lines
+    for edit in edits:
+        first = max(0, min(bisect_right(bounds, edit.start), len(lines)) - 1)
+        last = min(bisect_right(bounds, edit.end), len(lines))
+        if groups and first <= groups[-1][1]:
+            first, _, together = groups.pop()
+            together.append(edit)
+            groups.append((first, last, together))
+        else:
+            groups.append((first, last, [edit]))
+    changes = []
+    for first, last, together in groups:
+        at = bounds[first]
+        moved = [replace(edit, start=edit.start - at, end=edit.end - at) for edit in together]
+        old, new = lines[first:last], _lines(apply(text[at : bounds[last]], moved))
+        shorter = min(len(old), len(new))
+        head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+        tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+        if old != new:
+            changes.append((first + head, last - tail, new[head : len(new) - tail]))
+    return changes
+
+
+def _range(first: int, count: int) -> str:
+    """A hunk header's line range; an empty one names the line before it."""
+    start = first + 1 if count else first
+    return f"{start}" if count == 1 else f"{start},{count}"
+
+
+def _marked(mark: str, lines: Iterable[str]) -> str:
+    return "".join(
+        mark + (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n") for line in lines
+    )
+
+
+def _diff_name(side: str, path: str) -> str:
+    """a/path or b/path as git writes it: relative where it can be, quoted where patch would misread it."""
+    absolute, here = os.path.abspath(path), os.path.join(os.getcwd(), "")
+    name = f"{side}/" + PurePath(absolute.removeprefix(here)).as_posix().lstrip("/")
+    if any(character in '"\\' or ord(character) < 32 for character in name):
+        escapes = {'"': '\\"', "\\": "\\\\"}
+        return '"' + "".join(escapes.get(c, c if ord(c) >= 32 else f"\\{ord(c):03o}") for c in name) + '"'
+    return name + "\t" if " " in name else name
+
+
+def unified_diff(path: str, text: str, edits: Sequence[Edit]) -> str:
+    """A patch that `patch -p1` and `git apply` take, paths relative to the working folder; "" when nothing changes."""
+    check(text, edits)
+    lines = _lines(text)
+    hunks: list[list[tuple[int, int, list[str]]]] = []
+    for change in _changed_lines(text, lines, edits):
+        if hunks and change[0] - hunks[-1][-1][1] <= 2 * CONTEXT:
+            hunks[-1].append(change)
+        else:
+            hunks.append([change])
+    if not hunks:
+        return ""
+    out = [f"--- {_diff_name('a', path)}\n+++ {_diff_name('b', path)}\n"]
+    shift = 0
+    for hunk in hunks:
+        begin, end = max(0, hunk[0][0] - CONTEXT), min(len(lines), hunk[-1][1] + CONTEXT)
+        growth = sum(len(new) - (last - first) for first, last, new in hunk)
+        out.append(f"@@ -{_range(begin, end - begin)} +{_range(begin + shift, end - begin + growth)} @@\n")
+        at = begin
+        for first, last, new in hunk:
+            out += [_marked(" ", lines[at:first]), _marked("-", lines[first:last]), _marked("+", new)]
+            at = last
+        out.append(_marked(" ", lines[at:end]))
+        shift += growth
+    return "".join(out)
+
+
+def as_json(path: str, text: str, edits: Sequence[Edit], refused: Sequence[Edit] = ()) -> dict[str, Any]:
+    """One file's edits as plain JSON values; start and end in code points, UTF-8 bytes and UTF-16 code units.
+
+    `refused` are edits that a verifying target did not make.
+    """
+    return {
+        "schema": JSON_SCHEMA,
+        "path": path,
+        "edits": _json_edits(text, edits),
+        **({"refused": _json_edits(text, refused)} if refused else {}),
+    }
+
+
+def _json_edits(text: str, edits: Sequence[Edit]) -> list[dict[str, Any]]:
+    return [
+        {
+            "start": start.codepoint,
+            "end": end.codepoint,
+            "start_utf8": start.utf8,
+            "end_utf8": end.utf8,
+            "start_utf16": start.utf16,
+            "end_utf16": end.utf16,
+            "line": start.line,
+            "column": start.column,
+            "original": edit.original,
+            "replacement": edit.replacement,
+            "confidence": round(edit.confidence, 4),
+            "provenance": edit.provenance,
+            "type": edit.type,
+            "message": edit.message,
+        }
+        for edit, start, end in spans(text, edits)
+    ]
+
+
+def describe(edit: Edit) -> str:
+    """The edit in a few words, for places that want a message."""
+    if not edit.original:
+        change = f"insert “{edit.replacement}”"
+    elif not edit.replacement:
+        change = f"delete “{edit.original}”"
+    else:
+        change = f"“{edit.original}” → “{edit.replacement}”"
+    return f"{edit.message or change} ({edit.confidence:.0%})"
+
+
+def rule_id(edit: Edit) -> str:
+    """'R:VERB:SVA' -> 'EDIT_GEC_R_VERB_SVA'; for spelling the ending that makes editors offer "add to dictionary"."""
+    kind = edit.type or "R:OTHER"
+    return "EDIT_GEC_SPELLING_RULE" if kind.endswith(":SPELL") else "EDIT_GEC_" + kind.replace(":", "_")
+
+
+def notes(path: str, text: str, edits: Sequence[Edit]) -> list[str]:
+    """One line for each edit, as compilers write them: path:line:column: what [type]."""
+    return [
+        f"{path}:{start.line}:{start.column}: {describe(edit)}" + (f" [{edit.type}]" if edit.type else "")
+        for edit, start, _ in spans(text, edits)
+    ]
+
+
+def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit]]]) -> dict[str, Any]:
+    """One SARIF 2.1.0 log for (path, text, edits) of all files; results carry fixes, columns are code points."""
+    results = []
+    for path, text, edits in files:
+        uri = PurePath(path).as_uri() if os.path.isabs(path) else quote(os.fsencode(PurePath(path).as_posix()))
+        for edit, start, end in spans(text, edits):
+            place = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
+            fix = {"deletedRegion": place, "insertedContent": {"text": edit.replacement}}
+            result = {
+                "ruleId": rule_id(edit),
+                "level": "warning",
+                "message": {"text": describe(edit)},
+                "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": place}}],
+                "fixes": [{"artifactChanges": [{"artifactLocation": {"uri": uri}, "replacements": [fix]}]}],
+                "properties": {"confidence": round(edit.confidence, 4), "provenance": edit.provenance},
+            }
+            results.append(result)
+    rules = [{"id": rule} for rule in sorted({str(result["ruleId"]) for result in results})]
+    driver = {"name": "edit-gec", "version": version, "rules": rules}
+    return {
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+    }
+
+
+def _escape(value: str, also: str = "") -> str:
+    """Percent escapes of GitHub's workflow commands; properties need ':' and ',' as well."""
+    return "".join(f"%{ord(c):02X}" if c in "%\r\n" + also else c for c in value)
+
+
+def github(path: str, text: str, edits: Sequence[Edit]) -> str:
+    """Workflow commands that annotate a pull request, one line for each edit."""
+    out = []
+    for edit, start, end in spans(text, edits):
+        name = _escape(PurePath(path).as_posix(), ":,")
+        place = f"file={name},line={start.line},endLine={end.line}"
+        if start.line == end.line:  # GitHub refuses columns across lines
+            place += f",col={start.column},endColumn={end.column}"
+        out.append(f"::warning {place},title=edit-gec::{_escape(describe(edit))}\n")
+    return "".join(out)

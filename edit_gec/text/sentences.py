@@ -1,0 +1,325 @@
+"""Text -> sentences that know where each of their characters came from, and edits of them -> edits of the text.
+
+    text      "> We **has** met the\\n> the mayor."
+    view      "We has met the the mayor."        what the model reads: Sentence.text
+    project   view[3:6]   -> "have"              document[7:10] -> "have", inside the asterisks
+              view[14:18] -> "" (" the")         document[23:27] -> "" ("the "), so that "\\n> " stays
+
+Stage 1 of the path. Laws (tests/test_sentences.py): a view character is the document's character at its offset, or a
+space that stands for a line break; offsets strictly increase; sentences come in order and share nothing; every word
+outside left-out markup is in exactly one sentence; projected edits keep markup, protected spans and line breaks.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from edit_gec.text import protected
+from edit_gec.text.boundaries import boundaries
+from edit_gec.text.fragments import keep_case, keep_end
+from edit_gec.text.markup import FOLD, PROTECTED, inline, is_fragment, mark, regions
+from edit_gec.text.paragraphs import LINE_BREAK, Line, paragraphs
+
+_KEPT = re.compile(rb"[\x00\x02\x04\x06]+")
+_NOT_BREAK = re.compile(rb"[\x00-\x07]+")
+_IS_PROTECTED = re.compile(rb"[\x02\x06]+")
+_IS_FOLD = re.compile(rb"[\x04\x06]")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One line of prose for the model, and the way back. All spans are half-open, in code points."""
+
+    text: str
+    offsets: Sequence[int]  # document offset of each character of `text`, then the end of the last one
+    protected: tuple[tuple[int, int], ...]  # spans of `text` that must stay exactly as they are
+    folds: tuple[tuple[int, str], ...] = ()  # positions of spaces in `text` that stand for these document characters
+    first: bool = False  # of its block (paragraph, list item, heading, table cell); no line that was taken by itself is
+    last: bool = False
+    fragment: bool = False  # the block need not hold whole sentences
+
+    def project(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
+        """The edit text[start:end] -> replacement as (start, end, replacement) of the document.
+
+        None where it would touch something protected or left out, break or join lines, or change nothing. The ends of
+        a block stay as its kind asks (splitting/fragments.py). A deletion
+        may be shifted to an equal one ("the\\nthe": either word), and a replacement across a line break carries the
+        break along. Raises ValueError for a span outside the text.
+        """
+        if not 0 <= start <= end <= len(self.text):
+            raise ValueError(f"span {start}:{end} of a sentence with {len(self.text)} characters")
+        if self.last:
+            replacement = keep_end(self.text, start, end, replacement, self.fragment)
+        if self.first and self.fragment:
+            replacement = keep_case(self.text, start, replacement)
+        start, end, replacement = _narrow(self.text, start, end, replacement)
+        if (start == end and not replacement) or LINE_BREAK.search(replacement):
+            return None
+        if replacement:
+            return self._replace(start, end, replacement)
+        for begin in _equal_deletions(self.text, start, end):
+            if projected := self._delete(begin, begin + end - start):
+                return projected
+        return self._replace(start, end, "") if self._folds_in(start, end) else None
+
+    def _delete(self, start: int, end: int) -> tuple[int, int, str] | None:
+        if self._folds_in(start, end) or self._empties(start, end) or not self._is_free(start, end, ""):
+            return None
+        return self.offsets[start], self.offsets[end - 1] + 1, ""
+
+    def _replace(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
+        folds = self._folds_in(start, end)
+        if folds:
+            return self._replace_folded(start, end, replacement, folds)
+        if not self._is_free(start, end, replacement):
+            return None
+        if start == end:
+            at = self._insertion_point(start, replacement)
+            return at, at, replacement
+        return self.offsets[start], self.offsets[end - 1] + 1, replacement
+
+    def _replace_folded(
+        self, start: int, end: int, replacement: str, folds: list[tuple[int, str]]
+    ) -> tuple[int, int, str] | None:
+        """Put the folds of text[start:end] at spaces of the replacement; one short of spaces takes in the next word."""
+        if any(self._is_gap(at) for at, _ in folds):  # a comment that spans the lines would move, too
+            return None
+        right, left = self.text.find(" ", end), self.text.rfind(" ", 0, start)
+        attempts = [(start, end, replacement)]
+        if right >= 0 and not self._folds_in(right, right + 1):
+            attempts.append((start, right + 1, replacement + self.text[end : right + 1]))
+        if left >= 0 and not self._folds_in(left, left + 1):
+            attempts.append((left, end, self.text[left:start] + replacement))
+        for start, end, replacement in attempts:
+            spaces = [at for at, character in enumerate(replacement) if character == " "]
+            if len(spaces) < len(folds) or not self._is_free(start, end, replacement):
+                continue
+            wanted = [(at - start) * len(replacement) / (end - start) for at, _ in folds]
+            pieces, done = [], 0
+            for at, (_, original) in zip(_nearest(spaces, wanted), folds, strict=True):
+                pieces += [replacement[done:at], original]
+                done = at + 1
+            return self.offsets[start], self._end_of(end - 1), "".join(pieces) + replacement[done:]
+        return None
+
+    def _folds_in(self, start: int, end: int) -> list[tuple[int, str]]:
+        return list(self.folds[bisect_left(self.folds, (start, "")) : bisect_left(self.folds, (end, ""))])
+
+    def _end_of(self, index: int) -> int:
+        """Document offset after the character at `index`: for a fold, after the last character it stands for."""
+        fold = self._folds_in(index, index + 1)
+        return self.offsets[index] + (len(fold[0][1]) if fold else 1)
+
+    def _is_gap(self, index: int) -> bool:
+        """Is something left out between the characters index - 1 and index?"""
+        return 0 < index < len(self.text) and self.offsets[index] != self._end_of(index - 1)
+
+    def _is_free(self, start: int, end: int, replacement: str) -> bool:
+        """No markup swallowed or emptied, nothing protected touched or grown together with a word."""
+        if any(self._is_gap(index) for index in range(start + 1, end)):
+            return False
+        if not replacement and not self.text[start].isspace() and not self.text[end - 1].isspace():
+            if all(at in (0, len(self.text)) or self._is_gap(at) for at in (start, end)):
+                return False  # "**very** nice" would keep its asterisks
+        after = (replacement + self.text[end : end + 1])[:1]
+        before = (self.text[max(0, start - 1) : start] + replacement)[-1:]
+        for low, high in self._protected_near(start, end):
+            if low < end and start < high:
+                return False
+            if high - low == len(self.text):  # a line of code: nothing comes before or behind it either
+                return False
+            number = not any(map(str.isalpha, self.text[low:high]))
+            if high == start and _grows(self.text[high - 1], after) and not (number and after.isalpha()):
+                return False
+            if low == end and _grows(before, self.text[low]):
+                return False
+        return True
+
+    def _protected_near(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        index = max(0, bisect_left(self.protected, (start, 0)) - 1)
+        while index < len(self.protected) and self.protected[index][0] <= end:
+            yield self.protected[index]
+            index += 1
+
+    def _empties(self, start: int, end: int) -> bool:
+        """Would deleting text[start:end] leave a line without words?"""
+        return (start == 0 or bool(self._folds_in(start - 1, start))) and (
+            end == len(self.text) or bool(self._folds_in(end, end + 1))
+        )
+
+    def _insertion_point(self, at: int, inserted: str) -> int:
+        """Where in the document to insert: with markup at this place, before or after it."""
+        if at == len(self.text) or at == 0:
+            return self.offsets[at]
+        before, after = self.text[at - 1], self.text[at]
+        if inserted[0].isalnum() and before.isalnum():
+            left = True  # the word grows at its end
+        elif inserted[-1].isalnum() and after.isalnum():
+            left = False  # the word grows at its beginning
+        else:
+            left = before.isspace()  # new words stand before an opening mark and after a closing one
+        return self._end_of(at - 1) if left else self.offsets[at]
+
+
+def _narrow(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+    """Drop what text[start:end] and the replacement share at both ends."""
+    same, most = 0, min(end - start, len(replacement))
+    while same < most and text[start + same] == replacement[same]:
+        same += 1
+    start, replacement, most = start + same, replacement[same:], most - same
+    same = 0
+    while same < most and text[end - 1 - same] == replacement[len(replacement) - 1 - same]:
+        same += 1
+    return start, end - same, replacement[: len(replacement) - same]
+
+
+def _equal_deletions(text: str, start: int, end: int) -> Iterator[int]:
+    """Starts of deletions of the same length that leave the same text: this one, then rightwards, then leftwards."""
+    yield start
+    length = min(end - start, 100)  # a repeated phrase is shorter; keeps long deletions linear
+    for shift in range(1, length + 1):
+        if text[start + shift - 1 : start + shift] != text[end + shift - 1 : end + shift]:
+            break
+        yield start + shift
+    for shift in range(1, min(length, start) + 1):
+        if text[start - shift] != text[end - shift]:
+            break
+        yield start - shift
+
+
+def _nearest(places: list[int], wanted: list[float]) -> list[int]:
+    """One place for each wanted one, in order, each as near as the ones after it allow. len(places) >= len(wanted)."""
+    chosen, first = [], 0
+    for index, want in enumerate(wanted):
+        last = len(places) - (len(wanted) - index)
+        best = min(range(first, last + 1), key=lambda at: abs(places[at] - want))
+        chosen.append(places[best])
+        first = best + 1
+    return chosen
+
+
+def _grows(left: str, right: str) -> bool:
+    """Do the two characters side by side make one word?"""
+    return (left.isalnum() or left == "_") and (right.isalnum() or right == "_")
+
+
+# --- text -> sentences -------------------------------------------------------------------------------------------
+
+
+class _View(NamedTuple):
+    """One paragraph as the model will read it."""
+
+    text: str
+    offsets: Sequence[int]  # of each character
+    flags: bytearray  # of each character: PROTECTED, FOLD
+    folds: dict[int, str]  # document offset -> the characters that the space stands for
+
+
+def split(text: str, *, lines: bool = False, markup: bool = True) -> list[Sentence]:
+    """The sentences of `text`, in order.
+
+    `lines=True`: one Sentence for each line, empty ones too (benchmarks, subtitles); only inline markup is left out.
+    `markup=False`: plain text, nothing is left out; protected spans are still found.
+    """
+    if lines:
+        return [_line(text, start, end, markup) for start, end in _lines(text)]
+    tidy = text.replace("\r\n", " \n").replace("\r", "\n")  # same offsets, one kind of line break
+    flags = regions(tidy) if markup else bytearray(len(text))
+    sentences: list[Sentence] = []
+    for paragraph in paragraphs(text, flags, markup):
+        raw = _fold(text, flags, paragraph)
+        if markup:
+            inline(raw.text, raw.flags)
+        for part in _NOT_BREAK.finditer(raw.flags):
+            fragment = paragraph[0].fragment or is_fragment(raw.text, part.start())
+            sentences += _sentences(_keep(raw, *part.span()), fragment)
+    return sentences
+
+
+def _line(text: str, start: int, end: int, markup: bool) -> Sentence:
+    raw = _View(text[start:end], range(start, end), bytearray(end - start), {})
+    if markup:
+        inline(raw.text, raw.flags)
+    view = _keep(raw, 0, end - start)
+    return _sentence(view, 0, len(view.text)) or Sentence("", range(start, start + 1), ())
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of lines as files have them: str.splitlines would also break at U+2028 and lose step with other files."""
+    start = 0
+    for found in re.finditer(r"\r\n|[\n\r]", text):
+        yield start, found.start()
+        start = found.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def _fold(text: str, flags: bytearray, paragraph: list[Line]) -> _View:
+    """The lines of a paragraph joined by single spaces; what is left out is still in."""
+    first = paragraph[0]
+    span = slice(first.start, first.end)
+    if len(paragraph) == 1:
+        return _View(text[span], range(first.start, first.end), flags[span], {})
+    raw, marks, folds = [text[span]], flags[span], {}
+    offsets = list(range(first.start, first.end))
+    for before, line in zip(paragraph, paragraph[1:], strict=False):
+        at = before.end
+        while not text[at].isspace():  # the backslash of a hard break, a comment
+            at += 1
+        folds[at] = text[at : line.start]
+        raw += [" ", text[line.start : line.end]]
+        offsets += [at, *range(line.start, line.end)]
+        marks += bytes([FOLD]) + flags[line.start : line.end]
+    return _View("".join(raw), offsets, marks, folds)
+
+
+def _keep(raw: _View, start: int, end: int) -> _View:
+    """raw[start:end] without what is left out, protected spans found."""
+    kept: list[tuple[int, int]] = []
+    for run in _KEPT.finditer(raw.flags, start, end):
+        doubled = kept and raw.text[kept[-1][1] - 1] == " " == raw.text[run.start()]  # "see ![](icon.png) below"
+        kept.append((run.start() + 1 if doubled else run.start(), run.end()))
+    if len(kept) == 1:
+        start, end = kept[0]
+        view = _View(raw.text[start:end], raw.offsets[start:end], raw.flags[start:end], raw.folds)
+    else:
+        view = _View(
+            "".join(raw.text[start:end] for start, end in kept),
+            [offset for start, end in kept for offset in raw.offsets[start:end]],
+            bytearray().join(raw.flags[start:end] for start, end in kept),
+            raw.folds,
+        )
+    for start, end in protected.find(view.text):
+        mark(view.flags, start, end, PROTECTED)
+    return view
+
+
+def _sentences(view: _View, fragment: bool) -> list[Sentence]:
+    """The sentences of one block."""
+    ends = list(boundaries(view.text, view.flags))
+    found = [each for span in zip([0, *ends], ends, strict=False) if (each := _sentence(view, *span))]
+    last = len(found) - 1
+    return [replace(each, first=n == 0, last=n == last, fragment=fragment) for n, each in enumerate(found)]
+
+
+def _sentence(view: _View, start: int, end: int) -> Sentence | None:
+    """view[start:end] without outer white space; None where there is nothing else."""
+    while start < end and view.text[start].isspace():
+        start += 1
+    while end > start and view.text[end - 1].isspace():
+        end -= 1
+    if start == end:
+        return None
+    first, last = view.offsets[start], view.offsets[end - 1] + 1
+    dense = last - first == end - start
+    folds = (fold.start() for fold in _IS_FOLD.finditer(view.flags, start, end))
+    return Sentence(
+        view.text[start:end],
+        range(first, last + 1) if dense else (*view.offsets[start:end], last),
+        tuple((m.start() - start, m.end() - start) for m in _IS_PROTECTED.finditer(view.flags, start, end)),
+        tuple((at - start, view.folds[view.offsets[at]]) for at in folds),
+    )

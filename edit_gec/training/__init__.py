@@ -1,0 +1,1 @@
+"""Training: recipes, pairs, objectives and what models are made from."""

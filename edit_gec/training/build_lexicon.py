@@ -1,0 +1,104 @@
+"""The word list of a model, for lexicon.py: what is written often enough, and what the dictionary knows.
+
+    python -m edit_gec.training.build_lexicon --data DATA -o models/edit5-mini/words.txt
+
+Words of DATA/prose/, the most frequent first, then forms of the inflection tables (lemminflect) that are not there.
+Left out: misspellings on the lists of DATA/spelling/, and contractions that lost their apostrophe. Below the words, and
+an empty line, stand regular forms of irregular words, with what they should be: "goed went".
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from edit_gec.editing.lexicon import WORD
+from edit_gec.training.clean_prose import find_corpora, read_lines
+from edit_gec.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
+from edit_gec.training.synthetic.misspellings import read_lists
+
+OFTEN = 3  # times that a word which the dictionary has not is written
+LOST = 50  # a contraction is so many times as frequent as the word that it becomes without its apostrophe ("dont")
+LOWER = 0.1  # of its uses: a word is no name if so many are in lower case
+_SHORT = re.compile(r"[^aeiou][aeiou][^aeiouwxy]$")  # hit, get: their last letter is doubled
+
+
+def learn(lines: Iterable[str], dictionary: Iterable[str] = (), misspellings: Iterable[str] = ()) -> list[str]:
+    """Words of a text, the most frequent first, then the other ones of a dictionary, in order."""
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in lines:
+        for word in WORD.findall(line):
+            written[word.casefold().replace("’", "'")][word.replace("’", "'")] += 1
+    counts = {word: forms.total() for word, forms in written.items()}
+    known = {word.casefold(): word for word in dictionary if WORD.fullmatch(word)}
+    wrong = {word.casefold() for word in misspellings} - known.keys()
+    torn = {
+        torn
+        for word, count in counts.items()
+        if "'" in word and not word.endswith("'s") and count >= LOST * counts.get(torn := word.replace("'", ""), 0)
+    }
+    ranked = []
+    for word, count in counts.items():
+        single = len(word) == 1 and word not in ("a", "i")
+        if (count >= OFTEN or word in known) and not single and word not in torn and word not in wrong:
+            forms = written[word]
+            lower = forms[word] >= LOWER * count
+            ranked.append((-count, word if lower else max(forms, key=lambda form: (forms[form], form))))
+    rest = sorted(form for word, form in known.items() if word not in counts and word not in torn)
+    return [word for _, word in sorted(ranked)] + rest
+
+
+def dictionary() -> Iterator[str]:
+    """Words and their forms, names too, of the inflection tables; without comparatives (they have "trueer")."""
+    for word, kind, forms in read_lemminflect():
+        yield word
+        for form in forms if kind in ("noun", "verb") else ():
+            yield from filter(None, form.split("/"))
+
+
+def regular_forms(lexicon: Lexicon, known: Container[str]) -> Iterator[tuple[str, str]]:
+    """(wrong, right): what irregular verbs and nouns would be if they were regular, as far as that is no word."""
+    for verb, forms in lexicon.forms.items():
+        wrong = {verb + "d" if verb.endswith("e") else verb + "ed"}
+        if _SHORT.search(verb):
+            wrong.add(verb + verb[-1] + "ed")
+        right = forms[PAST], forms[PARTICIPLE]
+        if not wrong & set(right) and not right[0].endswith("ied"):
+            yield from sorted((w, r) for w in wrong if w not in known for r in set(right))
+    for noun, plural in lexicon.plural.items():
+        if not plural.endswith("s"):
+            yield from ((w, plural) for w in (noun + "s", plural + "s") if w not in known)
+
+
+def read_prose(folder: Path) -> Iterator[str]:
+    """Lines of all corpora in a folder. Raises InputError if none is there."""
+    return chain.from_iterable(map(read_lines, find_corpora(folder).values()))
+
+
+def write(data: Path, output: Path) -> int:
+    """Make the list of a data folder; returns the number of words."""
+    lists = read_lists(data / "spelling")
+    words = learn(read_prose(data / "prose"), dictionary(), chain.from_iterable(lists.values()))
+    known = {word.casefold() for word in words}
+    slips = [(w, r) for w, r in regular_forms(Lexicon.load(), known) if r in known]
+    unfinished = output.with_suffix(".unfinished")
+    unfinished.write_text("\n".join([*words, "", *map(" ".join, slips)]) + "\n", encoding="utf-8")
+    unfinished.replace(output)
+    return len(words)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with prose/ and spelling/")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    args = parser.parse_args()
+    sys.stderr.write(f"{write(args.data, args.output)} words\n")
+
+
+if __name__ == "__main__":
+    main()

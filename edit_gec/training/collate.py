@@ -1,0 +1,171 @@
+"""(source, target) -> one training example, examples -> one batch of tensors, and what a batch taught.
+
+The source of an example has the sentinel <extra_id_0> before it and </s> behind it; its plan comes from plan.align.
+Every gap in which something is deleted or inserted is a slot of the insertion decoder: where a word is only deleted the
+decoder learns to write nothing, so that it may overrule a tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, align, anchor, words
+from edit_gec.modeling.edit5 import Batch, Output
+from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
+
+IGNORE = -100
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair as the model sees it: wrapped source ids [S], their plan, and their words as half-open ranges of [S]."""
+
+    ids: list[int]
+    plan: Plan
+    words: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What the insertion decoder reads and writes for one sentence [T], and what the memory shows it [S]."""
+
+    inputs: list[int]
+    targets: list[int]
+    anchors: list[int]
+    slot_numbers: list[int]
+    tags: list[int]
+    ranks: list[int]
+
+
+def wrap(ids: Sequence[int], tokens: Tokens) -> list[int]:
+    """Source ids as the encoder reads them: sentinel, pieces, </s>."""
+    return [tokens.slot(0), *ids, EOS]
+
+
+def example(source: str, target: str, tokens: Tokens) -> Example | None:
+    """The training example of a pair, or None if the source is empty or the plan needs more slots than there are."""
+    ids = tokens.ids(source)
+    plan = align(ids, tokens.ids(target), tokens)
+    if not ids or len(plan.order) >= tokens.slots:
+        return None
+    return Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in words(ids, tokens)])
+
+
+def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> Stream:
+    """The stream of a plan whose pieces are shown with `tags` and `ranks` [S - 1]; </s> is kept and comes last.
+
+    A slot is named after the kept pieces that are shown before it.
+    """
+    inserted = {plan.order[k - 1]: ids for k, ids in plan.insertions}
+    own = plan.tags()
+    inputs: list[int] = []
+    targets: list[int] = []
+    anchors: list[int] = []
+    slot_numbers: list[int] = []
+    for number, (k, piece) in enumerate(find_slots(own, plan.order)):
+        ids = inserted.get(piece, ())
+        shown = ranks[piece] + 1 if ranks[piece] >= 0 else k
+        inputs += [tokens.slot(shown), *ids]
+        targets += [*ids, EOS]
+        anchors += [anchor(piece, own)] * (len(ids) + 1)
+        slot_numbers += [number] * (len(ids) + 1)
+    return Stream(inputs, targets, anchors, slot_numbers, [*tags, KEEP], [*ranks, max(ranks) + 1])
+
+
+def find_slots(tags: Sequence[int], order: Sequence[int]) -> list[tuple[int, int]]:
+    """The gaps where something is deleted or inserted, in output order: (k, kept piece before the gap).
+
+    >>> find_slots([KEEP, REPLACE, KEEP, INSERT, KEEP, DELETE], [0, 2, 3, 4])
+    [(1, 0), (3, 3), (4, 4)]
+    """
+    changed, kept = set(), 0
+    for i, tag in enumerate(tags):
+        if tag in (KEEP, INSERT):
+            kept = i
+        if tag != KEEP:
+            changed.add(kept)
+    return [(k, piece) for k, piece in enumerate(order, start=1) if piece in changed]
+
+
+def collate(examples: Sequence[Example], tokens: Tokens) -> Batch:
+    """Pad examples to one batch, with the streams of their own plans."""
+    plans = [e.plan for e in examples]
+    tags = [plan.tags() for plan in plans]
+    ids = pad([e.ids for e in examples], PAD)  # [B, S]
+    lengths = torch.tensor([len(e.ids) for e in examples])
+    streams = [write_stream(plan, own, plan.ranks(), tokens) for plan, own in zip(plans, tags, strict=True)]
+    return Batch(
+        ids=ids,
+        mask=torch.arange(ids.shape[1])[None, :] < lengths[:, None],
+        tags=pad([[*own, KEEP] for own in tags], KEEP),
+        successors=pad([plan.pointers() for plan in plans], 0),
+        moved=torch.tensor([plan.moves for plan in plans]),
+        **collate_streams(streams, ids.shape[1]),
+    )
+
+
+def collate_streams(streams: Sequence[Stream], length: int) -> dict[str, Tensor]:
+    """The fields of a Batch that belong to the R sentences with slots; `length` is that of the padded sources.
+
+    There is always at least one row, so that every parameter gets a gradient.
+    """
+    rows = [n for n, stream in enumerate(streams) if stream.inputs] or [0]
+    chosen = [streams[n] for n in rows]
+    return {
+        "rows": torch.tensor(rows),
+        "stream": pad([s.inputs or [PAD] for s in chosen], PAD),
+        "stream_target": pad([s.targets or [IGNORE] for s in chosen], IGNORE),
+        "anchors": pad([s.anchors or [0] for s in chosen], 0),
+        "slot_numbers": pad([s.slot_numbers or [0] for s in chosen], -1),
+        "shown_tags": pad([s.tags for s in chosen], KEEP, length),
+        "shown_ranks": pad([s.ranks for s in chosen], -1, length),
+    }
+
+
+def pad(lists: Sequence[Sequence[int]], value: int, length: int = 0) -> Tensor:
+    """Lists of whole numbers -> one tensor [N, longest], or [N, length] if that is longer."""
+    longest = max(length, *map(len, lists))
+    return torch.tensor([[*numbers, *[value] * (longest - len(numbers))] for numbers in lists])
+
+
+class Counts:
+    """Running counts between two log lines: losses per unit, deletion precision and recall, insertion accuracy."""
+
+    def __init__(self) -> None:
+        self.sums: dict[str, float] = {}
+
+    def add(self, batch: Batch, output: Output) -> None:
+        """Count one batch; padding is left out."""
+        losses, targets = output.losses, output.insertion_targets
+        with torch.no_grad():
+            predicted, tags = output.tag_logits.argmax(-1)[batch.mask], batch.tags[batch.mask]
+            deleted = (predicted == DELETE) | (predicted == REPLACE)
+            wanted = (tags == DELETE) | (tags == REPLACE)
+            new = {
+                "tag": losses.tag, "point": losses.point, "insertion": losses.insertion,
+                "pieces": losses.pieces, "inserted": losses.inserted, "pairs": torch.tensor(len(batch.ids)),
+                "deleted": deleted.sum(), "wanted": wanted.sum(), "hit": (deleted & wanted).sum(),
+                "right": (output.insertion_logits.argmax(-1) == targets).sum(), "exact": (predicted == tags).sum(),
+            }  # fmt: skip
+            for name, value in new.items():
+                self.sums[name] = self.sums.get(name, 0.0) + float(value)
+
+    def take(self) -> dict[str, float]:
+        """Figures since the last call, which starts the next count."""
+        s, self.sums = self.sums, {}
+        if not s:
+            return {}
+        return {
+            "pairs": s["pairs"],
+            "pieces": s["pieces"],
+            "tag_loss": s["tag"] / s["pieces"],
+            "point_loss": s["point"] / s["pieces"],
+            "insertion_loss": s["insertion"] / max(1, s["inserted"]),
+            "insertion_accuracy": s["right"] / max(1, s["inserted"]),
+            "delete_precision": s["hit"] / max(1, s["deleted"]),
+            "delete_recall": s["hit"] / max(1, s["wanted"]),
+        }

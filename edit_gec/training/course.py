@@ -1,0 +1,98 @@
+"""The course of a stage: what its settings are after so many updates.
+
+    stage = Stage("long", pieces=300_000_000, batch_pieces=4096, later=[{"at": 0.2, "batch_pieces": 8192}])
+    steps(stage)                       ->  43946
+    progress(14_649, stage)            ->  0.2
+
+A stage is measured in pieces or in updates; `progress`, from 0 to 1, is the share of it that has passed. Batches are
+counted as full: some 2 % less is in them.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from edit_gec.training.recipe import Stage
+
+
+def _legs(stage: Stage) -> list[tuple[float, int]]:
+    """(length in updates, pieces in a batch) of the parts of a stage that have batches of one size."""
+    turns = sorted((float(turn["at"]), int(turn["batch_pieces"])) for turn in stage.later if "batch_pieces" in turn)
+    starts, sizes = [0.0, *(at for at, _ in turns)], [stage.batch_pieces, *(size for _, size in turns)]
+    shares = [end - start for start, end in zip(starts, [*starts[1:], 1.0], strict=True)]
+    if not stage.pieces:
+        return [(share * stage.steps, size) for share, size in zip(shares, sizes, strict=True)]
+    return [(share * stage.pieces / size, size) for share, size in zip(shares, sizes, strict=True)]
+
+
+def steps(stage: Stage) -> int:
+    """Number of updates in a stage."""
+    return ceil(sum(length for length, _ in _legs(stage)) - 1e-6) if stage.pieces else stage.steps
+
+
+def pieces(step: float, stage: Stage) -> float:
+    """Source pieces of the first `step` updates, in one process."""
+    seen = 0.0
+    for length, size in _legs(stage):
+        seen += min(step, length) * size
+        step = max(0.0, step - length)
+    return seen
+
+
+def progress(step: float, stage: Stage) -> float:
+    """Share of the stage that has passed after `step` updates: of its pieces, or of its updates."""
+    return min(1.0, pieces(step, stage) / stage.pieces if stage.pieces else step / stage.steps)
+
+
+def falling(at: float, stage: Stage) -> float:
+    """How far the decay is at a progress, from 0 to 1."""
+    share = stage.decay / stage.steps if stage.steps and stage.decay >= 1 else stage.decay
+    return max(0.0, 1 - (1 - at) / share) if share else 0.0
+
+
+def learning_rate(step: int, stage: Stage, fresh: int = 0) -> float:
+    """Share of the learning rate at an update: it rises after the update `fresh`, at which the optimizer had no state,
+    stays, and falls linearly at the end. A stage that does not fall can be continued later."""
+    rising = (step - fresh + 1) / stage.warmup if stage.warmup else 1.0
+    return min(1.0, rising) * (1 - (1 - stage.floor) * falling(progress(step, stage), stage))
+
+
+def setting(name: str, at: float, stage: Stage) -> int:
+    """batch_pieces or max_pieces at a progress."""
+    turns = sorted((turn["at"], turn[name]) for turn in stage.later if name in turn and turn["at"] <= at)
+    return int(turns[-1][1] if turns else getattr(stage, name))
+
+
+def share(name: str, at: float, stage: Stage) -> float:
+    """Share of a kind of pairs at a progress: real, clean or hard."""
+    start: float = getattr(stage, name)
+    return start + (stage.end.get(name, start) - start) * falling(at, stage)
+
+
+def snapshots(stage: Stage) -> dict[str, int]:
+    """Name of each folder with the running average of the weights -> update after which it is written."""
+    if not stage.ema:
+        return {}
+    last = steps(stage)
+    total = pieces(last, stage)
+    every = range(1, int(total / stage.snapshot) + 1) if stage.snapshot else range(0)
+    points = {*(n * stage.snapshot / total for n in every), *stage.mean}
+    return {folder(at, stage): _update(at, stage) for at in sorted(points)}
+
+
+def folder(at: float, stage: Stage) -> str:
+    """Name of the folder with the running average at a progress, in millions of pieces."""
+    whole = stage.pieces or pieces(stage.steps, stage)
+    return f"ema-{at * whole / 1e6:g}M"
+
+
+def _update(at: float, stage: Stage) -> int:
+    """First update after which the stage is as far as `at`."""
+    last = steps(stage)
+    low, high = 1, last
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if progress(middle, stage) >= at - 1e-9 else (middle + 1, high)
+    return low

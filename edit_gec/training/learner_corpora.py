@@ -1,0 +1,238 @@
+r"""Learner corpora in the layouts they are published in -> tab-separated pairs of raw text that training draws from.
+
+    python -m edit_gec.training.learner_corpora m2 wi+locness/m2/ABC.train.gold.bea19.m2 -o DATA/learner/wi.tsv
+    python -m edit_gec.training.learner_corpora json fce/json/fce.train.json -o DATA/learner/fce.tsv
+    python -m edit_gec.training.learner_corpora clang8 clang8_source_target_en.spacy_tokenized.tsv -o DATA/clang8/en.tsv
+    python -m edit_gec.training.learner_corpora lang8 lang-8-en-1.0/entries.train -o DATA/learner/lang8.tsv
+    python -m edit_gec.training.learner_corpora c4_200m edits.tsv-00000-of-00010 \
+        --text target_sentences.tsv-00000-of-00010 -o DATA/c4_200m/0.tsv
+
+None of these corpora is ours to give away; data/README.md says where they are and under which terms. Tokenised text is
+joined as it was written, because a corrector reads text. What an annotator marked without a correction stays as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from edit_gec.annotation import m2
+from edit_gec.errors import InputError
+from edit_gec.evaluation.projection import detokenise, hyphens_split
+from edit_gec.training.clean_prose import fingerprint
+
+Pair = tuple[str, str]
+ByteEdit = tuple[int, int, str]  # bytes [start, end) of a sentence become the text
+
+_SENTENCE = re.compile(r"\n+|(?<=[.!?])[\"'”’)]*[ \t]+(?=[\"'“‘(]?[A-Z])")
+_STRUCK = re.compile(r"\[sline\].*?\[/sline\]")  # a corrector of Lang-8 struck this out
+_MARK = re.compile(r"\[/?(?:f-[a-z]+|sline)\]")  # colours and bold
+
+
+def read_m2(path: Path) -> Iterator[Pair]:
+    """W&I+LOCNESS, FCE, NUCLE, Lang-8 of BEA-2019: a pair for each annotator's sentence. Raises InputError."""
+    sentences = m2.read(path)
+    split = hyphens_split([s.tokens for s in sentences])
+    for sentence in sentences:
+        targets = [m2.apply(sentence.tokens, edits) for edits in sentence.annotators.values()]
+        for target in dict.fromkeys(map(tuple, targets)):
+            yield detokenise(sentence.tokens, split).text, detokenise(target, split).text
+
+
+def read_json(path: Path) -> Iterator[Pair]:
+    """W&I and FCE as JSON: an essay a line, with character edits; sentence by sentence. Raises InputError."""
+    for number, line in enumerate(m2.read_lines(path), start=1):
+        try:
+            essay = json.loads(line)
+            annotators = [[(int(e[0]), int(e[1]), e[2]) for e in edits] for _, edits in essay["edits"]]
+            text: str = essay["text"]
+        except (ValueError, TypeError, KeyError, IndexError):
+            raise InputError(
+                f'{path}, line {number}: wanted {{"text": ..., "edits": [[id, [[0, 2, "He"]]]]}}'
+            ) from None
+        for edits in annotators:
+            yield from _sentences(text, [e for e in edits if isinstance(e[2], str)])
+
+
+def _sentences(text: str, edits: list[tuple[int, int, str]]) -> Iterator[Pair]:
+    """Sentences of an essay and their corrections; a sentence end that was edited is none."""
+    kept: list[tuple[int, int, str]] = []
+    for edit in sorted(edits, key=lambda e: e[0]):  # of two that overlap, the one that is given first
+        if 0 <= edit[0] <= edit[1] <= len(text) and (not kept or edit[0] >= kept[-1][1]):
+            kept.append(edit)
+    ends = [match.end() for match in _SENTENCE.finditer(text)]
+    cuts = [0, *(end for end in ends if end < len(text) and not any(s < end < e for s, e, _ in kept))]
+    for start, stop in zip(cuts, [*cuts[1:], len(text)], strict=True):
+        target, at = "", start
+        last = stop == len(text)
+        for s, e, correction in kept:
+            if start <= s < stop or (last and s == stop):
+                target += text[at:s] + correction
+                at = e
+        yield text[start:stop], target + text[at:stop]
+
+
+def read_tsv(path: Path) -> Iterator[Pair]:
+    """Two columns of raw text: cLang-8 as made with --tokenize_text=False, sentence_pairs.tsv of C4_200M."""
+    for number, line in enumerate(_lines(path), start=1):
+        columns = line.split("\t")
+        if len(columns) != 2:
+            raise InputError(f"{path}, line {number}: source and target are wanted, not {len(columns)} columns")
+        yield columns[0], columns[1]
+
+
+def read_clang8(path: Path) -> Iterator[Pair]:
+    """cLang-8 as its run.sh makes it: two columns of spaCy's tokens."""
+    for source, target in read_tsv(path):
+        yield detokenise(source.split()).text, detokenise(target.split()).text
+
+
+def read_lang8(path: Path) -> Iterator[Pair]:
+    """Lang-8: entries.train (English) or the raw .dat, with the first correction of each sentence.
+
+    Sentences without one may be right, or unread: they are left out.
+    """
+    for line in _lines(path):
+        if not line.startswith("["):
+            columns = line.split("\t")  # corrections, number, address, place of the sentence, sentence, corrections ...
+            if len(columns) > 5:
+                yield columns[4], columns[5]
+            continue
+        try:
+            _, _, language, _, sentences, corrections = json.loads(line, strict=False)
+        except ValueError:
+            continue  # the published file has some broken lines
+        for sentence, corrected in zip(sentences, corrections, strict=False):
+            if language == "English" and corrected and corrected[0]:
+                yield sentence, _MARK.sub("", _STRUCK.sub("", corrected[0]))
+
+
+def read_c4_200m(path: Path, texts: Sequence[Path]) -> Iterator[Pair]:
+    """The published edits, applied to C4: its *.json[.gz] files, or target_sentences.tsv, in the order of the edits.
+
+    The edits make the source from the target: C4 is the correct text. Raises InputError where nothing fits.
+    """
+    if not texts:
+        raise InputError(f"{path}: --text is wanted, the C4 files or target_sentences.tsv that these edits belong to")
+    found = 0
+    groups = _byte_edits(path)
+    matches: Iterator[tuple[list[ByteEdit], str]]
+    if any(".json" in text.name for text in texts):
+        known = dict(groups)
+        matches = ((known[h], target) for h, target in _c4(texts) if h in known)
+    else:
+        matches = _merge(groups, ((h, target) for text in texts for h, target in read_tsv(text)))
+    for edits, target in matches:
+        source = corrupted(target, edits)
+        if source is not None:
+            found += 1
+            yield source, target
+    if not found:
+        raise InputError(f"{path}: none of its hashes is one of {texts[0]}; another shard, or another C4?")
+
+
+def corrupted(target: str, edits: Iterable[ByteEdit]) -> str | None:
+    """The source of a C4 sentence; None where the edits do not fit it."""
+    content, parts, at = target.encode(), [], 0
+    for start, end, text in edits:
+        if not at <= start <= end <= len(content):
+            return None
+        parts += [content[at:start], text.encode()]
+        at = end
+    try:
+        return b"".join([*parts, content[at:]]).decode()
+    except UnicodeDecodeError:  # a cut within a character
+        return None
+
+
+def _byte_edits(path: Path) -> Iterator[tuple[str, list[ByteEdit]]]:
+    rows = (line.split("\t", 3) for line in _lines(path))
+    whole = (row for row in rows if len(row) == 4 and row[1].isdecimal() and row[2].isdecimal())
+    for digest, group in groupby(whole, key=lambda row: row[0]):
+        yield digest, [(int(start), int(end), text) for _, start, end, text in group]
+
+
+def _c4(paths: Sequence[Path]) -> Iterator[Pair]:
+    for path in paths:
+        for line in _lines(path):
+            for target in json.loads(line)["text"].split("\n"):
+                yield hashlib.md5(target.encode(), usedforsecurity=False).hexdigest(), target
+
+
+def _merge(
+    groups: Iterator[tuple[str, list[ByteEdit]]], targets: Iterator[Pair]
+) -> Iterator[tuple[list[ByteEdit], str]]:
+    """Both are in the order of their hashes, so nothing needs to be remembered."""
+    at, edits = "", list[ByteEdit]()
+    for digest, target in targets:
+        while at < digest:
+            at, edits = next(groups, ("~", []))  # "~" comes after all hexadecimal digits
+        if at == digest:
+            yield edits, target
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Lines without their ends; .gz is unpacked. Only \\n ends one, as in the corpora's own tools."""
+    try:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8", newline="\n") as lines:
+            for line in lines:
+                yield line.rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not readable as UTF-8 text ({error})") from None
+
+
+READERS = {"m2": read_m2, "json": read_json, "tsv": read_tsv, "clang8": read_clang8, "lang8": read_lang8}
+
+
+def write(pairs: Iterable[Pair], output: Path, name: str, excluded: Iterable[bytes] = ()) -> int:
+    """Write pairs to a file that training reads; returns how many. Sentences to exclude are given by fingerprint."""
+    held_out, count = frozenset(excluded), 0
+    output.parent.mkdir(parents=True, exist_ok=True)
+    partial = output.with_name(output.name + ".partial")
+    with partial.open("w", encoding="utf-8", newline="\n") as file:
+        for pair in pairs:
+            source, target = (" ".join(side.split()) for side in pair)
+            if source and target and held_out.isdisjoint((fingerprint(source), fingerprint(target))):
+                file.write(f"{name}\t{source}\t{target}\n")
+                count += 1
+    os.replace(partial, output)
+    return count
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`python -m edit_gec.training.learner_corpora`: the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m edit_gec.training.learner_corpora", description="Corpora -> training pairs."
+    )
+    parser.add_argument("layout", choices=[*READERS, "c4_200m"])
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("-o", "--output", type=Path, required=True, help=".tsv in a folder below the data folder")
+    parser.add_argument("--text", nargs="+", type=Path, default=[], help="c4_200m: C4, or target_sentences.tsv")
+    parser.add_argument("--exclude", nargs="+", type=Path, default=[], help="evaluation sets, M2 or lines of text")
+    args = parser.parse_args(argv)
+    readers: dict[str, Any] = {**READERS, "c4_200m": lambda path: read_c4_200m(path, args.text)}
+    try:
+        excluded = {fingerprint(line.removeprefix("S ")) for path in args.exclude for line in m2.read_lines(path)}
+        pairs = (pair for path in args.files for pair in readers[args.layout](path))
+        count = write(pairs, args.output, args.layout, excluded)
+    except InputError as error:
+        sys.stderr.write(f"edit-gec: {error}\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"edit-gec: {args.output}: {error.strerror}\n")
+        return 1
+    sys.stderr.write(f"{args.output}: {count} pairs\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""What an EdiT5 learns from a pair: tags, points and insertions (the objective that run.py runs by default).
+
+The insertion decoder learns on predicted tags (predicted_tags.py).
+
+Loss: sums over tags, points and inserted pieces, per source piece (lambda = number of tokens in EdiT5, section 4.1).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from edit_gec.errors import InputError
+from edit_gec.modeling import shared_encoder
+from edit_gec.modeling.checkpoint import load_t5
+from edit_gec.modeling.edit5 import Batch, EdiT5, Output, grow, warm_start
+from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.training.collate import Counts, Example, collate, example
+from edit_gec.training.predicted_tags import revise
+from edit_gec.training.recipe import Recipe, Stage
+
+
+class _Losses(nn.Module):  # Trainer writes into model.config: it gets a module that has none
+    def __init__(self, model: EdiT5, tokens: Tokens, seed: int) -> None:
+        super().__init__()
+        self.edit5, self.tokens, self.seed = model, tokens, seed
+
+    def forward(self, *, step: int, examples: Sequence[Example], **batch: Tensor) -> Output:
+        rng = random.Random(f"{self.seed} {step}")
+
+        def by_prediction(batch: Batch, tag_logits: Tensor) -> Batch:
+            return revise(batch, examples, tag_logits, self.tokens, rng)
+
+        output: Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=by_prediction)
+        return output
+
+
+class Objective:
+    """Examples, loss, counts and folders of an EdiT5 in training."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        self.recipe, self.folder = recipe, folder
+        self.counts = Counts()
+
+    def tokens(self) -> Tokens:
+        """The vocabulary of the recipe's folder."""
+        return self._tokens
+
+    @cached_property
+    def _tokens(self) -> Tokens:
+        return Tokens.load(self.folder, self.recipe.config.slots)  # type: ignore[attr-defined]
+
+    def example(self, source: str, target: str, tokens: Tokens) -> Example | None:
+        """One pair as the model sees it; None when it cannot."""
+        return example(source, target, tokens)
+
+    def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
+        """A batch as the loss reads it, and the examples that it was made of."""
+        return {**collate(examples, self.tokens())._asdict(), "examples": examples}
+
+    def losses(self, model: EdiT5) -> nn.Module:
+        """What the Trainer trains."""
+        return _Losses(model, self.tokens(), self.recipe.seed)
+
+    def loss(self, inputs: dict[str, Any], outputs: Output) -> Tensor:
+        """Loss of a batch, which is counted."""
+        self.counts.add(Batch(**{name: inputs[name] for name in Batch._fields}), outputs)
+        losses = outputs.losses
+        loss: Tensor = (losses.tag + losses.point + losses.insertion) / losses.pieces
+        return loss
+
+    def take(self) -> dict[str, float]:
+        """Figures since the last call."""
+        return self.counts.take()
+
+    def rate(self, name: str) -> float:
+        """Learning rate of a parameter against the recipe's; 0: frozen."""
+        given = self.recipe.encoder and name.startswith(("embedding.", "encoder."))
+        return self.recipe.encoder_rate if given else 1.0
+
+    def start(self, stage: Stage, before: Path | None, init: Path | None) -> EdiT5:
+        """What a stage starts from: the model of the stage before, another EdiT5, a T5, or chance; grown to the stage's
+        depth.
+
+        Raises InputError when model and vocabulary do not fit.
+        """
+        if before is not None:
+            model = EdiT5.load(before)
+        elif self.recipe.encoder:
+            model = EdiT5.load(self.folder / self.recipe.encoder)  # heads and all
+        elif init is not None:
+            model, _ = warm_start(load_t5(init), self.recipe.config.slots)  # type: ignore[attr-defined]
+        else:
+            model = EdiT5(replace(self.recipe.config, num_layers=stage.layers))  # type: ignore[arg-type]
+        model = model if model.config.num_layers == stage.layers else grow(model, stage.layers)
+        model.config = replace(model.config, empty_slots=True)  # an older model learns them now
+        wanted, given = Tokens.load(self.folder, model.config.slots).size, model.config.vocab_size
+        if given != wanted:
+            raise InputError(
+                f"{self.folder / FILE}: {wanted} entries with slots, the model has {given}; another model's?"
+            )
+        return model
+
+    def save(self, model: EdiT5, folder: Path) -> None:
+        """Write the model of a finished stage."""
+        model.save(folder)
+
+    def finish(self, stage: Path, output: Path) -> None:
+        """Write the folder to ship, a byte for each weight, with the thresholds of the recipe; heads alone, where the
+        encoder stays another's."""
+        model, stages = EdiT5.load(stage), [asdict(s) for s in self.recipe.stages]
+        if self.recipe.shared:
+            shared_encoder.save_heads(model, output, trained=stages)
+        else:
+            model.save(output, small=True, thresholds=self.recipe.thresholds, trained=stages)

@@ -1,0 +1,222 @@
+"""What a T5 learns from a pair: to write the whole correction, teacher-forced (kind = "t5" in a recipe).
+
+    source   She go home .          inputs   <pad> She  goes home .
+                                    outputs  She   goes home .    </s>
+                                    copied   0     -    2    3    4       (source position; "goes" is new)
+
+Nine tokens of ten are copies, and nothing else can be learnt before copying is. A T5's decoder has no notion of where
+in the source it stands, it must match what it wrote last; so one head of each layer is guided, by a loss of its own, to
+the piece that is copied next (guided alignment, Chen et al. 2016). In use the model is a plain T5.
+
+With a frozen encoder that was trained for tags, a piece's neighbours can hardly be read off its state (39 % of them in
+a linear probe, the piece itself 99 %). One more encoder layer of its own, on top of the shared ones, repairs that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from edit_gec.editing.plan import align
+from edit_gec.errors import InputError
+from edit_gec.modeling import checkpoint, shared_encoder
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.t5 import NEGATIVE, SLOTS, T5, T5Config, deepen
+from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
+from edit_gec.training.collate import IGNORE, pad
+from edit_gec.training.recipe import Recipe, Stage
+
+GUIDED_HEAD = 0
+LOOK_BACK = 3.0  # nats by which the first heads of the decoder's self-attention look one and two tokens back at first
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair: source ids [S], output ids [T] and the source position that each output is a copy of [T]."""
+
+    ids: list[int]
+    outputs: list[int]
+    copied: list[int]
+
+
+def example(source: str, target: str, tokens: Tokens, *, sentinel: bool) -> Example | None:
+    """The training example of a pair; None for an empty source. `sentinel` is what a shared encoder wants."""
+    ids, outputs = tokens.ids(source), tokens.ids(target)
+    if not ids:
+        return None
+    plan = align(ids, outputs, tokens)
+    inserted = dict(plan.insertions)
+    first = 0 if sentinel else -1  # where the plan's piece 0, the sentinel, stands among the ids
+    copied: list[int] = []
+    for k, piece in enumerate(plan.order, start=1):
+        copied += [*([piece + first] if piece else []), *[IGNORE] * len(inserted.get(k, ()))]
+    wrapped = [*([tokens.slot(0)] if sentinel else []), *ids, EOS]
+    return Example(wrapped, [*outputs, EOS], [*copied, len(wrapped) - 1])
+
+
+class _Losses(nn.Module):
+    """Cross-entropy and guided attention of a batch, and what they count."""
+
+    def __init__(self, model: T5, recipe: Recipe) -> None:
+        super().__init__()
+        self.t5, self.recipe = model, recipe
+        self.queries: list[Tensor] = []
+        for layer in model.decoder.layers:
+            layer.cross.q.register_forward_hook(lambda _module, _inputs, output: self.queries.append(output))  # type: ignore[union-attr]
+
+    def forward(self, *, ids: Tensor, inputs: Tensor, outputs: Tensor, copied: Tensor, step: int) -> dict[str, Tensor]:
+        """ids [B, S]; inputs, outputs, copied [B, T] -> loss and sums."""
+        t5, mask = self.t5, ids != PAD
+        memory = t5.decoder.memory(t5.encode(ids, mask))
+        padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
+        self.queries.clear()
+        hidden = t5.decoder(t5.embedding(inputs), memory, padding)
+        wanted = outputs != IGNORE
+        logits, right = t5.logits(hidden[wanted]).float(), outputs[wanted]
+        before = F.pad(copied[:, :-1], (1, 0), value=IGNORE)
+        edited = ((copied != before + 1) & (inputs != PAD) | (copied == IGNORE))[wanted]
+        losses = F.cross_entropy(logits, right, reduction="none")
+        weights = 1 + (self.recipe.edit_weight - 1) * edited.float()
+        attention, found = self.guided(memory, mask, copied)
+        with torch.no_grad():
+            hits = logits.argmax(-1) == right
+            sums = {"loss_sum": losses.sum(), "tokens": wanted.sum(), "hits": hits.sum(), "found": found,
+                    "edited": edited.sum(), "edited_hits": (hits & edited).sum(), "attention": attention,
+                    "copied": (copied >= 0).sum(), "pairs": torch.tensor(len(ids)), "pieces": mask.sum()}  # fmt: skip
+        loss = (losses * weights).sum() / weights.sum() + self.recipe.guide * attention / (copied >= 0).sum()
+        return {"loss": loss, **sums}
+
+    def guided(self, memory: list[tuple[Tensor, Tensor]], mask: Tensor, copied: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean over layers of -log attention of one head to the copied pieces, and how many the last layer finds."""
+        total = torch.zeros((), device=mask.device)
+        scores = total
+        for layer, query, (key, _) in zip(self.t5.decoder.layers, self.queries, memory, strict=True):
+            (q,) = layer.cross.split(query, 1)  # type: ignore[operator]
+            scores = (q[:, GUIDED_HEAD] @ key[:, GUIDED_HEAD].transpose(1, 2)).float() * self.t5.config.attention_scale
+            scores = scores.masked_fill(~mask[:, None, :], NEGATIVE)  # [B, T, S]
+            total = total + F.cross_entropy(scores[copied >= 0], copied[copied >= 0], reduction="sum")
+        return total / len(memory), (scores.argmax(-1) == copied).sum()
+
+
+class Objective:
+    """Examples, loss, counts and folders of a T5 in training."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        self.recipe, self.folder = recipe, folder
+        self.encoder = folder / recipe.encoder if recipe.encoder else None
+        self.sums: dict[str, float] = {}
+
+    def tokens(self) -> Tokens:
+        """The vocabulary of the recipe's folder; for a shared encoder with the slots of its EdiT5."""
+        return Tokens.load(self.folder, SLOTS)
+
+    def example(self, source: str, target: str, tokens: Tokens) -> Example | None:
+        """One pair as the model sees it; None when it cannot."""
+        return example(source, target, tokens, sentinel=self.recipe.shared)
+
+    def collate(self, examples: Sequence[Example]) -> dict[str, Tensor]:
+        """A batch as the loss reads it."""
+        return {
+            "ids": pad([e.ids for e in examples], PAD),
+            "inputs": pad([[PAD, *e.outputs[:-1]] for e in examples], PAD),
+            "outputs": pad([e.outputs for e in examples], IGNORE),
+            "copied": pad([e.copied for e in examples], IGNORE),
+        }
+
+    def losses(self, model: T5) -> nn.Module:
+        """What the Trainer trains."""
+        return _Losses(model, self.recipe)
+
+    def loss(self, inputs: dict[str, Tensor], outputs: dict[str, Tensor]) -> Tensor:
+        """Loss of a batch, which is counted."""
+        for name, value in outputs.items():
+            self.sums[name] = self.sums.get(name, 0.0) + float(value.detach())
+        return outputs["loss"]
+
+    def take(self) -> dict[str, float]:
+        """Figures since the last call: nats per token, shares of tokens and of edited tokens that are right, and of
+        copies whose piece the guided head of the last layer finds."""
+        s, self.sums = self.sums, {}
+        if not s:
+            return {}
+        return {
+            "pairs": s["pairs"],
+            "pieces": s["pieces"],
+            "token_loss": s["loss_sum"] / s["tokens"],
+            "accuracy": s["hits"] / s["tokens"],
+            "edited_accuracy": s["edited_hits"] / max(1, s["edited"]),
+            "attention_loss": s["attention"] / s["copied"],
+            "found": s["found"] / s["copied"],
+        }
+
+    def rate(self, name: str) -> float:
+        """Learning rate of a parameter against the recipe's; 0: frozen."""
+        if self.encoder is None or not name.startswith(("embedding.", "encoder.")) or name.startswith("encoder.norm."):
+            return 1.0
+        if name.startswith("encoder.layers."):
+            layers = int(checkpoint.read_config(self.encoder)["num_layers"])
+            return self.recipe.encoder_rate if int(name.split(".")[2]) < layers else 1.0
+        return self.recipe.encoder_rate
+
+    def start(self, stage: Stage, before: Path | None, init: Path | None) -> T5:
+        """What a stage starts from: the model of the stage before, a T5, an EdiT5's encoder and chance, or chance.
+
+        A shared encoder is always that of the EdiT5 as it is now: its T5 adapts to it in a fraction of its training.
+
+        Raises InputError when model and vocabulary, or model and encoder, do not fit.
+        """
+        if before is not None:
+            model = load_stage(before)
+            if self.recipe.shared and self.encoder:  # which may have been trained further since
+                shared_encoder.renew_encoder(model, EdiT5.load(self.encoder))
+        elif init is not None:
+            model = checkpoint.load_t5(init)
+        else:
+            model = T5(replace(self.recipe.config, num_decoder_layers=stage.layers))
+            look_back(model)
+            if self.encoder:
+                shared_encoder.take_encoder(model, EdiT5.load(self.encoder))
+        wanted, given = self.tokens().pieces, model.config.vocab_size
+        if given < wanted:
+            raise InputError(f"{self.folder / FILE}: {wanted} pieces, the model has {given}; another model's?")
+        return model if model.config.num_decoder_layers == stage.layers else deepen(model, stage.layers)
+
+    def save(self, model: T5, folder: Path) -> None:
+        """Write the model of a finished stage, under our names and with its attention scale."""
+        tensors = {name: p.detach().cpu().contiguous() for name, p in model.state_dict().items()}
+        checkpoint.write_folder(folder, {"model_type": "t5-in-training", **asdict(model.config)}, tensors)
+
+    def finish(self, stage: Path, output: Path) -> None:
+        """Write the folder to ship: a Hugging Face T5 in bf16, or one without the encoder that it shares, with a byte
+        for each weight."""
+        model = load_stage(stage)
+        stages = [asdict(s) for s in self.recipe.stages]
+        trained: dict[str, Any] = {"n_positions": self.recipe.max_pieces, "thresholds": self.recipe.thresholds}
+        trained |= {"thresholds_of_two": self.recipe.thresholds_of_two, "respelt": self.recipe.respelt}
+        trained |= {"trained": stages}
+        if self.recipe.shared and self.encoder:
+            shared_encoder.save(model, output, self.encoder, **trained)
+        else:
+            checkpoint.save_t5(model.to(torch.bfloat16), output, **trained)
+
+
+def load_stage(folder: Path) -> T5:
+    """The T5 of a finished stage. Raises InputError for anything else."""
+    config = checkpoint.read_config(folder)
+    if config.get("model_type") != "t5-in-training":
+        raise InputError(f"{folder}: not a stage of a T5's training")
+    shape = T5Config(**{name: config[name] for name in T5Config.__dataclass_fields__})
+    return checkpoint.load_module(lambda: T5(shape), checkpoint.read_tensors(folder), str(folder))
+
+
+def look_back(model: T5) -> None:
+    """Let two heads of the decoder's self-attention start with the last tokens: a match needs more than one."""
+    with torch.no_grad():
+        for head in range(min(2, model.config.num_heads)):
+            model.decoder.relative.weight[head + 1, head] += LOOK_BACK

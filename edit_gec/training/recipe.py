@@ -1,0 +1,216 @@
+"""Recipes: all that is needed to repeat a training, in TOML beside the model.
+
+    name = "edit5-tiny"
+    vocabulary = 500
+    model = { d_model = 32, num_heads = 4 }    # what is different from the preset
+
+    [[stage]]
+    name = "3-layers"
+    layers = 3
+    steps = 100
+
+A stage has a depth, a number of steps, an error rate, and shares of real edits and of text that needs no correction.
+With kind = "t5" a T5 is trained that writes whole corrected sentences; `layers` is then the depth of its decoder. A
+model may start from an EdiT5's encoder, shared and frozen or as a copy of its own; an EdiT5 that does so keeps its
+heads, too, and can learn to draft for a T5 on the same encoder:
+
+    kind = "t5"
+    encoder = "../edit5-mini"                  # folder of an EdiT5, seen from the recipe
+    encoder_rate = 0.0                         # frozen; above 0: a copy, at this share of the learning rate
+
+The model is that of the last stage. A stage may be a mean of several before it that went on from the same one:
+
+    [[stage]]
+    name = "mean"
+    average = { one = 0.4, two = 0.6 }         # stages and their weights; no steps
+
+A long stage is measured in pieces, its settings change on the way, and its model is a mean of running averages:
+
+    [[stage]]
+    name = "long"
+    init = "../edit5-mini"
+    pieces = 300_000_000
+    warmup = 100
+    decay = 0.22
+    floor = 0.1
+    batch_pieces = 4096
+    later = [{ at = 0.2, batch_pieces = 8192 }, { at = 0.8, max_pieces = 96 }]
+    clean = 0.12
+    real = 0.08
+    end = { clean = 0.20, real = 0.15, hard = 0.05 }
+    ema = 0.999
+
+| key of a stage | meaning |
+|---|---|
+| steps | number of updates |
+| pieces | source pieces in all batches, padding included; the number of updates follows from batch_pieces |
+| average | earlier stages and their weights; the stage is their mean |
+| init | folder, seen from the recipe, of the model that the stage starts from |
+| start | earlier stage whose model the stage starts from; the one before if empty |
+| layers | depth of the encoder; for a T5, of its decoder |
+| batch_pieces, max_pieces | size of a batch in pieces, padding included; longest source (0: the recipe's) |
+| later | settings (batch_pieces, max_pieces) that hold from a share `at` of the stage on |
+| rate | number of errors in a sentence, against the learner-like number |
+| real, edits | share of pairs from real edits, and the folder of the data that holds them |
+| clean | share of pairs that need no correction |
+| hard | share of clean sentences from DATA/hard/*.txt, which a model wrongly changed; without such files 0 |
+| end | shares (real, clean, hard) at the end of the stage; they change while the learning rate falls |
+| lr | learning rate of Muon; AdamW's is `adamw` times as large |
+| warmup | first updates, over which the learning rate rises; also after a start from weights without optimizer state |
+| decay | last updates over which the learning rate falls; below 1 a share of the stage |
+| floor | share of the learning rate that is left at the end |
+| ema | weight of the past in a running average of the weights; 0: none. It makes the model of the stage |
+| snapshot | pieces after which the average is written each time; 0: never |
+| mean | shares of the stage at which the average is written; the stage's model is their mean |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from edit_gec.errors import InputError
+
+if TYPE_CHECKING:
+    from edit_gec.modeling.t5 import T5Config
+
+T = TypeVar("T", "Stage", "Recipe")
+SETTINGS = {"batch_pieces", "max_pieces"}  # that may change in the course of a stage
+SHARES = {"real", "clean", "hard"}  # that may rise or fall towards its end
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One leg of the training: updates, or a mean of stages before it. The module's table says what the keys mean."""
+
+    name: str
+    steps: int = 0
+    pieces: int = 0
+    average: dict[str, float] = field(default_factory=dict)
+    init: str = ""
+    start: str = ""
+    layers: int = 12
+    batch_pieces: int = 2048  # small batches, many steps: a small budget is not starved of updates
+    max_pieces: int = 0
+    later: list[dict[str, float]] = field(default_factory=list)
+    rate: float = 1.0
+    real: float = 0.0  # 1: nothing else, and no prose is needed
+    edits: str = "edits"
+    clean: float = 0.05  # beside those that the corruption leaves clean
+    hard: float = 0.0
+    end: dict[str, float] = field(default_factory=dict)
+    lr: float = 2e-3
+    warmup: int = 0
+    decay: float = 0
+    floor: float = 0.0
+    ema: float = 0.0
+    snapshot: int = 0
+    mean: list[float] = field(default_factory=lambda: [0.9, 0.95, 1.0])
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that is needed to repeat a training."""
+
+    name: str
+    kind: str = "edit5"  # or "t5": a T5 that writes whole sentences
+    preset: str = ""  # empty: edit5-mini, or t5-mini
+    model: dict[str, Any] = field(default_factory=dict)  # what is different from the preset
+    vocabulary: int = 8000
+    vocabulary_of: str = ""  # folder, seen from the recipe, whose vocabulary is taken; else it is learnt from the text
+    max_pieces: int = 96
+    adamw: float = 2.0
+    weight_decay: float = 0.0  # of the matrices that Muon updates, decoupled: a share of the learning rate
+    seed: int = 1
+    bf16: bool = True  # autocast, where the processor computes in it (linear.computes)
+    thresholds: dict[str, float] = field(default_factory=dict)  # decode.Options, chosen on dev text; T5: to draft with
+    thresholds_of_two: dict[str, float] = field(default_factory=dict)  # T5: for two hypotheses in a pass, if others
+    respelt: bool = False  # T5: to be read with misspelt words as the list has them
+    encoder: str = ""  # folder of the EdiT5 whose encoder and embedding it starts with; an EdiT5 takes its heads too
+    encoder_rate: float = 0.0  # learning rate of these against the rest; 0: shared with the EdiT5, frozen
+    guide: float = 0.5  # T5: weight of the attention that is guided to the piece which is copied next
+    edit_weight: float = 2.0  # T5: weight of tokens that are no copy of what follows the last one
+    stages: tuple[Stage, ...] = field(default=())
+
+    @property
+    def shared(self) -> bool:
+        """Whether the encoder stays an EdiT5's own."""
+        return bool(self.encoder) and self.encoder_rate == 0
+
+    @property
+    def source_of_vocabulary(self) -> str:
+        """Folder whose vocabulary this model has to have: the encoder's, or the one that is named."""
+        return self.encoder or self.vocabulary_of
+
+    @property
+    def config(self) -> T5Config:
+        """Shape of the model; its vocabulary is the recipe's and the slots. Raises InputError or TypeError."""
+        from edit_gec.modeling import edit5, t5
+
+        if self.kind not in ("edit5", "t5"):
+            raise InputError(f"kind {self.kind!r}: edit5 or t5 is wanted")
+        presets: dict[str, Any] = dict(edit5.PRESETS if self.kind == "edit5" else t5.PRESETS)
+        name = self.preset or f"{self.kind}-mini"
+        if name not in presets:
+            raise InputError(f"preset {name!r} is none of {', '.join(presets)}")
+        preset = presets[name]
+        slots = int(self.model.get("slots", preset.slots)) if self.kind == "edit5" else t5.SLOTS
+        config: T5Config = replace(preset, **{"vocab_size": self.vocabulary + slots, **self.model})
+        return config
+
+
+def read_recipe(path: Path) -> Recipe:
+    """A recipe from TOML. Raises InputError that names the file and the entry at fault."""
+    try:
+        import tomllib
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[import-not-found,no-redef]
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        stages = tuple(_typed(Stage(**stage)) for stage in table.pop("stage", []))
+        recipe = _typed(Recipe(**table, stages=stages))
+        _ = recipe.config
+    except OSError as error:
+        raise InputError(f"{path}: no readable recipe ({error.strerror})") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a recipe ({error})") from None
+    names = [stage.name for stage in stages]
+    if not names or len({*names, "model"}) < len(names) + 1:
+        raise InputError(f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model'")
+    for at, stage in enumerate(stages):
+        weights = stage.average.values()
+        if not {*stage.average} <= {*names[:at]} or not all(isinstance(w, int | float) and w > 0 for w in weights):
+            raise InputError(
+                f"{path}: average = {stage.average!r}; names of earlier stages with weights above 0 are wanted"
+            )
+        if fault := _fault(stage):
+            raise InputError(f"{path}: stage {stage.name!r} has {fault}")
+    return recipe
+
+
+def _fault(stage: Stage) -> str:
+    """What cannot be meant in a stage, and what is expected; empty if nothing."""
+    if (stage.steps > 0) + (stage.pieces > 0) + bool(stage.average) != 1:
+        return f"steps = {stage.steps}, pieces = {stage.pieces}; steps, pieces or an average are expected"
+    if stage.decay < 0 or (stage.pieces and stage.decay > 1) or not 0 <= stage.floor <= 1 or not 0 <= stage.ema < 1:
+        return f"decay = {stage.decay:g}, floor = {stage.floor:g}, ema = {stage.ema:g}; shares from 0 to 1 are expected"
+    for turn in stage.later:
+        settings = {name: value for name, value in turn.items() if name != "at"}
+        if not 0 < turn.get("at", 0) < 1 or not {*settings} <= SETTINGS or min(settings.values(), default=0) < 1:
+            return f"later = {turn!r}; at from 0 to 1 and {' or '.join(sorted(SETTINGS))} are expected"
+    if not {*stage.end} <= SHARES or not all(0 <= share <= 1 for share in stage.end.values()):
+        return f"end = {stage.end!r}; shares of {', '.join(sorted(SHARES))} are expected"
+    if stage.ema and not (stage.mean and all(0 < at <= 1 for at in stage.mean)):
+        return f"mean = {stage.mean!r}; shares of the stage, above 0 and up to 1, are expected"
+    return ""
+
+
+def _typed(table: T) -> T:
+    """The table, if all entries are of the kind that they should be; else TypeError."""
+    kinds: dict[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool, "dict": dict, "list": list}
+    for entry in fields(table):
+        value = getattr(table, entry.name)
+        if not isinstance(value, kinds.get(str(entry.type).partition("[")[0], object)):
+            raise TypeError(f"{entry.name} = {value!r}, {entry.type} is wanted")
+    return table

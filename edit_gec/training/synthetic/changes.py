@@ -1,0 +1,197 @@
+"""What was changed between a wrong sentence and the right one, word by word, by type and direction.
+
+    >>> wrong, right = tokens("He have two cat."), tokens("He has two cats.")
+    >>> for change in changes(wrong, right): print(*features(change, right, Lexicon.load()))
+    ('type', 'agreement') ('auxiliary', 'have -> has')
+    ('type', 'number') ('number', 'plural missing')
+
+It needs word lists and inflection tables, no tagger, so that synthetic and learners' sentences are judged alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from rapidfuzz.fuzz import ratio
+
+from edit_gec.training.synthetic import confusions as c
+from edit_gec.training.synthetic.commas import purpose
+from edit_gec.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
+
+_TOKEN = re.compile(r"[^\W_]+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|[^\W_]+|\S", re.IGNORECASE)
+_AUXILIARIES = c.BE | c.HAVE | c.DO | c.MODALS | c.word_set("'m 're 've 'll 'd n't ca wo")
+_PRONOUNS = (c.SUBJECTS | c.OBJECTS | c.word_set("what whose whom mine yours theirs himself")) - c.DETERMINERS
+_AGREEING = {frozenset(pair.split()) for pair in ("is are", "was were", "has have", "does do", "is am", "'s are")}
+_FORMS = {BASE: "base", S_FORM: "-s", PAST: "past", PARTICIPLE: "past", ING: "-ing"}
+
+
+class Change(NamedTuple):
+    """`wrong`, at place i of the source, became `right`, at place j of the target; "" is nothing."""
+
+    wrong: str
+    right: str
+    i: int
+    j: int
+
+
+Feature = tuple[str, str]  # a group and a row of it
+
+
+def tokens(text: str) -> list[str]:
+    """Words, clitics and marks: "don't" is "do" and "n't"."""
+    return [token.replace("’", "'") for token in _TOKEN.findall(text)]
+
+
+def changes(source: Sequence[str], target: Sequence[str]) -> list[Change]:
+    """The cheapest way from source to target, one word at a time."""
+    start = 0
+    while start < min(len(source), len(target)) and source[start] == target[start]:
+        start += 1
+    end = 0
+    while end < min(len(source), len(target)) - start and source[-1 - end] == target[-1 - end]:
+        end += 1
+    found = _align(source[start : len(source) - end], target[start : len(target) - end])
+    return _merged([Change(wrong, right, i + start, j + start) for wrong, right, i, j in found])
+
+
+def _align(source: Sequence[str], target: Sequence[str]) -> list[Change]:
+    """Levenshtein's alignment with the costs of `_cost`."""
+    costs = [[float(j) for j in range(len(target) + 1)]]
+    for i, wrong in enumerate(source, 1):
+        above, row = costs[-1], [float(i)]
+        for j, right in enumerate(target, 1):
+            row.append(min(above[j - 1] + _cost(wrong, right), above[j] + 1, row[j - 1] + 1))
+        costs.append(row)
+    found: list[Change] = []
+    i, j = len(source), len(target)
+    while i or j:
+        if i and j and costs[i][j] == costs[i - 1][j - 1] + _cost(source[i - 1], target[j - 1]):
+            i, j = i - 1, j - 1
+            if source[i] != target[j]:
+                found.append(Change(source[i], target[j], i, j))
+        elif i and costs[i][j] == costs[i - 1][j] + 1:
+            i -= 1
+            found.append(Change(source[i], "", i, j))
+        else:
+            j -= 1
+            found.append(Change("", target[j], i, j))
+    return found[::-1]
+
+
+@lru_cache(maxsize=200_000)
+def _cost(wrong: str, right: str) -> float:
+    """Of a replacement, where a loss and a gain cost 1 each."""
+    if wrong == right:
+        return 0.0
+    a, b = wrong.lower(), right.lower()
+    if a == b:
+        return 0.125
+    if a[0].isalnum() != b[0].isalnum():
+        return 3.0
+    if ratio(a, b) > 60:
+        return 0.75
+    same_class = not a[0].isalnum() or any(a in words and b in words for words in (c.DETERMINERS, c.PREPOSITIONS))
+    return 1.0 if same_class or (a in _AUXILIARIES and b in _AUXILIARIES) else 1.5
+
+
+def _merged(found: list[Change]) -> list[Change]:
+    """Neighbours with the same letters are one change: "alot" -> "a lot"."""
+    merged: list[Change] = []
+    for change in found:
+        if merged and change.i <= merged[-1].i + 1 and change.j <= merged[-1].j + 1:
+            last = merged[-1]
+            wrong, right = f"{last.wrong} {change.wrong}".strip(), f"{last.right} {change.right}".strip()
+            if _letters(wrong) == _letters(right) and wrong and right:
+                merged[-1] = Change(wrong, right, last.i, last.j)
+                continue
+        merged.append(change)
+    return merged
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\s'-]", "", text.lower())
+
+
+def features(change: Change, target: Sequence[str], lex: Lexicon) -> Iterator[Feature]:
+    """The type of the change, and its row within the group of its type that has directions."""
+    wrong, right = change.wrong.lower(), change.right.lower()
+    kind = _type(change, lex)
+    yield "type", kind
+    if kind == "comma missing":
+        yield kind, purpose([word.lower() for word in target], change.j)
+    elif kind in ("preposition missing", "word missing", "auxiliary missing"):
+        yield kind, right
+    elif kind in ("preposition superfluous", "word superfluous", "auxiliary superfluous"):
+        yield kind.replace("auxiliary", "word"), wrong
+    elif kind in ("preposition replaced", "article replaced", "mark replaced"):
+        yield kind, f"{change.wrong.lower()} -> {right}"
+    elif kind == "number" and wrong not in lex.verbs and right not in lex.verbs:
+        yield kind, "plural missing" if right in lex.singular else "plural extra"
+    elif frozenset((wrong, right)) in _AGREEING:
+        yield "auxiliary", f"{wrong} -> {right}"
+    elif kind in ("agreement", "verb form, tense") and (slots := _slots(wrong, right, lex)) is not None:
+        before = target[change.j - 1].lower() if change.j else ""
+        if not (right in lex.nouns and (before in c.DETERMINERS or before in lex.grades)):
+            yield "verb", f"{_FORMS[slots[0]]} -> {_FORMS[slots[1]]}"
+
+
+def _type(change: Change, lex: Lexicon) -> str:
+    wrong, right = change.wrong.lower(), change.right.lower()
+    if not any(ch.isalnum() for ch in wrong + right):
+        mark = "comma" if "," in (wrong or right) and not (wrong and right) else "mark"
+        return f"{mark} {_loss(change)}"
+    if wrong and right:
+        return _replacement(wrong, right, lex)
+    word = wrong or right
+    for name, words in (
+        ("article", c.ARTICLES),
+        ("determiner", c.DETERMINERS),
+        ("preposition", c.PREPOSITIONS),
+        ("auxiliary", _AUXILIARIES),
+        ("pronoun", _PRONOUNS),
+    ):
+        if word in words:
+            return f"{name} {_loss(change)}"
+    return f"word {_loss(change)}"
+
+
+def _loss(change: Change) -> str:
+    return "replaced" if change.wrong and change.right else "missing" if change.right else "superfluous"
+
+
+def _replacement(wrong: str, right: str, lex: Lexicon) -> str:
+    if wrong == right:
+        return "case"
+    if _letters(wrong) == _letters(right):
+        return "apostrophe" if "'" in wrong + right else "joined or split"
+    if wrong in c.ARTICLES and right in c.ARTICLES:
+        return "article replaced"
+    if frozenset((wrong, right)) in _AGREEING:
+        return "agreement"
+    for name, words in (("determiner", c.DETERMINERS), ("preposition", c.PREPOSITIONS), ("pronoun", _PRONOUNS)):
+        if wrong in words and right in words:
+            return f"{name} replaced"
+    if lex.plural.get(wrong) == right or lex.plural.get(right) == wrong:
+        slots = _slots(wrong, right, lex)
+        return "number" if slots is None else "number or agreement"
+    if (slots := _slots(wrong, right, lex)) is not None:
+        return "agreement" if set(slots) == {BASE, S_FORM} else "verb form, tense"
+    if wrong in _AUXILIARIES and right in _AUXILIARIES:
+        return "verb form, tense"
+    if wrong not in lex and wrong not in c.FUNCTION_WORDS and wrong.isalpha() and ratio(wrong, right) > 60:
+        return "spelling"
+    return "word class" if right in lex.family(wrong) or wrong in lex.family(right) else "other word"
+
+
+def _slots(wrong: str, right: str, lex: Lexicon) -> tuple[int, int] | None:
+    """The forms of one verb that two words are."""
+    if wrong in c.FUNCTION_WORDS or right in c.FUNCTION_WORDS:
+        return None
+    for lemma, slot in lex.verbs.get(wrong, ()):
+        for other, other_slot in lex.verbs.get(right, ()):
+            if lemma == other and slot != other_slot:
+                return slot, other_slot
+    return None

@@ -1,0 +1,356 @@
+"""Slips with determiners, prepositions, pronouns, conjunctions and other small words.
+
+Each rule takes (sentence, lexicon, random numbers) and gives an edit, or None where the sentence has no place for it.
+
+>>> rewrite = Rewrite("She listens to music.")
+>>> rewrite.apply(drop_preposition(rewrite, Lexicon.load(), random.Random(1))), str(rewrite)
+(True, 'She listens music.')
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Container, Mapping
+
+from edit_gec.training.synthetic import confusions as c
+from edit_gec.training.synthetic.inflections import ING, Lexicon
+from edit_gec.training.synthetic.sentence import Edit, Rewrite
+
+Sites = list[tuple[float, Edit]]
+
+
+def pick(rng: random.Random, sites: Sites, idle: float = 0.0) -> Edit | None:
+    """One of the weighted edits, or None of none.
+
+    `idle` is the weight of making none: with it a sentence that has only unlikely places for an error seldom gets one.
+    """
+    if not sites:
+        return None
+    point = rng.random() * (sum([weight for weight, _ in sites]) + idle)
+    for weight, edit in sites:
+        point -= weight
+        if point < 0:
+            return edit
+    return None if idle else sites[-1][1]
+
+
+def from_table(
+    table: Mapping[str, tuple[str, ...]], s: Rewrite, rng: random.Random, faint: Container[str] = frozenset()
+) -> Edit | None:
+    """A word, or up to four, replaced by one of the wrong forms in the table; the `faint` are chosen more rarely."""
+    sites: Sites = []
+    for i, low in enumerate(s.lows):
+        if not s.free[i]:
+            continue
+        if low in table:
+            sites.append((0.3 if low in faint else 1.0, Edit(i, i + 1, low)))
+        for n in (2, 3, 4):
+            if i + n <= len(s) and (key := " ".join(s.lows[i : i + n])) in table and all(s.free[i : i + n]):
+                sites.append((2.0, Edit(i, i + n, key)))
+    chosen = pick(rng, sites)
+    return chosen and chosen._replace(text=rng.choice(table[chosen.text]))
+
+
+def _article_for(word: str) -> str:
+    return "an" if word[:1] in "aeiou" else "a"
+
+
+# Determiners ---------------------------------------------------------------------------------------------------------
+
+
+def drop_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """I saw a dog. -> I saw dog."""
+    sites: Sites = []
+    for i, low in enumerate(s.lows[:-1]):
+        if not s.free[i] or not s.is_word(i + 1):
+            continue
+        if low in ("a", "an"):
+            sites.append((0.3 if s.low(i + 1) in ("few", "little", "lot") else 1.0, Edit(i, i + 1, "")))
+        elif low == "the":
+            plain_plural = s.low(i + 1) in lex.singular
+            sites.append((0.35 if plain_plural or s.words[i + 1][0].isupper() else 0.9, Edit(i, i + 1, "")))
+        elif low in c.POSSESSIVES and s.low(i + 1) in lex.plural and low != "her":
+            sites.append((0.15, Edit(i, i + 1, "")))
+    return pick(rng, sites)
+
+
+def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """I like music. -> I like the music."""
+    sites: Sites = []
+    for i, low in enumerate(s.lows):
+        before = s.low(i - 1)
+        if (
+            before in c.DETERMINERS
+            or before in c.PLURAL_CUES
+            or (before in lex.grades and before not in lex.verbs)
+            or before.endswith("'s")
+            or not s.free[i]
+        ):
+            continue
+        if before in lex.nouns and before not in c.FUNCTION_WORDS and before not in lex.verbs:
+            continue
+        if low in c.PLURAL_CUES or (low in lex.verbs and before in c.MODALS | {"to"}) or before in lex.graded:
+            continue
+        if low in c.GENERIC_NOUNS and (i > 0 or s.low(i + 1) not in lex.nouns):
+            sites.append((1.0, Edit(i, i, "the")))
+            if low in c.MASS_NOUNS and s.low(i + 1) not in lex.nouns:
+                sites.append((0.4, Edit(i, i, _article_for(low))))
+        elif low in lex.singular and lex.is_noun_at(s, i):
+            sites.append((0.6, Edit(i, i, "the" if rng.random() < 0.7 else _article_for(low))))
+        elif low in lex.grades and before in c.BE and s.low(i + 1) in ".,!?" and low not in c.FUNCTION_WORDS:
+            sites.append((0.3, Edit(i, i, _article_for(low))))
+        elif (
+            low in lex.grades
+            and s.low(i + 1) in lex.singular
+            and s.low(i + 1) not in lex.verbs
+            and low not in c.FUNCTION_WORDS
+        ):
+            sites.append((0.5, Edit(i, i, _article_for(low) if rng.random() < 0.4 else "the")))
+        elif i > 0 and s.is_name(i) and s.low(i - 1) in c.PREPOSITIONS:
+            sites.append((0.2, Edit(i, i, "the")))
+    return pick(rng, sites)
+
+
+def replace_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """these books -> this books; many people -> much people"""
+    return from_table(c.DETERMINER, s, rng, faint=("the", "a", "that", "all"))
+
+
+# Learners' share of each (wrong, right), in tenths.
+_ARTICLES = (("the", ("a", "an")), ("a", ("the",)))
+_ARTICLE_WEIGHTS = (6, 4)
+
+
+def replace_article(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """I saw a dog. -> I saw the dog.; the sun -> a sun"""
+    wrong, right = rng.choices(_ARTICLES, _ARTICLE_WEIGHTS)[0]
+    sites: Sites = []
+    for i, low in enumerate(s.lows):
+        if low in right and s.free[i] and s.is_word(i + 1):
+            if wrong == "the":
+                few = low == "an" or s.lows[i + 1] in ("lot", "few", "little")
+                sites.append((0.3 if few else 1.0, Edit(i, i + 1, wrong)))
+            elif s.lows[i + 1] in lex.plural or s.lows[i + 1] in lex.grades and s.lows[i + 1][0] not in "aeiou":
+                sites.append((1.0, Edit(i, i + 1, _article_for(s.lows[i + 1]))))
+    return pick(rng, sites)
+
+
+def a_or_an(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """an apple -> a apple; a book -> an book, which is rarer"""
+    return pick(
+        rng,
+        [
+            (1.0, Edit(i, i + 1, "a")) if low == "an" else (0.15, Edit(i, i + 1, "an"))
+            for i, low in enumerate(s.lows)
+            if low in ("a", "an") and s.free[i] and s.is_word(i + 1)
+        ],
+        idle=1.0,
+    )
+
+
+# How readily learners lose or mistake each preposition where it stands, and which they add: coarse proportions.
+_DROPPED = {
+    "to": 0.6, "of": 0.3, "for": 0.8, "in": 0.4, "with": 0.5, "by": 1.0, "on": 0.4, "about": 3.0, "at": 0.6, "from": 0.4
+}  # fmt: skip
+_REPLACED = {
+    "in": 0.9, "on": 2.5, "at": 4.0, "to": 0.9, "for": 1.4, "of": 0.4, "with": 0.6, "from": 0.5, "about": 1.0,
+    "by": 0.5, "into": 0.5, "during": 0.5, "since": 0.5
+}  # fmt: skip
+_STRAY = c.parse_table("any: in*8 for*4 of with*3 on*3 at*2 by about from")["any"]
+
+# Prepositions --------------------------------------------------------------------------------------------------------
+
+
+def _is_infinitive(s: Rewrite, lex: Lexicon, i: int) -> bool:
+    """Is the `to` at i the mark of an infinitive?"""
+    after = s.low(i + 1)
+    if after in ("be", "have", "do", "not"):
+        return True
+    return s.low(i) == "to" and lex.slot(after, 0) is not None and after not in c.FUNCTION_WORDS
+
+
+def _governed(s: Rewrite, lex: Lexicon, i: int) -> tuple[str, ...] | None:
+    """The wrong prepositions for a preposition at i whose head comes just before it, or one word further."""
+    low = s.low(i)
+    for head in (s.low(i - 1), s.low(i - 2)):
+        for form in (head, lex.lemma(head)):
+            if (wrong := c.GOVERNED.get(f"{form} {low}")) is not None:
+                return wrong
+    return None
+
+
+def replace_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """He depends on her. -> He depends of her."""
+    sites: Sites = []
+    for i, low in enumerate(s.lows):
+        if low not in c.PREPOSITION or not s.free[i] or i + 1 == len(s):
+            continue
+        if low == "to" and _is_infinitive(s, lex, i):
+            if rng.random() < 0.15:
+                sites.append((0.3, Edit(i, i + 1, "for")))
+            continue
+        wrong = _governed(s, lex, i)
+        if wrong is not None:
+            other = rng.choice(wrong).replace("-", "") or rng.choice(c.PREPOSITION[low])
+            sites.append((3.0 * _REPLACED.get(low, 0.5), Edit(i, i + 1, other)))
+        else:
+            sites.append((_REPLACED.get(low, 0.3), Edit(i, i + 1, rng.choice(c.PREPOSITION[low]))))
+    return pick(rng, sites, idle=1.0)
+
+
+def drop_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """I listen to music on Mondays. -> I listen music on Mondays."""
+    sites: Sites = []
+    for i, low in enumerate(s.lows):
+        if low not in c.PREPOSITIONS or not s.free[i] or not s.is_word(i + 1) or i == 0:
+            continue
+        weight = _DROPPED.get(low, 0.0)
+        if low == "to" and _is_infinitive(s, lex, i):
+            weight *= 0.8
+        elif (wrong := _governed(s, lex, i)) is not None:
+            weight = max(weight, 0.5) * (4 if "-" in wrong else 1)
+        elif s.lows[i + 1] in c.WEEKDAYS_MONTHS:
+            weight *= 2
+        if weight:
+            sites.append((weight, Edit(i, i + 1, "")))
+    return pick(rng, sites, idle=1.0)
+
+
+def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """We discussed the plan. -> We discussed about the plan.; He went home. -> He went to home."""
+    sites: Sites = []
+    for i in range(1, len(s)):
+        low, before = s.lows[i], s.lows[i - 1]
+        if low in c.MOTION_WITHOUT_TO and lex.lemma(before) in ("go", "come", "get", "return", "arrive", "travel"):
+            sites.append((3.0, Edit(i, i, "to")))
+        elif before not in c.FUNCTION_WORDS and (low in c.DETERMINERS or low in c.OBJECTS or s.is_name(i)):
+            wrong = c.INTRUSIVE.get(lex.lemma(before))
+            if wrong is not None and before in lex.verbs:
+                sites.append((2.5, Edit(i, i, rng.choice(wrong))))
+            elif lex.slot(before, ING) is not None:
+                sites.append((0.4, Edit(i, i, rng.choice(("of", "in", "in", "for")))))
+            elif before in lex.verbs and before not in lex.nouns and before not in lex.grades:
+                sites.append((1.5, Edit(i, i, rng.choice(_STRAY))))
+        elif (
+            low in ("yesterday", "today", "tomorrow", "last", "next", "every")
+            and s.is_word(i - 1)
+            and before not in c.FUNCTION_WORDS
+        ):
+            sites.append((1.0, Edit(i, i, rng.choice(("in", "in", "in", "on", "at")))))
+        elif before in ("all", "both", "many", "some", "most") and (low in lex.singular or low in c.DETERMINERS):
+            sites.append((0.4, Edit(i, i, "of")))
+        elif before in ("must", "can", "should", "could", "might", "may") and lex.slot(low, 0):
+            sites.append((0.3, Edit(i, i, "to")))
+        elif before in ("make", "makes", "made", "let", "lets") and low in c.OBJECTS and lex.slot(s.low(i + 1), 0):
+            sites.append((2.0, Edit(i + 1, i + 1, "to")))
+        elif before == "near":
+            sites.append((1.0, Edit(i, i, rng.choice(("to", "of")))))
+    return pick(rng, sites, idle=1.0)
+
+
+# Pronouns, conjunctions, other small words -------------------------------------------------------------------------
+
+
+def replace_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """the man who -> the man which; They like it. -> Them like it."""
+    sites: Sites = []
+    for i, low in enumerate(s.lows):
+        if low in c.PRONOUN and s.free[i] and not (low == "that" and s.low(i - 1) not in lex.nouns):
+            weight = 0.2 if low in ("it", "what", "one", "that") else 1.0
+            sites.append((weight, Edit(i, i + 1, rng.choice(c.PRONOUN[low]))))
+    return pick(rng, sites)
+
+
+def drop_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """I think it is late. -> I think is late.; the man who lives here -> the man lives here"""
+    sites: Sites = []
+    for i, low in enumerate(s.lows[:-1]):
+        if not s.free[i]:
+            continue
+        after = s.low(i + 1)
+        if low in ("it", "he", "she", "they", "we", "i", "you", "there") and (
+            after in c.BE or after in lex.verbs or after in c.MODALS
+        ):
+            sites.append((2.0 if low in ("it", "there") else 0.8, Edit(i, i + 1, "")))
+        elif low in c.OBJECTS and lex.lemma(s.low(i - 1)) in lex.forms and s.low(i - 1) not in c.BE:
+            sites.append((0.8, Edit(i, i + 1, "")))
+        elif (
+            low in ("who", "which", "that", "what")
+            and i > 0
+            and s.low(i - 1) in lex.nouns
+            and (after in lex.verbs or after in c.BE)
+        ):
+            sites.append((1.0, Edit(i, i + 1, "")))
+    return pick(rng, sites)
+
+
+_PEOPLE = c.word_set(
+    "man woman boy girl friend brother sister mother father teacher doctor son daughter wife husband boss uncle "
+    "aunt child student neighbor neighbour person cousin mom dad grandmother grandfather"
+)
+_FINITE = c.word_set("is are was were has have had can could will would should must may doesn't don't isn't aren't")
+
+
+def insert_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """My brother is tall. -> My brother he is tall.; the book that I read -> the book that I read it"""
+    sites: Sites = []
+    for i in range(1, len(s)):
+        before, low = s.lows[i - 1], s.lows[i]
+        if before in lex.nouns and before not in c.FUNCTION_WORDS and low in _FINITE:
+            plural = before in lex.singular
+            person = rng.choice(("he", "she")) if before in _PEOPLE or (i == 1 and before not in lex) else "it"
+            sites.append((1.0, Edit(i, i, "they" if plural else person)))
+        elif lex.slot(before, 0) in ("know", "like", "see", "want", "do", "say", "need") and low in ".,":
+            sites.append((0.6, Edit(i, i, "it")))
+    return pick(rng, sites)
+
+
+def replace_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """Although it rained -> Despite it rained"""
+    return from_table(c.CONJUNCTION, s, rng, faint=("and", "that", "or"))
+
+
+def drop_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """bread and butter -> bread butter"""
+    sites: Sites = []
+    for i in range(1, len(s) - 1):
+        if s.lows[i] in ("and", "but", "or", "if", "because", "as", "than", "when") and s.free[i] and s.is_word(i + 1):
+            sites.append((1.0, Edit(i, i + 1, "")))
+    return pick(rng, sites)
+
+
+def insert_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """Although it rained, we went. -> Although it rained, but we went."""
+    sites: Sites = []
+    concessive = s.low(0) in ("although", "though", "because", "since", "if", "when", "as")
+    for i in range(1, len(s) - 1):
+        if s.words[i] == "," and s.is_word(i + 1):
+            if concessive:
+                sites.append((3.0, Edit(i + 1, i + 1, "but" if s.low(0) in ("although", "though") else "so")))
+            elif s.lows[i + 1] in c.SUBJECTS and i < 5:
+                sites.append((0.3, Edit(i + 1, i + 1, rng.choice(("that", "so")))))
+        elif (
+            s.lows[i] in c.WH
+            and s.lows[i] not in ("who", "which")
+            and lex.lemma(s.low(i - 1)) in ("know", "wonder", "understand", "ask", "see")
+        ):
+            sites.append((0.7, Edit(i, i, "that")))
+    return pick(rng, sites)
+
+
+def superfluous_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """He must go. -> He must to go.; despite the rain -> despite of the rain"""
+    sites: Sites = []
+    for i, low in enumerate(s.lows[:-1]):
+        if low in c.SUPERFLUOUS and s.is_word(i + 1) and s.low(i + 1) not in c.SUPERFLUOUS[low]:
+            sites.append((0.15 if low in c.EVERYWHERE else 1.0, Edit(i + 1, i + 1, rng.choice(c.SUPERFLUOUS[low]))))
+    return pick(rng, sites)
+
+
+def drop_small_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+    """He is as tall as me. -> He is tall as me.; only small words whose loss shows"""
+    sites: Sites = []
+    for i in range(len(s) - 1):
+        if s.lows[i] in ("as", "such", "up", "been", "own", "than", "most") and s.free[i]:
+            sites.append((1.0, Edit(i, i + 1, "")))
+    return pick(rng, sites)

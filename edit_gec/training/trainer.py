@@ -1,0 +1,263 @@
+"""Hugging Face Trainer for one stage: our losses, batches, checkpoints by the clock, running average and log.
+
+A checkpoint is a folder of the Trainer's with two more files: `average.safetensors`, and `complete.json`, which is
+written last and holds the sizes of all the others. A folder that does not agree with it is passed over, so training may
+be killed, and the machine may stop, at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from transformers import Trainer, TrainerCallback, TrainingArguments
+
+from edit_gec.modeling.checkpoint import read_config, read_tensors, write_folder
+from edit_gec.modeling.onednn import computes
+from edit_gec.modeling.tokenizer import PAD
+from edit_gec.training import course
+from edit_gec.training.ema import Average
+from edit_gec.training.optim import optimizer_for
+from edit_gec.training.run import copy_words
+
+if TYPE_CHECKING:
+    from edit_gec.training.recipe import Stage
+    from edit_gec.training.run import Objective, Pairs
+
+SAVE_SECONDS = 600
+KEPT = 2  # checkpoints
+BUFFERED = 32  # batches that are ready: a worker is busy for several updates when it fills a pool
+COMPLETE, AVERAGE = "complete.json", "average.safetensors"
+
+
+# ---------------------------------------------------------------- checkpoints
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    """Name -> bytes of the files of a checkpoint, without the one that says so."""
+    return {path.name: path.stat().st_size for path in folder.iterdir() if path.name != COMPLETE}
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether everything that was written to a checkpoint is there."""
+    try:
+        wanted: dict[str, int] = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["files"]
+        return sizes(folder) == wanted
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def checkpoints(output: Path) -> list[Path]:
+    """The complete checkpoints of a stage, oldest first."""
+    found = [path for path in output.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
+    return [path for path in sorted(found, key=update) if is_complete(path)]
+
+
+def update(checkpoint: Path) -> int:
+    """Number of the update after which a checkpoint was written."""
+    return int(checkpoint.name.rpartition("-")[2])
+
+
+def complete(folder: Path, **state: int) -> None:
+    """Bring a checkpoint to the disk, say that it is complete, and keep only the last ones beside it."""
+    for path in folder.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    partial = folder / (COMPLETE + ".partial")
+    partial.write_text(json.dumps({**state, "files": {n: s for n, s in sizes(folder).items() if n != partial.name}}))
+    partial.replace(folder / COMPLETE)
+    kept = checkpoints(folder.parent)[-KEPT:]
+    for other in folder.parent.glob("checkpoint-*"):
+        if other not in kept:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path | None:
+    """A checkpoint made of the last snapshot of the running average, where no other is left: the optimizer starts
+    anew and its rate rises once more."""
+    found = [(step, output / name) for name, step in course.snapshots(stage).items() if (output / name).is_dir()]
+    if not found:
+        return None
+    step, snapshot = max(found)
+    folder = output / f"checkpoint-{step}"
+    shutil.rmtree(folder, ignore_errors=True)
+    model = trainer.keeper.model
+    model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(snapshot).items()})
+    trainer.save_model(str(folder))
+    scheduler: Any = trainer.lr_scheduler
+    scheduler.last_epoch = step
+    torch.save(trainer.optimizer.state_dict(), folder / "optimizer.pt")  # type: ignore[union-attr]
+    torch.save(scheduler.state_dict(), folder / "scheduler.pt")
+    trainer.state.compute_steps(trainer.args, trainer.args.max_steps)  # type: ignore[no-untyped-call]
+    trainer.state.train_batch_size = trainer.args.train_batch_size
+    trainer.state.global_step = step
+    trainer.state.save_to_json(str(folder / "trainer_state.json"))
+    Average(model, stage.ema).save(folder / AVERAGE)
+    complete(folder, pieces=round(course.pieces(step, stage)), fresh=step)
+    return folder
+
+
+# ---------------------------------------------------------------- what happens between updates
+
+
+class Clock(TrainerCallback):
+    """Saves every ten minutes and on Ctrl-C or SIGTERM, which stop the training after the update."""
+
+    def __init__(self) -> None:
+        self.last, self.stopped = time.monotonic(), False
+
+    def stop(self, *_: Any) -> None:
+        """Stop after this update."""
+        self.stopped = True
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.handlers = {n: signal.signal(n, self.stop) for n in (signal.SIGINT, signal.SIGTERM)}
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        for number, handler in self.handlers.items():
+            signal.signal(number, handler)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        save = self.stopped or time.monotonic() - self.last > SAVE_SECONDS
+        if args.world_size > 1:  # all processes must save, and stop, at the same step
+            flags = torch.tensor([float(save), float(self.stopped)], device=args.device)
+            torch.distributed.all_reduce(flags)
+            save, self.stopped = (flag > 0 for flag in flags.tolist())
+        if save:
+            self.last = time.monotonic()
+            control.should_save = True
+        control.should_training_stop = control.should_training_stop or self.stopped
+
+
+class Keeper(TrainerCallback):
+    """Keeps the running average, writes its snapshots, completes checkpoints and writes the log."""
+
+    def __init__(self, model: nn.Module, objective: Objective, pairs: Pairs, output: Path) -> None:
+        self.model, self.objective, self.stage, self.output = model, objective, pairs.stage, output
+        self.folder, self.thresholds = pairs.folder, pairs.recipe.thresholds
+        self.snapshots = course.snapshots(self.stage)
+        self.average: Average | None = None
+        self.pieces = 0  # seen so far
+        self.fresh = 0  # update at which the optimizer had no state
+
+    def resume(self, checkpoint: Path) -> None:
+        """Take over what a checkpoint says of the time before it."""
+        state = json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))
+        self.pieces, self.fresh = state["pieces"], state["fresh"]
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if self.stage.ema:  # the weights are those of the checkpoint by now, on their device
+            self.average = Average(self.model, self.stage.ema)
+            if (path := self.output / f"checkpoint-{state.global_step}" / AVERAGE).exists():
+                self.average.load(path)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if self.average is None:
+            return
+        self.average.update(state.global_step)
+        for name, step in self.snapshots.items():
+            if step == state.global_step and state.is_world_process_zero and not (self.output / name).exists():
+                self.write(self.average, self.output / name)
+
+    def write(self, average: Average, folder: Path) -> None:
+        """Write a model folder with the averaged weights in float16, complete or not at all."""
+        partial = folder.with_name(folder.name + ".partial")
+        with average.in_place():
+            self.objective.save(self.model, partial)
+        halves = {name: tensor.half() for name, tensor in read_tensors(partial).items()}
+        write_folder(partial, {**read_config(partial), "thresholds": self.thresholds}, halves)
+        copy_words(self.folder, partial)
+        partial.rename(folder)
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        from accelerate import PartialState  # type: ignore[import-untyped]
+
+        PartialState().wait_for_everyone()
+        if state.is_world_process_zero:
+            folder = self.output / f"checkpoint-{state.global_step}"
+            if self.average is not None:
+                self.average.save(folder / AVERAGE)
+            complete(folder, pieces=self.pieces, fresh=self.fresh)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        if state.is_world_process_zero:
+            line = {"step": state.global_step, "time": time.time(), "seen_pieces": self.pieces, **logs}
+            with (self.output / "log.jsonl").open("a", encoding="utf-8") as log:
+                log.write(json.dumps(line) + "\n")
+
+
+# ---------------------------------------------------------------- the Trainer
+
+
+class ObjectiveTrainer(Trainer):
+    """A Trainer of an objective on endless pairs."""
+
+    objective: Objective
+
+    def __init__(self, pairs: Pairs, objective: Objective, keeper: Keeper, **options: Any) -> None:
+        super().__init__(train_dataset=[None], callbacks=[keeper, Clock()], **options)
+        self.pairs, self.objective, self.keeper = pairs, objective, keeper
+
+    def get_train_dataloader(self) -> Any:
+        """Batches, made by processes of their own beside those that compute."""
+        from torch.utils.data import DataLoader, IterableDataset
+
+        pairs = self.pairs
+
+        class Stream(IterableDataset):  # type: ignore[type-arg]
+            def __iter__(self) -> Iterator[dict[str, Any]]:
+                return iter(pairs)
+
+        workers = max(1, (os.cpu_count() or 2) - 4)
+        return DataLoader(Stream(), batch_size=None, num_workers=workers, prefetch_factor=max(8, BUFFERED // workers))
+
+    def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Loss of a batch, whose pieces are counted."""
+        self.keeper.pieces += int((inputs["ids"] != PAD).sum()) * self.args.world_size
+        return self.objective.loss(inputs, model(**inputs, step=self.state.global_step))
+
+    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+        """The Trainer's figures and the objective's."""
+        super().log({**logs, **self.objective.take()}, *args, **kwargs)
+
+
+def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: Path, device: str) -> ObjectiveTrainer:
+    """The Trainer of one stage."""
+    stage, recipe = pairs.stage, pairs.recipe
+    arguments = TrainingArguments(
+        output_dir=str(output),
+        max_steps=course.steps(stage),
+        use_cpu=device == "cpu",
+        bf16=recipe.bf16 and computes(torch.bfloat16, device),
+        max_grad_norm=1.0,
+        logging_steps=50,
+        save_strategy="no",
+        report_to=[],
+        disable_tqdm=True,
+        ignore_data_skip=True,
+        remove_unused_columns=False,
+        seed=recipe.seed,
+        dataloader_pin_memory=False,
+        ddp_find_unused_parameters=False,
+    )
+    keeper = Keeper(model, objective, pairs, output)
+    optimizer = optimizer_for(model, stage, recipe, objective.rate)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: course.learning_rate(step, stage, keeper.fresh)
+    )
+    return ObjectiveTrainer(
+        pairs,
+        objective,
+        keeper,
+        model=objective.losses(model),
+        args=arguments,
+        optimizers=(optimizer, scheduler),
+    )

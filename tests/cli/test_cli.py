@@ -1,0 +1,601 @@
+"""The command, run as users run it: a process with arguments, bytes in, bytes and an exit status out."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import torch
+
+from edit_gec.cli.main import main
+from edit_gec.corrector import Corrector, find_model
+from edit_gec.errors import InputError
+
+STAND_IN = [sys.executable, str(Path(__file__).parents[1] / "support" / "fake_model.py")]
+EDIT_GEC = [sys.executable, "-m", "edit_gec"]
+BAD, GOOD = b"She go home.\r\nIt is ok, \xf0\x9f\x8f\xa0.\n", b"She goes home.\r\nIt is ok, \xf0\x9f\x8f\xa0.\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder without colours and with edit_gec importable."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*args: str | Path, stdin: bytes = b"", command: Sequence[str] = STAND_IN) -> tuple[int, bytes, str]:
+    """(exit status, standard output, standard error)"""
+    done = subprocess.run([*command, *args], input=stdin, capture_output=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def put(**contents: bytes) -> None:
+    for name, data in contents.items():
+        Path(name.replace("__", "/")).parent.mkdir(exist_ok=True, parents=True)
+        Path(name.replace("__", "/") + ".txt").write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("args", "stdin", "out"),
+    [
+        ([], BAD, GOOD),
+        (["-"], BAD, GOOD),
+        ([], b"", b""),
+        ([], b"\n", b"\n"),
+        (["--lines"], BAD, GOOD),
+        (["--format", "text"], BAD, GOOD),
+        (["--inline"], b"She go.", b"She [-go-]{+goes+}."),
+        (["--min-confidence", "0.7"], b"teh becuase", b"teh because"),
+        (["--min-confidence", "0"], b"teh becuase", b"the because"),
+        (["--format", "github"], b"ok\nShe go", "::warning file=stdin,line=2,endLine=2,col=5,endColumn=7,"
+         "title=edit-gec::“go” → “goes” (97%25)\n".encode()),
+        (["--diff"], b"ok\r\nShe go", b"--- a/stdin\n+++ b/stdin\n@@ -1,2 +1,2 @@\n ok\r\n-She go\n"
+         b"\\ No newline at end of file\n+She goes\n\\ No newline at end of file\n"),
+        (["--diff"], b"fine", b""),
+        ([], codecs.BOM_UTF16_BE + "I dont\r\n".encode("utf-16-be"),
+         codecs.BOM_UTF16_BE + "I don't\r\n".encode("utf-16-be")),
+    ],
+)  # fmt: skip
+def test_standard_input_to_standard_output(args: list[str], stdin: bytes, out: bytes) -> None:
+    assert run("correct", *args, stdin=stdin) == (0, out, "")
+
+
+@pytest.mark.parametrize(
+    ("args", "stdin", "result"),
+    [
+        ([], b"fine", (0, b"", "")),
+        ([], BAD, (2, b"", "-: 1 edits\n")),
+        (["--quiet"], BAD, (2, b"", "")),
+        (["--inline"], b"go", (2, b"[-go-]{+goes+}", "-: 1 edits\n")),
+        (["missing.txt", "-"], BAD, (1, b"", "edit-gec: missing.txt: cannot read: No such file or directory; "
+         "check the path and its permissions\n-: 1 edits\n")),
+    ],
+)  # fmt: skip
+def test_check(args: list[str], stdin: bytes, result: tuple[int, bytes, str]) -> None:
+    assert run("correct", "--check", *args, stdin=stdin) == result
+
+
+def test_write_in_place_and_again() -> None:
+    put(a=BAD, b=codecs.BOM_UTF8 + b"fine\r\n", sub__c=codecs.BOM_UTF8 + b"teh\r\n")
+    Path("a.txt").chmod(0o640)
+    before = Path("b.txt").stat().st_mtime_ns, Path("b.txt").stat().st_ino
+    assert run("correct", "-w", "a.txt", "b.txt", "sub") == (0, b"", "2 files changed, 2 edits\n")
+    assert Path("a.txt").read_bytes() == GOOD
+    assert Path("a.txt").stat().st_mode & 0o777 == 0o640
+    assert (Path("b.txt").stat().st_mtime_ns, Path("b.txt").stat().st_ino) == before
+    assert Path("sub/c.txt").read_bytes() == codecs.BOM_UTF8 + b"the\r\n"
+    assert run("correct", "-w", "-q", ".") == (0, b"", "")
+    assert run("correct", "-w", ".") == (0, b"", "0 files changed, 0 edits\n")
+
+
+def test_folders_files_and_headings() -> None:
+    put(a=b"go\n", b=b"fine\n", sub__c=b"dont\n")
+    Path("sub/d.png").write_bytes(b"go")
+    Path("sub/binary.txt").write_bytes(b"go\0")
+    assert run("correct", ".", "a.txt") == (0, b"goes\nfine\ndon't\n", "")
+    assert run("correct", "--inline", "sub") == (0, b"==> sub/c.txt <==\n[-dont-]{+don't+}\n", "")
+    status, out, talk = run("correct", "--verbose", "sub")
+    assert (status, out) == (0, b"don't\n")
+    assert "skipped sub/binary.txt: binary file" in talk and "sub/c.txt:1:1: “dont” → “don't” (90%)" in talk
+
+
+REFUSED = (
+    "client.py page.js hooks.yaml table.csv cues.srt cues.vtt COMMIT_EDITMSG NOTES_EDITMSG MERGE_MSG a.rst a.adoc "
+    "a.org a.tex a.typ a.mdx Makefile LICENSE requirements.txt"
+).split()
+ADVICE = "Markdown, HTML and plain text are understood; use --read-as text, or --lines if each line is a text"
+
+
+@pytest.mark.parametrize("output", [["-w"], [], ["--diff"], ["--check"], ["--format", "json"]])
+def test_a_format_that_is_not_understood_is_refused_and_the_others_are_done(output: list[str]) -> None:
+    put(a=BAD)
+    for name in REFUSED:
+        Path(name).write_bytes(b"go")
+    status, out, talk = run("correct", *output, *REFUSED, "a.txt")
+    lines = [line for line in talk.splitlines() if ADVICE in line]
+    assert status == 2 and [line.split(": ")[1] for line in lines] == REFUSED
+    assert f"edit-gec: client.py: cannot correct code; {ADVICE}" in lines
+    assert b"goes" in (Path("a.txt").read_bytes() if output == ["-w"] else out) or output == ["--check"]
+    assert all(Path(name).read_bytes() == b"go" for name in REFUSED)
+
+
+def test_a_file_of_unknown_format_is_read_and_not_written() -> None:
+    Path("notes.xyz").write_bytes(b"go")
+    refusal = f"edit-gec: notes.xyz: cannot write a file of unknown format; {ADVICE}\n"
+    assert run("correct", "notes.xyz") == (0, b"goes", "")
+    assert run("correct", "--check", "notes.xyz") == (2, b"", "notes.xyz: 1 edits\n")
+    assert run("correct", "-q", "-w", "notes.xyz") == (2, b"", refusal)
+    assert Path("notes.xyz").read_bytes() == b"go"
+
+
+@pytest.mark.parametrize("forced", [["--lines"], ["--read-as", "text"]])
+@pytest.mark.parametrize("name", ["notes.xyz", "cues.srt"])
+def test_a_named_file_is_taken_for_text_when_asked(forced: list[str], name: str) -> None:
+    Path("sub").mkdir()
+    put(sub__a=b"go")
+    for path in (name, f"sub/{name}"):
+        Path(path).write_bytes(b"go")
+    assert run("correct", "-q", "-w", *forced, name, "sub") == (0, b"", "")
+    assert Path(name).read_bytes() == Path("sub/a.txt").read_bytes() == b"goes"
+    assert Path(f"sub/{name}").read_bytes() == b"go"
+
+
+def test_exclude_is_for_named_files_too_when_forced() -> None:
+    Path("pyproject.toml").write_text("[tool.edit-gec]\nexclude = ['vendor', 'docs/old*']\n")
+    put(a=b"go", vendor__deep__b=b"go", docs__old=b"go")
+    Path("c.py").write_bytes(b"go")
+    named = ["a.txt", "vendor/deep/b.txt", "docs/old.txt", "vendor"]
+    assert run("correct", *named) == (0, b"goes" * 3, "")
+    assert run("correct", "--force-exclude", *named, "c.py") == (0, b"goes", "")
+    status, out, talk = run("correct", "--force-exclude", "-v", *named, "c.py")
+    assert (status, out) == (0, b"goes") and talk.count("skipped ") == 4
+    assert "skipped c.py: cannot correct code" in talk and "skipped vendor: excluded in pyproject.toml" in talk
+    assert run("correct", "--force-exclude", "-w", "docs/old.txt") == (0, b"", "0 files changed, 0 edits\n")
+    assert run("correct", "--force-exclude", stdin=b"go") == (0, b"goes", "")
+
+
+def test_formats_agree_on_the_corrected_text() -> None:
+    text = codecs.BOM_UTF8 + "She go 🏠.\r\nfine\nI dont\n".encode()
+    put(a=text, b=b"fine\n")
+    status, corrected, _ = run("correct", "a.txt")
+    assert (status, corrected) == (0, codecs.BOM_UTF8 + "She goes 🏠.\r\nfine\nI don't\n".encode())
+
+    first, second = json.loads(run("correct", "a.txt", "b.txt", "--format", "json")[1])
+    assert [json.loads(line) for line in run("correct", "a.txt", "b.txt", "--format", "jsonl")[1].splitlines()] == [
+        first,
+        second,
+    ]
+    assert (first["path"], second) == ("a.txt", {"schema": 1, "path": "b.txt", "edits": []})
+    rebuilt = text.removeprefix(codecs.BOM_UTF8)
+    for edit in reversed(first["edits"]):
+        rebuilt = rebuilt[: edit["start_utf8"]] + edit["replacement"].encode() + rebuilt[edit["end_utf8"] :]
+    assert codecs.BOM_UTF8 + rebuilt == corrected
+
+    log = json.loads(run("correct", "a.txt", "b.txt", "--format", "sarif")[1])
+    assert [result["message"]["text"] for result in log["runs"][0]["results"]] == [
+        "“go” → “goes” (97%)",
+        "“dont” → “don't” (90%)",
+    ]
+    diff = run("correct", "--diff", str(Path("a.txt").resolve()), "b.txt")[1]
+    subprocess.run(["patch", "-p1", "--binary", "--fuzz=0"], input=diff, check=True, capture_output=True)
+    assert Path("a.txt").read_bytes() == corrected
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.txt", b"two\nlines.txt", b"-n.txt", "ü 🏠.txt".encode()])
+def test_any_file_name(name: bytes) -> None:
+    path = Path(os.fsdecode(name))
+    try:
+        path.write_bytes(b"go")
+    except OSError:
+        pytest.skip("this file system refuses the name")
+    assert json.loads(run("correct", "--format", "json", "--", path)[1])[0]["path"] == str(path)
+    assert json.loads(run("correct", "--format", "jsonl", ".")[1])["path"] == f"./{path}"
+    for form in ("sarif", "github"):
+        assert run("correct", "--format", form, "--verbose", "--", path)[0] == 0
+    diff = run("correct", "--diff", "--", path)[1]
+    subprocess.run(["git", "apply"], input=diff, check=True, capture_output=True)
+    assert path.read_bytes() == b"goes"
+
+
+def test_words_to_leave_alone_and_settings() -> None:
+    put(a=b"go teh dont becuase", words=b"go\n")
+    assert run("correct", "a.txt", "--dictionary", "words.txt")[1] == b"go the don't because"
+    Path("pyproject.toml").write_text(
+        "[tool.edit-gec]\ndictionary = ['dont']\nmin-confidence = 0.7\nexclude = ['w*']\n"
+    )
+    assert run("correct", ".", "--dictionary", "words.txt")[1] == b"go teh dont because"
+    assert run("correct", ".", "--min-confidence", "0.1")[1] == b"goes the dont because"
+    Path("pyproject.toml").write_text("[tool.edit-gec]\nmodel = 'no-such'\n")
+    assert run("correct", ".") == (1, b"", "edit-gec: model no-such: no such model or folder\n")
+    assert run("correct", "--model", "edit5-mini", "a.txt")[0] == 0
+    Path("pyproject.toml").write_text("[tool.edit-gec]\nmodle = 'no-such'\n")
+    assert run("correct", ".")[2].startswith(
+        f"edit-gec: {Path('pyproject.toml').resolve()}: [tool.edit-gec] has no set"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("missing.txt", "missing.txt: cannot read: No such file"),
+        ("empty", "empty: no text files"),
+        ("binary.txt", "binary.txt: binary file (NUL"),
+        ("latin.txt", "latin.txt: byte 4 (0xe9) on line 1 is not UTF-8"),
+        ("locked.txt", "locked.txt: cannot write: read-only; file unchanged"),
+    ],
+)
+def test_bad_files_are_one_line_and_the_good_ones_are_done(name: str, complaint: str) -> None:
+    put(a=BAD, z=BAD, binary=b"go\0\1", latin=b"caf\xe9 go", locked=b"go")
+    Path("locked.txt").chmod(0o444)
+    Path("empty").mkdir()
+    before = Path(name).read_bytes() if Path(name).is_file() else None
+    status, out, talk = run("correct", "-w", "a.txt", name, "z.txt")
+    assert (status, out) == (1, b"")
+    first, summary = talk.splitlines()
+    assert first.startswith(f"edit-gec: {complaint}")
+    assert summary == "2 files changed, 2 edits"
+    assert Path("a.txt").read_bytes() == Path("z.txt").read_bytes() == GOOD
+    assert (Path(name).read_bytes() if Path(name).is_file() else None) == before
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        ([], "required: COMMAND"),
+        (["corect"], "invalid choice: 'corect'"),
+        (["correct", "--min-confidence", "1.5"], "must be a number from 0 to 1, not '1.5'"),
+        (["correct", "--min-confidence", "nan"], "must be a number from 0 to 1"),
+        (["correct", "--threads", "0"], "must be a whole number from 1, not '0'"),
+        (["correct", "--batch-size", "x"], "must be a whole number from 1, not 'x'"),
+        (["correct", "--device", "toaster"], "must be cpu, cuda or cuda:N, not 'toaster'"),
+        (["correct", "-w"], "--write needs files"),
+        (["correct", "-w", "a.txt", "-"], "--write needs files"),
+        (["correct", "-w", "--check", "a.txt"], "--check changes nothing"),
+        (["correct", "--diff", "--inline"], "not allowed with argument"),
+        (["correct", "--format", "xml"], "invalid choice: 'xml'"),
+        (["correct", "-q", "-v"], "not allowed with argument"),
+    ],
+)
+def test_wrong_usage(args: list[str], complaint: str) -> None:
+    status, out, talk = run(*args)
+    assert (status, out) == (2, b"")
+    assert complaint in talk and "Traceback" not in talk
+
+
+def test_one_line_of_5_mb() -> None:
+    text = (b"She go home. " + b"The sky was blue and it did not rain until the evening. " * 9) * 10_000
+    status, out, _ = run("correct", stdin=text)
+    assert (status, out) == (0, text.replace(b"go", b"goes"))
+    status, out, _ = run("correct", "--format", "jsonl", stdin=text)
+    assert json.loads(out)["edits"][-1]["start_utf16"] == text.rindex(b"go")
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """A shell starts background jobs with Ctrl-C ignored, and children inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupt_is_one_line_and_harms_no_file(interruptible: None) -> None:
+    put(a=b"SLOW go")
+    with subprocess.Popen([*STAND_IN, "correct", "-v", "-w", "a.txt"], stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None and b"loaded" in child.stderr.readline()
+        child.send_signal(signal.SIGINT)
+        assert child.stderr.read() == b"edit-gec: interrupted\n"
+    assert child.returncode == 130
+    assert os.listdir() == ["a.txt"] and Path("a.txt").read_bytes() == b"SLOW go"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_nobody_reads_the_output(monkeypatch: pytest.MonkeyPatch, unbuffered: str) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    put(a=b"She go home.\n" * 100_000)
+    script = '"$@" | head -c 3; echo " ${PIPESTATUS[0]}"'
+    done = subprocess.run(["bash", "-c", script, "-", *STAND_IN, "correct", "a.txt"], capture_output=True, timeout=60)
+    assert (done.stdout, done.stderr) == (b"She 141\n", b"")
+
+
+def test_output_cannot_be_written() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*STAND_IN, "correct"], input=BAD, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == b"edit-gec: cannot write to standard output: No space left on device\n"
+    script = '"$@" <&-; echo $?; echo go | "$@" >&-; echo $? >&2'
+    done = subprocess.run(["bash", "-c", script, "-", *STAND_IN, "correct"], capture_output=True, timeout=60)
+    assert done.stdout == b"1\n"
+    assert done.stderr.decode().splitlines() == [
+        "edit-gec: standard input is closed; name a file or pipe a text in",
+        "edit-gec: standard output is closed; use --write to correct files in place",
+        "1",
+    ]
+
+
+def on_terminal(args: list[str], **env: str) -> str:
+    """What a terminal gets from standard output and standard error together."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*STAND_IN, *args], stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env={**os.environ, **env}
+    ):
+        os.close(theirs)
+        seen = b""
+        try:
+            while block := os.read(ours, 4096):
+                seen += block
+        except OSError:  # what Linux says when the other side is closed
+            pass
+    os.close(ours)
+    return seen.decode()
+
+
+def test_colors_on_a_terminal_only_and_not_with_no_color() -> None:
+    put(a=b"She go")
+    command = ["correct", "--inline", "a.txt"]
+    assert on_terminal(command, TERM="xterm") == "She \x1b[31mgo\x1b[0m\x1b[32mgoes\x1b[0m"
+    assert on_terminal(command, TERM="xterm", NO_COLOR="1") == "She [-go-]{+goes+}"
+    assert on_terminal(command, TERM="dumb") == "She [-go-]{+goes+}"
+    assert run(*command)[1] == b"She [-go-]{+goes+}"
+
+
+def test_progress_bar_on_long_work_on_a_terminal() -> None:
+    put(a=b"SLOW go")
+    assert "correcting" in on_terminal(["correct", "a.txt"], TERM="xterm")
+    assert on_terminal(["correct", "-q", "a.txt"], TERM="xterm") == "SLOW goes"
+
+
+def test_help_and_version_need_no_heavy_module() -> None:
+    script = (
+        "import sys\nfrom edit_gec.cli.main import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'rich', 'transformers', 'spacy', 'sentencepiece'} & set(sys.modules)\n"
+        "print(sorted(heavy), len(sys.modules), file=sys.stderr)"
+    )
+    for args in (["--help"], ["correct", "--help"], ["--version"]):
+        status, out, talk = run(*args, command=[sys.executable, "-c", script])
+        assert (status, talk[:3]) == (0, "[] ") and out, talk
+    assert b"exit status:" in run("correct", "--help", command=EDIT_GEC)[1]
+    assert run("--version", command=EDIT_GEC)[1].startswith(b"edit-gec ")
+
+
+@pytest.mark.parametrize("name", ["score", "train"])
+def test_a_command_whose_extra_is_missing_says_which(name: str) -> None:
+    module = {"score": "edit_gec.cli.score", "train": "edit_gec.training.run"}[name]
+    start = f"import sys\nfrom edit_gec.cli.main import main\nsys.modules['{module}'] = None\n"
+    script = f"{start}sys.exit(main(['{name}']))"
+    status, out, talk = run(command=[sys.executable, "-c", script])
+    assert (status, out) == (1, b"")
+    assert talk == f"edit-gec: {name} needs {module}; install it: pip install 'edit-gec[{name}]'\n"
+
+
+@pytest.mark.parametrize("name", ["score", "train"])
+def test_other_commands_are_mounted(name: str) -> None:
+    status, out, _ = run(name, "--help", command=EDIT_GEC)
+    assert status == 0 and b"usage: edit-gec " + name.encode() in out
+
+
+def test_explain() -> None:
+    pytest.importorskip("errant")
+    put(a=b"She go home.\n")
+    assert run("correct", "--explain", "a.txt") == (
+        0,
+        b"She goes home.\n",
+        "a.txt:1:5: subject-verb agreement: 'go' -> 'goes' (97%) [R:VERB:SVA]\n",
+    )
+
+
+@pytest.mark.parametrize("missing", ["edit_gec.annotation.explain", "spacy"])
+def test_explain_without_its_extra_says_so(missing: str) -> None:
+    script = f"import runpy, sys\nsys.modules['{missing}'] = None\nrunpy.run_path({STAND_IN[1]!r}, run_name='__main__')"
+    command = [sys.executable, "-c", script]
+    status, out, talk = run("correct", "--explain", stdin=b"She go home.\n", command=command)
+    assert (status, out) == (1, b"")
+    assert talk.startswith("edit-gec: ") and "pip install 'edit-gec[score]'" in talk and talk.count("\n") == 1
+
+
+# ---------------------------------------------------------------- the whole path, with a model
+
+
+DOCUMENTS = {
+    "a.md": "# My dog\r\n\r\nShe walked `home 🏠` with *her* dog.\r\nIt rained.".encode(),
+    "b.txt": codecs.BOM_UTF16_LE + "The rain has not stopped\nsince Monday.\n\nWe like it.\n".encode("utf-16-le"),
+    "c.txt": codecs.BOM_UTF8 + b"They said so.\n",
+    "empty.txt": b"",
+    "blank.txt": b" \r\n\t\n",
+}
+LINES = [b"She walked home\r\n", b"with her dog.\n", b"\n", b"The rain has"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real model folder, tiny and never trained, with random weights that change something in most of our texts."""
+    import torch
+
+    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+    from edit_gec.modeling.tokenizer import Tokens, train_vocabulary
+
+    folder = tmp_path_factory.mktemp("model")
+    corpus = folder / "corpus.txt"
+    corpus.write_text("She walked home with her dog.\nThe rain has not stopped since Monday, they said.\n" * 50)
+    train_vocabulary(corpus, folder, size=288, threads=1)
+    slots = 48
+    vocab_size = Tokens.load(folder, slots).size
+    config = EdiT5Config(vocab_size=vocab_size, slots=slots, d_model=32, d_ff=64, num_heads=2, num_layers=2)
+    for seed in range(100):
+        torch.manual_seed(seed)
+        network = EdiT5(config)
+        with torch.no_grad():
+            network.tag_head.weight *= 100  # or all pieces get the same tag
+        network.save(folder)
+        corrector = Corrector.load(folder)
+        texts = [_text(name) for name in DOCUMENTS] + [line.decode() for line in LINES]
+        changed = [correction.edits != () for correction in corrector.correct_batch(texts)]
+        if sum(changed[: len(DOCUMENTS)]) == 3 and any(changed[len(DOCUMENTS) :]):
+            return folder
+    raise AssertionError("none of 100 random models changes the three texts with words and one of the lines")
+
+
+def _encoding(name: str) -> str:
+    return {"b.txt": "utf-16", "c.txt": "utf-8-sig"}.get(name, "utf-8")
+
+
+def _text(name: str) -> str:
+    return DOCUMENTS[name].decode(_encoding(name))
+
+
+@pytest.fixture
+def here(model: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[int, bytes]]:
+    """edit-gec correct with that model in this process, where torch is imported already: (exit status, output)."""
+
+    def correct(*args: str) -> tuple[int, bytes]:
+        status = main(["correct", "--model", str(model), *args])
+        return status, capfdbinary.readouterr().out
+
+    return correct
+
+
+def test_a_real_model_gives_one_answer_in_every_form(model: Path, here: Callable[..., tuple[int, bytes]]) -> None:
+    for name, data in DOCUMENTS.items():
+        Path(name).write_bytes(data)
+    expected = {}
+    for each in json.loads(here("--format", "json", ".")[1]):
+        name = each["path"].removeprefix("./")
+        text = _text(name)
+        for edit in reversed(each["edits"]):
+            assert text[edit["start"] : edit["end"]] == edit["original"]
+            text = text[: edit["start"]] + edit["replacement"] + text[edit["end"] :]
+        expected[name] = text.encode(_encoding(name))
+    assert sorted(expected) == sorted(DOCUMENTS)
+    assert sum(expected[name] != DOCUMENTS[name] for name in DOCUMENTS) == 3
+    assert b"`home \xf0\x9f\x8f\xa0`" in expected["a.md"]
+    assert here("--check", ".") == (2, b"")
+    diff = here("--diff", "a.md", "c.txt")[1]
+
+    real = [*EDIT_GEC, "correct", "--model", str(model), "--threads", "1"]
+    assert run(".", command=real) == (0, b"".join(expected[name] for name in sorted(expected)), "")
+    assert run("-q", "-w", ".", command=real) == (0, b"", "")
+    assert {name: Path(name).read_bytes() for name in expected} == expected
+    for name in ("a.md", "c.txt"):
+        Path(name).write_bytes(DOCUMENTS[name])
+    subprocess.run(["patch", "-p1", "--binary", "--fuzz=0"], input=diff, check=True, capture_output=True)
+    assert {name: Path(name).read_bytes() for name in expected} == expected
+
+
+def test_lines_are_texts_of_their_own(here: Callable[..., tuple[int, bytes]]) -> None:
+    Path("all.txt").write_bytes(b"".join(LINES))
+    for number, line in enumerate(LINES):
+        Path(f"{number}.txt").write_bytes(line)
+    together = here("--lines", "all.txt")
+    assert together == here("--lines", "0.txt", "1.txt", "2.txt", "3.txt")
+    assert together[1] != b"".join(LINES)
+
+
+def test_precision(model: Path, here: Callable[..., tuple[int, bytes]]) -> None:
+    text = b"".join(LINES)
+    Path("all.txt").write_bytes(text)
+    half = Corrector.load(model, dtype="bfloat16")
+    assert next(half.model.parameters()).dtype == torch.bfloat16
+    wanted = half.correct(text.decode(), lines=True, markup=False).corrected
+    assert here("--lines", "--dtype", "bfloat16", "all.txt") == (0, wanted.encode())
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_numbers_that_the_processor_does_not_compute_in(
+    slow: bool, model: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("edit_gec.modeling.onednn.computes", lambda dtype, device: not slow)
+    Path("a.txt").write_text("She go.")
+    assert main(["correct", "--model", str(model), "--dtype", "bfloat16", "a.txt"]) == 0
+    assert ("does not compute in bfloat16" in capfd.readouterr().err) == slow
+    assert main(["correct", "--model", str(model), "a.txt"]) == 0
+    assert capfd.readouterr().err == "", "nothing to say of float32"
+
+
+def _truncate(model: Path) -> None:
+    weights = (model / "model.safetensors").read_bytes()
+    (model / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+
+
+def _reshape(model: Path) -> None:
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "d_model": 64}))
+
+
+BREAK = {
+    "truncated weights": _truncate,
+    "empty weights": lambda model: (model / "model.safetensors").write_bytes(b""),
+    "no weights": lambda model: (model / "model.safetensors").unlink(),
+    "wrong shape": _reshape,
+    "config not JSON": lambda model: (model / "config.json").write_text("{"),
+    "config a list": lambda model: (model / "config.json").write_text("[]"),
+    "config of another kind": lambda model: (model / "config.json").write_text('{"model_type": "bert"}'),
+    "config with a wrong type": lambda model: (model / "config.json").write_text(
+        (model / "config.json").read_text().replace('"num_heads": 2', '"num_heads": "two"')
+    ),
+    "no config": lambda model: (model / "config.json").unlink(),
+    "no vocabulary": lambda model: (model / "spiece.model").unlink(),
+    "broken vocabulary": lambda model: (model / "spiece.model").write_bytes(b"not a vocabulary"),
+}
+
+
+@pytest.mark.parametrize("way", BREAK)
+def test_broken_models_are_one_line(model: Path, folder: Path, way: str, capfd: pytest.CaptureFixture[str]) -> None:
+    put(a=BAD)
+    broken = folder / "broken"
+    shutil.copytree(model, broken)
+    BREAK[way](broken)
+    assert main(["correct", "-w", "--model", str(broken), "a.txt"]) == 1
+    out, talk = capfd.readouterr()
+    assert out == "" and talk.startswith("edit-gec: ") and talk.count("\n") == 1
+    assert str(broken) in talk or "num_heads is 'two'" in talk
+    assert Path("a.txt").read_bytes() == BAD
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["--model", "no-such-model"], "no-such-model"),
+        (["--model", ""], "model"),
+        (["--device", "cuda:99"], "cuda:99"),
+    ],
+)
+def test_wrong_model_or_device_is_one_line(
+    model: Path, args: list[str], complaint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(a=BAD)
+    assert main(["correct", "--model", str(model), "a.txt", *args]) == 1
+    out, talk = capfd.readouterr()
+    assert out == "" and talk.startswith("edit-gec: ") and talk.count("\n") == 1 and complaint in talk
+
+
+def test_interrupt_while_torch_is_imported(model: Path, interruptible: None) -> None:
+    """A KeyboardInterrupt there ends in C++ now and then, and aborts."""
+    put(a=BAD)
+    with subprocess.Popen([*EDIT_GEC, "correct", "--model", str(model), "a.txt"], stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None
+        while child.poll() is None and "libtorch" not in Path(f"/proc/{child.pid}/maps").read_text():
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        talk = child.stderr.read()
+    assert (child.returncode, talk) == (130, b"edit-gec: interrupted\n")
+
+
+def test_the_shipped_model_corrects(folder: Path) -> None:
+    try:
+        find_model("edit5-mini")
+    except InputError:
+        pytest.skip("no trained model in this checkout")
+    put(a=b"I like it becuase it is good.\r\n")
+    status, out, talk = run("correct", "a.txt", command=EDIT_GEC)
+    assert (status, out, talk) == (0, b"I like it because it is good.\r\n", "")

@@ -1,0 +1,83 @@
+"""Corpora on a Ray cluster of this machine: the same bytes as without it, also when it breaks."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.corpus_cli import (
+    DEADLY,
+    FAULTY,
+    FRAGILE,
+    begin,
+    corpus,
+    kill,
+    once_each,
+    parts,
+    read,
+    rows,
+    set_aside,
+    wait_for_units,
+    write_jsonl,
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed"),
+]
+
+
+def test_ray_does_what_processes_do_also_where_things_break(tmp_path: Path, model_folder: Path) -> None:
+    """Actors die of a row, the model fails at another, files and rows are broken, the driver is killed."""
+    values = rows(60)
+    values[30]["text"] = f"The {DEADLY} looked at me."
+    values[45]["text"] = f"A {FAULTY} was in the machine."
+    source, output, reference = tmp_path / "in", tmp_path / "out", tmp_path / "reference"
+    file = write_jsonl(source / "a.jsonl", [*values, {"id": 60, "text": None}])
+    with file.open("ab") as more:
+        more.write(b'{"id": 61, "text": "caf\xe9"}\n{"id": 62}\n')
+    (source / "b.parquet").write_bytes(b"PAR1 no")
+    options = ("--model", model_folder, "--no-types", "--unit-size", "1500")
+    process = begin(source, output, *options, "--engine", "ray", env=FRAGILE)
+    wait_for_units(output, 1, process)
+    kill(process)
+    (output / "a-000002.jsonl").unlink(missing_ok=True)
+    journal = output / "__job__" / "journal.jsonl"
+    first, *_ = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(first)  # what was done but not yet told is done again
+    said = corpus(source, output, *options, "--engine", "ray", env=FRAGILE, status=1)
+    assert "1 of " in said and "parts are there already" in said and "1 files could not be read" in said
+    good = [value for n, value in enumerate(values) if n not in (30, 45)]
+    assert once_each(output, [*good, {"id": 60, "text": None}]) and any(row["edits"] for row in read(output))
+    assert [(bad["row"], bad["reason"].partition(":")[0]) for bad in set_aside(output)] == [
+        (None, "not readable as Parquet"),
+        (31, "killed 2 workers"),
+        (46, "correction failed"),
+        (62, "not UTF-8"),
+        (63, "no column 'text'"),
+    ]
+    corpus(source, reference, *options, env=FRAGILE, status=1)
+    assert [part.name for part in parts(output)] == [part.name for part in parts(reference)]
+    assert list(map(without_confidence, read(output))) == list(map(without_confidence, read(reference)))
+    assert set_aside(output) == set_aside(reference)
+
+
+def without_confidence(row: dict[str, Any]) -> dict[str, Any]:
+    """Its last digits depend on what was in the batch, and a row at which workers die changes the batches."""
+    return {**row, "edits": [{**edit, "confidence": None} for edit in row["edits"]]}
+
+
+def test_ray_stops_at_a_model_that_fails_at_everything(tmp_path: Path, model_folder: Path) -> None:
+    source = write_jsonl(tmp_path / "a.jsonl", [{"id": n, "text": f"{FAULTY} {n}"} for n in range(5)])
+    options = ("--model", model_folder, "--no-types", "--engine", "ray")
+    said = corpus(source, tmp_path / "out", *options, env=FRAGILE, status=1)
+    assert "IndexError: a gremlin" in said and "a worker failed" in said and not parts(tmp_path / "out")
+
+
+def test_no_cluster(tmp_path: Path, model_folder: Path) -> None:
+    source = write_jsonl(tmp_path / "a.jsonl", rows(3))
+    arguments = ("--model", model_folder, "--no-types", "--engine", "ray", "--address", "127.0.0.1:1")
+    said = corpus(source, tmp_path / "out", *arguments, status=1)
+    assert "--address 127.0.0.1:1: no Ray cluster there" in said

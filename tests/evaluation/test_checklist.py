@@ -1,0 +1,169 @@
+"""Cases: reading them, what passes, what a second correction shows, and the command around them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from edit_gec.cli.main import main
+from edit_gec.errors import InputError
+from edit_gec.evaluation.checklist import Case, as_data, judge, read, read_plain, table
+
+CASES = [
+    {"kind": "names", "text": "Siobhan moved to Kraków."},
+    {"kind": "names", "text": "The teh of Teheran."},
+    {"kind": "spelling", "text": "It is teh end.", "accept": ["It is the end.", "It's the end."]},
+    {"kind": "spelling", "text": "Nothing happens here", "accept": ["Nothing happens here."]},
+]
+SED = "sed s/teh/the/ {in} > {out}"
+GROWS = "sed s/$/!/ {in} > {out}"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "cases.jsonl"
+    path.write_text("\n\n".join(json.dumps(case) for case in CASES) + "\n", encoding="utf-8")
+    return path
+
+
+def test_what_passes() -> None:
+    assert Case("x", "Fine.").passes("Fine.") and not Case("x", "Fine.").passes("Fine!")
+    wrong = Case("x", "Its late.", ("It's late.", "It is late."))
+    assert wrong.passes("It is late.") and not wrong.passes("Its late.") and not wrong.passes("It was late.")
+
+
+def test_shares_by_kind(file: Path) -> None:
+    judged = judge(file, SED)
+    assert judged.kinds == {"names": (1, 2), "spelling": (1, 2)} and (judged.passed, judged.changed) == (2, 2)
+    assert judged.changed_again == 0
+    nothing = judge(file, "none")
+    assert nothing.kinds == {"names": (2, 2), "spelling": (0, 2)} and nothing.changed == 0
+    assert judge(file, GROWS).changed_again == 4
+
+
+def test_what_is_shown(file: Path) -> None:
+    shown = table([judge(file, SED)])
+    for line in (
+        "cases.jsonl, sed s/teh/the/ {in} > {out}: passed, of, %",
+        "  names                   1    2   50.0",
+        "  all                     2    4   50.0",
+        "  changed: 2 of 4 (50.0 %); corrected again: 0 of 4 (0.0 %)",
+        "  failed, names: The teh of Teheran.\n      -> The the of Teheran.",
+        "  failed, spelling: Nothing happens here\n      -> left alone",
+    ):
+        assert line + "\n" in shown
+    assert "Siobhan" not in shown
+    (row,) = as_data([judge(file, GROWS)])
+    assert row["kinds"] == {"names": [0, 2], "spelling": [0, 2]} and len(row["failed"]) == 4
+    assert row["again"][0] == ["Siobhan moved to Kraków.", "Siobhan moved to Kraków.!", "Siobhan moved to Kraków.!!"]
+    assert row["signature"].startswith("CASES|set:cases.jsonl:")
+
+
+NAMED = {
+    "kind": "its", "writer": "native", "text": "🙂 its late, teh end.", "error": "its", "fixed": ["it's", "It's"],
+    "accept": ["🙂 It's late, the end."], "twin": "Its roof is old.",
+}  # fmt: skip
+
+
+def named(tmp_path: Path, **changes: object) -> Path:
+    path = tmp_path / "named.jsonl"
+    path.write_text(json.dumps(NAMED | changes) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_named_error_and_its_twin(tmp_path: Path) -> None:
+    case, twin = read(named(tmp_path))
+    assert case.groups == ("native", "short", "more errors", "emoji")
+    assert (twin.kind, twin.text, twin.accept, twin.error) == ("its, twin", "Its roof is old.", (), "")
+    assert case.lost_its_error("🙂 it's late, teh end.") and not case.passes("🙂 it's late, teh end.")
+    for still in (case.text, "🙂 its late, the end.", "🙂 late, the end.", "🙂 it's its, teh end.", "🙂 bit's late."):
+        assert not case.lost_its_error(still)
+    (one, _) = read(named(tmp_path, text="its late " + "so " * 13, accept=["it's late " + "so " * 13]))
+    assert one.groups == ("native", "long", "one error")
+    (one, _) = read(named(tmp_path, writer="", text="Bits, its.", accept=["Bits, it's."]))
+    assert one.groups == ("short", "one error")
+
+
+@pytest.mark.parametrize(
+    ("system", "wrong", "right", "gone"),
+    [
+        ("none", 0, 1, 0),
+        ("sed s/its/it\\'s/ {in} > {out}", 0, 1, 1),
+        ("sed s/its/It\\'s/\\;s/teh/the/ {in} > {out}", 1, 1, 1),
+        ("sed s/[Ii]ts/It\\'s/ {in} > {out}", 0, 0, 1),
+    ],
+)
+def test_counts_of_named_errors(system: str, wrong: int, right: int, gone: int, tmp_path: Path) -> None:
+    judged = judge(named(tmp_path), system)
+    assert (judged.wrong, judged.right, judged.errors_gone) == ((wrong, 1), (right, 1), {"its": (gone, 1)})
+    shown = table([judged])
+    assert f"named errors gone: {gone} of 1; left alone: {right} of 1\n" in shown
+    assert f"corrected: {wrong} of 1 (emoji {wrong}/1, more errors {wrong}/1, native" in shown
+    (row,) = as_data([judged])
+    assert row["errors_gone"] == {"its": [gone, 1]} and row["groups"]["emoji"] == [wrong, 1]
+    assert row["kinds"] == {"its": [wrong, 1], "its, twin": [right, 1]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"error": "it"}, "the words of error must be in the text"),
+        ({"fixed": ["its"]}, "those of fixed in each accepted correction"),
+        ({"accept": ["🙂 It is late, the end."]}, "those of fixed in each accepted correction"),
+        ({"accept": []}, "those of fixed in each accepted correction"),
+        ({"writer": 1}, "writer, error, fixed and twin must be strings"),
+        ({"fixed": [1]}, "writer, error, fixed and twin must be strings"),
+        ({"twin": "a\nb"}, "a text is one line"),
+    ],
+)
+def test_broken_named_errors(changes: dict[str, object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"named.jsonl, line 1: .*{message}"):
+        read(named(tmp_path, **changes))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "line 2: expected"),
+        ("[]", "line 2: expected"),
+        ('{"kind": "x"}', "line 2: expected"),
+        ('{"kind": "x", "text": ""}', "line 2: kind, text and accepted corrections must be strings"),
+        ('{"kind": "x", "text": 3}', "line 2: kind, text and accepted corrections must be strings"),
+        ('{"kind": "x", "text": "a", "accept": [1]}', "line 2: kind, text and accepted"),
+        ('{"kind": "x", "text": "a", "accept": 1}', "line 2: expected"),
+        ('{"kind": "x", "text": "a\\nb"}', "line 2: a text is one line"),
+        ('{"kind": "x", "text": "a", "accept": ["a", "b"]}', "line 2: a text is one line, and none of its own"),
+    ],
+)
+def test_broken_cases(line: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text('{"kind": "x", "text": "fine"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=message) as raised:
+        read(path)
+    assert str(path) in str(raised.value)
+
+
+def test_empty_files(tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.write_text("\n \n", encoding="utf-8")
+    with pytest.raises(InputError, match="no cases in it"):
+        read(path)
+    with pytest.raises(InputError, match="no text in it"):
+        read_plain(path)
+
+
+def test_the_command(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "--cases", str(file), "--system", SED, "--system", "none", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["system"], row["passed"]) for row in rows] == [(SED, 2), ("none", 2)]
+    text = tmp_path / "any.txt"
+    text.write_text("One line.\n\nAnother line.\n", encoding="utf-8")
+    assert main(["score", "--again", str(text), "--system", GROWS]) == 0
+    shown = capsys.readouterr().out
+    assert "changed: 2 of 2 (100.0 %); corrected again: 2 of 2 (100.0 %)" in shown and "failed" not in shown
+    assert main(["score", "--cases", str(file), "--hyp", str(text)]) == 1
+    assert "--system, not --hyp" in capsys.readouterr().err
+    assert main(["score", "--cases", str(file), "--clean", str(text), "--system", "none"]) == 1
+    assert "give one test set" in capsys.readouterr().err

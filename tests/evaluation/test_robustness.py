@@ -1,0 +1,98 @@
+"""The model that we ship, on texts written for it: what it must leave alone, and simple errors that it must see.
+
+One floor for all kinds of a list, never one for a kind: a kind has about ten cases, and one of them more or less must
+not decide which model is shipped. Kinds are reported: in the model card, in the message of a floor that fails, and by
+`edit-gec score --cases tests/robustness/*.jsonl --system edit-gec`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edit_gec.evaluation.checklist import Judged, judge, read, table
+
+FOLDER = Path(__file__).parents[1] / "robustness"
+LEAVE_ALONE, CORRECT, OBVIOUS = (FOLDER / f"{name}.jsonl" for name in ("leave_alone", "correct", "obvious"))
+# What is promised, in per cent: of the right texts of a list left alone, of the wrong ones corrected, of all unchanged
+# when corrected a second time.
+LEFT_ALONE = {LEAVE_ALONE: 95, OBVIOUS: 95}
+CORRECTED = {CORRECT: 55, OBVIOUS: 55}
+UNCHANGED = 98
+
+
+def floor(cases: int, promised: int) -> int:
+    """The 1 % quantile of Binomial(cases, promised / 100): the least count that does not contradict the promise.
+
+    A model that passes each case with the promised chance falls below it on less than one list in a hundred. Computed
+    in whole numbers: the chances are multiplied by 100**cases.
+    """
+    chances = (math.comb(cases, k) * promised**k * (100 - promised) ** (cases - k) for k in range(cases + 1))
+    return next(k for k, up_to_k in enumerate(accumulate(chances)) if 100 * up_to_k >= 100**cases)
+
+
+@given(st.integers(1, 40), st.integers(0, 100))
+def test_the_floor_is_the_quantile(cases: int, promised: int) -> None:
+    chances = [Fraction(1)]  # of each count, one case after another
+    for _ in range(cases):
+        failed, passed = Fraction(100 - promised, 100), Fraction(promised, 100)
+        chances = [a * failed + b * passed for a, b in zip([*chances, 0], [0, *chances], strict=True)]
+    least = floor(cases, promised)
+    assert sum(chances[:least]) < Fraction(1, 100) <= sum(chances[: least + 1])
+
+
+def test_one_case_more_or_less_does_not_decide() -> None:
+    assert floor(11, 40) == 1, "on eleven cases a floor says next to nothing"
+    assert (floor(120, 55), floor(214, 95)) == (53, 195)
+
+
+@pytest.fixture(scope="module")
+def judged() -> dict[Path, Judged]:
+    return {path: judge(path, "edit-gec") for path in (LEAVE_ALONE, CORRECT, OBVIOUS)}
+
+
+def test_the_lists() -> None:
+    alone, wrong = read(LEAVE_ALONE), read(CORRECT)
+    assert len({case.text for case in alone}) == len(alone) >= 150 and not any(case.accept for case in alone)
+    assert len({case.text for case in wrong}) == len(wrong) >= 60 and all(case.accept for case in wrong)
+    assert not {c.text for c in alone} & {c.text for c in wrong}
+
+
+def test_obvious_errors_are_balanced() -> None:
+    cases = read(OBVIOUS)
+    wrong, twins = cases[::2], cases[1::2]
+    assert len({case.text for case in cases}) == len(cases) == 240
+    assert all(case.error and twin.kind == f"{case.kind}, twin" for case, twin in zip(wrong, twins, strict=True))
+    assert max(Counter(case.kind for case in wrong).values()) <= 8, "no kind decides"
+    groups = Counter(group for case in wrong for group in case.groups)
+    assert groups["long"] == groups["short"] == 60 and groups["native"] + groups["learner"] == 120
+    assert min(groups["native"], groups["learner"]) >= 50 and groups["emoji"] >= 10 and groups["more errors"] >= 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", LEFT_ALONE, ids=lambda path: path.stem)
+def test_what_is_right_is_left_alone(path: Path, judged: dict[Path, Judged]) -> None:
+    alone, texts = judged[path].right
+    assert alone >= floor(texts, LEFT_ALONE[path]), table([judged[path]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", CORRECTED, ids=lambda path: path.stem)
+def test_what_is_wrong_is_corrected(path: Path, judged: dict[Path, Judged]) -> None:
+    corrected, texts = judged[path].wrong
+    assert corrected >= floor(texts, CORRECTED[path]), table([judged[path]])
+
+
+@pytest.mark.slow
+def test_a_corrected_text_stays_as_it_is(judged: dict[Path, Judged]) -> None:
+    texts = sum(len(one.outcomes) for one in judged.values())
+    assert texts - sum(one.changed_again for one in judged.values()) >= floor(texts, UNCHANGED), table(
+        [*judged.values()]
+    )

@@ -1,0 +1,140 @@
+"""Model folders from strangers: no code in them runs, no memory is taken for what is not there."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from edit_gec.corrector import Corrector
+from edit_gec.errors import InputError
+from edit_gec.modeling.checkpoint import INDEX, WEIGHTS, load_t5, read_config, read_tensors
+from edit_gec.modeling.tokenizer import FILE, Tokens
+
+GIGABYTE = 2**30
+
+
+class Exploit:
+    """Unpickled, it writes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (open, (self.path, "w"))
+
+
+def test_the_exploit_works(tmp_path: Path) -> None:
+    pickle.loads(pickle.dumps(Exploit(tmp_path / "harm"))).close()
+    assert (tmp_path / "harm").exists()
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", WEIGHTS, FILE])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_pickles_are_never_opened(model_folder: Path, tmp_path: Path, name: str, zipped: bool) -> None:
+    folder, harm = tmp_path / "model", tmp_path / "harm"
+    shutil.copytree(model_folder, folder)
+    if zipped:
+        torch.save(Exploit(harm), folder / name)
+    else:
+        (folder / name).write_bytes(pickle.dumps(Exploit(harm)))
+    if name in (WEIGHTS, FILE):
+        with pytest.raises(InputError, match="broken weights|not a SentencePiece model"):
+            Corrector.load(folder, threads=1)
+    else:
+        Corrector.load(folder, threads=1)
+        (folder / WEIGHTS).unlink()
+        with pytest.raises(InputError, match="is missing"):
+            Corrector.load(folder, threads=1)
+    assert not harm.exists()
+
+
+def header(content: bytes, length: int | None = None, data: bytes = b"") -> bytes:
+    return struct.pack("<Q", len(content) if length is None else length) + content + data
+
+
+def tensor(shape: list[int], offsets: list[int], dtype: str = "F32") -> bytes:
+    return json.dumps({"shared.weight": {"dtype": dtype, "shape": shape, "data_offsets": offsets}}).encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        header(b"{}", length=2**62),
+        header(b"{}", length=2**30),
+        header(b"[" * 50_000),
+        header(tensor([10**12], [0, 4 * 10**12])),
+        header(tensor([10**6, 10**6], [0, 16]), data=bytes(16)),
+        header(tensor([2**32, 2**32], [0, 0])),
+        header(tensor([-4], [0, 16]), data=bytes(16)),
+        header(tensor([4], [16, 0]), data=bytes(16)),
+        header(tensor([4], [0, 16], dtype="PICKLE"), data=bytes(16)),
+    ],
+)
+def test_weights_that_lie_about_their_size(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / WEIGHTS).write_bytes(content)
+    with pytest.raises(InputError, match="broken weights"):
+        read_tensors(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, '{"d_model": ' + "9" * 5000 + "}"])
+def test_json_without_end(content: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(InputError, match="not readable as JSON"):
+        read_config(tmp_path)
+    (tmp_path / INDEX).write_text(content)
+    with pytest.raises(InputError, match="not a weight index"):
+        read_tensors(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+def test_sizes_are_checked_before_memory_is_taken(model_folder: Path, tmp_path: Path) -> None:
+    """config.json asks for terabytes; the process may have four gigabytes of addresses."""
+    shutil.copytree(model_folder, tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    (tmp_path / "model" / "config.json").write_text(
+        json.dumps({**config, "d_model": 10**6, "d_ff": 10**6, "vocab_size": 10**6, "num_layers": 900})
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "edit_gec", "correct", "--model", str(tmp_path / "model")],
+        input="She go.", capture_output=True, text=True, timeout=300,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * GIGABYTE, 4 * GIGABYTE)),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is wanted" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_damaged_vocabulary(model_folder: Path, tmp_path: Path) -> None:
+    """Whatever byte is changed: an InputError, or a vocabulary that reads and writes."""
+    whole = (model_folder / FILE).read_bytes()
+    refused = 0
+    for seed in range(60):
+        chance, data = random.Random(seed), bytearray(whole)
+        for _ in range(chance.choice([1, 4])):
+            at = chance.randrange(len(data))
+            data[at : at + chance.randrange(3)] = bytes(chance.randrange(256) for _ in range(chance.randrange(3)))
+        (tmp_path / FILE).write_bytes(data)
+        try:
+            tokens = Tokens.load(tmp_path, 40)
+        except InputError as error:
+            refused += 1
+            assert "\n" not in str(error)
+        else:
+            tokens.decode(tokens.encode("She go home 🏠 it's.").ids)
+    assert 10 < refused < 60
+
+
+def test_a_folder_of_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is missing"):
+        load_t5(tmp_path)

@@ -1,0 +1,177 @@
+"""One encoder for drafter and target: the folder, the encoding that both read, and the corrector that encodes once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import SLOTS
+
+from edit_gec.corrector import Corrector
+from edit_gec.editing.decode import Options
+from edit_gec.errors import InputError
+from edit_gec.modeling import checkpoint, shared_encoder
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.quantization import packed, unpacked
+from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.performance.setup import Pair, Setup
+from edit_gec.speculative.decode import verify
+from edit_gec.speculative.drafters import Follow, edit5_drafter, edit5_writer
+from edit_gec.speculative.target import Target
+from edit_gec.speculative.verifier import Verifier
+
+SENTENCES = ["She go home .", "They was here again", "My brother walk to the the station every day.", "I"]
+SHAPE = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 3, "num_decoder_layers": 2}
+
+
+@pytest.fixture
+def folders(model: EdiT5, tokens: Tokens, tmp_path: Path) -> tuple[Path, Path]:
+    """An EdiT5 that edits, and a target with one more encoder layer on its encoder: edit5/ and t5/."""
+    vocabulary = tokens.processor.serialized_model_proto()
+    model.save(tmp_path / "edit5")
+    torch.manual_seed(0)
+    t5 = T5(T5Config(vocab_size=tokens.size, tie_word_embeddings=True, scale_decoder_outputs=True, **SHAPE))
+    shared_encoder.take_encoder(t5, model)
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for parameter in t5.decoder.parameters():
+            parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
+    shared_encoder.save(t5, tmp_path / "t5", tmp_path / "edit5")
+    for folder in ("edit5", "t5"):
+        (tmp_path / folder / FILE).write_bytes(vocabulary)
+    return tmp_path / "edit5", tmp_path / "t5"
+
+
+def test_the_encoder_is_stored_once(folders: tuple[Path, Path]) -> None:
+    edit5, t5 = folders
+    names = set(checkpoint.read_tensors(t5))
+    assert {name.split(".")[0] for name in names} == {"encoder", "decoder"}
+    assert {name.split(".")[2] for name in names if name.startswith("encoder.block")} == {"2"}
+    config = json.loads((t5 / "config.json").read_text())
+    assert config["encoder"] == "../edit5" and config["shared_layers"] == 2 and len(config["encoder_fingerprint"]) == 16
+    target = Target.load(t5, max_length=60)
+    assert target.edit5 is not None and target.sentinel and target.tokens.slots == SLOTS
+    elsewhere = t5.parent / "elsewhere"
+    shutil.copytree(t5, elsewhere / "t5")
+    shutil.copytree(edit5, elsewhere / "edit5")
+    assert Target.load(elsewhere / "t5", max_length=60).generate(SENTENCES) == target.generate(SENTENCES)
+
+
+def test_one_encoding_for_both(folders: tuple[Path, Path], model: EdiT5) -> None:
+    target = Target.load(folders[1], edit5=model, max_length=60)
+    assert target.edit5 is model
+    encoded = target.encode_shared(SENTENCES)
+    assert not encoded.states.requires_grad, "products of a model that is not trained are faster"
+    ids = torch.tensor([target.source_ids(SENTENCES[0])])
+    alone, _ = model.encode(ids, torch.ones_like(ids, dtype=torch.bool))
+    assert encoded.edit5 is not None
+    torch.testing.assert_close(encoded.edit5[0, : ids.shape[1]], alone[0], atol=1e-5, rtol=0)
+    plain = target.model.encode(ids, torch.ones_like(ids, dtype=torch.bool))
+    torch.testing.assert_close(encoded.states[0, : ids.shape[1]], plain[0], atol=1e-5, rtol=0)
+
+
+def test_as_a_t5_of_its_own(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    """What is exported loads in transformers, and writes the same."""
+    from transformers import T5ForConditionalGeneration
+
+    target = Target.load(folders[1], max_length=60)
+    outputs = target.generate(SENTENCES)
+    target.export(tmp_path / "whole")
+    whole = Target.load(tmp_path / "whole", max_length=60)
+    assert whole.edit5 is None and whole.sentinel and whole.generate(SENTENCES) == outputs
+    theirs = T5ForConditionalGeneration.from_pretrained(tmp_path / "whole").eval()
+    for sentence, output in zip(SENTENCES, outputs, strict=True):
+        ids = torch.tensor([target.source_ids(sentence)])
+        generated = theirs.generate(ids, max_new_tokens=target.limit(sentence), do_sample=False)[0].tolist()
+        assert generated[1:] == output
+    with pytest.raises(InputError, match="not a complete T5, its encoder is ../edit5's"):
+        checkpoint.load_t5(folders[1])
+
+
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_the_corrector_encodes_once(folders: tuple[Path, Path], batch_size: int) -> None:
+    edit5, t5 = folders
+    corrector = Corrector.load(edit5, target=t5, batch_size=batch_size)
+    assert corrector.verifier is not None and corrector.verifier.target.edit5 is corrector.model
+    corrector.verifier.target.max_length = 60
+    runs: list[int] = []
+    hook = corrector.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
+    corrections = corrector.correct_batch(SENTENCES, lines=True)
+    hook.remove()
+    assert len(runs) == -(-len(SENTENCES) // batch_size)
+    apart = Corrector.load(edit5, target=t5, batch_size=batch_size)
+    assert apart.verifier is not None
+    apart.verifier.target = Target.load(t5, max_length=60)  # with an encoder of its own, the same one
+    assert [c.edits for c in apart.correct_batch(SENTENCES, lines=True)] == [c.edits for c in corrections]
+    summary = corrector.verifier.summary()
+    times = [summary[f"{part}_s"] for part in ("draft", "verify", "align", "other")]
+    assert all(time >= 0 for time in times)
+    assert sum(times) == pytest.approx(corrector.verifier.statistics.total_s)
+
+
+def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:
+    """Stored without the encoder, put on that of the EdiT5 at hand, and run on what was encoded once."""
+    edit5, t5 = folders
+    usual = EdiT5.load(edit5)
+    heads = EdiT5.load(edit5)
+    own = {name: p for name, p in make_model(3).state_dict().items() if not name.startswith(shared_encoder.BODY)}
+    heads.load_state_dict(own, strict=False)
+    shared_encoder.save_heads(heads, t5 / "drafter")
+    assert set(checkpoint.read_tensors(t5 / "drafter")) == set(own)
+    outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
+    corrector = Corrector.load(edit5, target=t5)
+    assert corrector.verifier is not None and corrector.verifier.target.heads is corrector.model
+    stored = unpacked(packed(own), "here")
+    for name, p in corrector.model.state_dict().items():
+        wanted = stored[name].float() if name in own else usual.state_dict()[name]
+        assert torch.equal(p, wanted), name
+    runs: list[int] = []
+    hook = corrector.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
+    assert [c.corrected for c in corrector.correct_batch(SENTENCES, lines=True)] == outputs
+    hook.remove()
+    assert len(runs) == 1
+    target = corrector.verifier.target
+    drafter = edit5_drafter(target, corrector.model, corrector.tokens, Options())
+    assert verify(target, drafter, SENTENCES)[0] == target.generate(SENTENCES)
+    assert target.drafter(other := make_model(3), 1) is other, "on another encoder it drafts itself"
+    two = Corrector.load(edit5).verified_by(Verifier(Target.load(t5), hypotheses=2))
+    assert two.verifier is not None and two.verifier.target.heads is not two.model
+    given = Target.load(t5, edit5=usual)
+    assert given.edit5 is usual and given.drafter(usual, 1) is given.heads and given.drafter(usual, 2) is usual
+    with pytest.raises(InputError, match="drafter: trained on another version of its encoder"):
+        shared_encoder.load_heads(t5 / "drafter", make_model(3))
+    with pytest.raises(InputError, match="model_type 'edit5', edit5-heads are wanted"):
+        shared_encoder.load_heads(edit5, usual)
+
+
+def test_another_drafter_than_the_one_that_shares(
+    folders: tuple[Path, Path], make_model: Callable[..., EdiT5], tokens: Tokens
+) -> None:
+    """Its fingerprint differs: the target loads the encoder that it was trained with."""
+    other = make_model(7)
+    target = Target.load(folders[1], edit5=other, max_length=60)
+    assert target.edit5 is not other and target.edit5 is not None
+    outputs = target.generate(SENTENCES)
+    assert verify(target, Follow(tokens, edit5_writer(other, tokens, Options())), SENTENCES)[0] == outputs
+
+
+def test_encoders_that_are_gone_or_changed(folders: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:
+    edit5, t5 = folders
+    make_model(3).save(edit5)
+    with pytest.raises(InputError, match="trained on another version of"):
+        Target.load(t5)
+    shutil.rmtree(edit5)
+    with pytest.raises(InputError, match="shares the encoder of edit5, which is neither at"):
+        Target.load(t5)
+
+
+def test_the_profile_measures_one_encoder(folders: tuple[Path, Path]) -> None:
+    """As the product does, whichever of the two is named first."""
+    for names in (folders, folders[::-1]):
+        pair = Pair(Setup.of_models(tuple(map(str, names))))
+        assert pair.target.edit5 is pair.corrector.model

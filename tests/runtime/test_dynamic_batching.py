@@ -1,0 +1,198 @@
+"""The queue before the model: batches across texts, fairness, refusal, failures that stay with their text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi")
+from support import live_server
+
+from edit_gec.corrector import Corrector
+from edit_gec.editing import decode
+from edit_gec.modeling.tokenizer import Pieces
+from edit_gec.runtime.async_corrector import Cache
+from edit_gec.runtime.dynamic_batching import Batcher, Busy
+from edit_gec.runtime.metrics import Metrics
+
+
+@pytest.fixture(scope="module")
+def corrector(make_model: Any, tokens: Any, tmp_path_factory: pytest.TempPathFactory) -> Corrector:
+    folder = live_server.save(make_model, tokens, tmp_path_factory.mktemp("lively"))
+    return Corrector.load(folder, threads=1, batch_size=4)
+
+
+def run(corrector: Corrector, work: Callable[[Batcher], Awaitable[Any]], max_waiting: int = 100) -> Metrics:
+    async def all_of_it() -> Metrics:
+        batcher = Batcher(corrector, Metrics(), max_waiting=max_waiting)
+        try:
+            await work(batcher)
+        finally:
+            await batcher.close()
+        return batcher.metrics
+
+    return asyncio.run(all_of_it())
+
+
+def pieces(corrector: Corrector, *texts: str) -> list[Pieces]:
+    return [corrector.tokens.encode(text) for text in texts]
+
+
+def test_texts_share_batches_and_get_their_own_plans(corrector: Corrector) -> None:
+    texts = [f"She go home with {n} of them." for n in range(7)]
+    encoded = pieces(corrector, *texts)
+
+    async def work(batcher: Batcher) -> None:
+        futures = [batcher.submit([each], corrector.options)[0] for each in encoded]
+        done = await asyncio.gather(*futures)
+        expected = [corrector.predict([each])[0] for each in encoded]
+        wanted = corrector.changes(encoded, expected)
+        assert [[change[:3] for change in found.drafted] for found, _ in done] == [
+            [c[:3] for c in each] for each in wanted
+        ]
+        assert done[0][1] is done[3][1] and done[0][1] is not done[6][1]  # a batch of four, a batch of three
+        assert done[0][1].encoder_s > 0 and done[0][1].steps > 0 and done[0][1].steps_s > 0
+
+    metrics = run(corrector, work)
+    assert metrics.registry.get_sample_value("edit_gec_batch_sentences_count") == 2
+    assert metrics.registry.get_sample_value("edit_gec_sentences_waiting") == 0
+
+
+def test_two_cores_share_a_long_text_whose_sentences_differ_in_length(corrector: Corrector) -> None:
+    texts = [
+        "She go.",
+        "She go home with all of them because it rain every day. " * 3,
+        "It rain.",
+        "They was here.",
+    ] * 3
+    encoded = pieces(corrector, *texts)
+    expected = [corrector.read([each])[0] for each in encoded]
+    corrector.workers = 2
+
+    async def work(batcher: Batcher) -> None:
+        done = await asyncio.gather(*batcher.submit(encoded, corrector.options))
+        assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in e.drafted] for e in expected]
+        assert len({timing for _, timing in done}) > 1
+
+    try:
+        metrics = run(corrector, work)
+    finally:
+        corrector.workers = 1
+    batches = metrics.registry.get_sample_value("edit_gec_batch_sentences_count")
+    assert batches is not None and batches >= 3  # of at most four
+
+
+def test_misspelt_words_and_other_languages_are_known_as_everywhere() -> None:
+    shipped = Corrector.load(threads=1)
+    encoded = pieces(shipped, "I recieved the accomodation becuase of it.", "Ich habe das Buch gestern gelesen.")
+    wanted = shipped.changes(encoded, shipped.predict(encoded))
+    without = decode.predict(shipped.model, shipped.tokens, encoded, shipped.options)
+    assert shipped.changes(encoded, without) != wanted
+
+    async def work(batcher: Batcher) -> None:
+        done = await asyncio.gather(*batcher.submit(encoded, shipped.options))
+        assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in each] for each in wanted]
+
+    run(shipped, work)
+
+
+def test_a_short_text_does_not_wait_for_a_long_one(corrector: Corrector) -> None:
+    long, short = pieces(corrector, *["It rain all day."] * 40), pieces(corrector, "She go.")
+
+    async def work(batcher: Batcher) -> None:
+        many = batcher.submit(long, corrector.options)
+        (one,) = batcher.submit(short, corrector.options)
+        await one
+        assert sum(future.done() for future in many) < 8
+        await asyncio.gather(*many)
+
+    run(corrector, work)
+
+
+def edited(corrector: Corrector) -> list[Pieces]:
+    """A sentence that this random model changes."""
+    texts = [*live_server.PROSE.split(". "), *live_server.PROSE.splitlines()]
+    return pieces(corrector, next(text for text in texts if corrector.correct(text).edits))
+
+
+def test_thresholds_are_not_mixed(corrector: Corrector) -> None:
+    sentence = edited(corrector)
+    never = decode.Options(min_confidence=1.0)
+
+    async def work(batcher: Batcher) -> None:
+        (sure,), (unsure,) = batcher.submit(sentence, never), batcher.submit(sentence, corrector.options)
+        assert not (await sure)[0].drafted and (await unsure)[0].drafted
+
+    run(corrector, work)
+
+
+def test_too_much_is_refused_and_what_was_cancelled_is_not_predicted(corrector: Corrector) -> None:
+    many = pieces(corrector, *["It rain all day."] * 60)
+
+    async def work(batcher: Batcher) -> None:
+        first = batcher.submit(many, corrector.options)
+        with pytest.raises(Busy):
+            batcher.submit(many, corrector.options)
+        second = batcher.submit(many[:40], corrector.options)
+        for future in first:
+            future.cancel()
+        await asyncio.gather(*second)
+        assert batcher.waiting == 0
+
+    metrics = run(corrector, work)
+    assert metrics.registry.get_sample_value("edit_gec_batch_sentences_sum") == 40
+
+
+def test_a_text_larger_than_the_queue_is_done_when_nothing_else_waits(corrector: Corrector) -> None:
+    many = pieces(corrector, *["It rain all day."] * 12)
+
+    async def work(batcher: Batcher) -> None:
+        await asyncio.gather(*batcher.submit(many, corrector.options))
+
+    run(corrector, work, max_waiting=5)
+
+
+def test_a_failure_stays_with_its_sentence(corrector: Corrector, monkeypatch: pytest.MonkeyPatch) -> None:
+    good, bad = edited(corrector), pieces(corrector, "She go away.")
+    real = decode.predict
+
+    def fails(model: Any, tokens: Any, sentences: list[Pieces], options: Any, **given: Any) -> Any:
+        if bad[0] in sentences:
+            raise RuntimeError("out of memory")
+        return real(model, tokens, sentences, options, **given)
+
+    monkeypatch.setattr(decode, "predict", fails)
+
+    async def work(batcher: Batcher) -> None:
+        (first,), (second,) = batcher.submit(good, corrector.options), batcher.submit(bad, corrector.options)
+        assert (await first)[0].drafted
+        with pytest.raises(RuntimeError, match="out of memory"):
+            await second
+
+    run(corrector, work)
+
+
+def test_closing_cancels_what_waits(corrector: Corrector) -> None:
+    waiting: list[asyncio.Future[Any]] = []
+
+    async def work(batcher: Batcher) -> None:
+        waiting.extend(batcher.submit(pieces(corrector, "She go home."), corrector.options))
+
+    run(corrector, work)
+    assert waiting[0].cancelled()
+
+
+def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
+    cache = Cache(10)
+    for text in ("aaaa", "bbbb"):
+        cache.put((text, 0.0), ())
+    assert cache.get(("aaaa", 0.0)) == () and cache.get(("aaaa", 0.5)) is None
+    cache.put(("cccc", 0.0), ())
+    assert cache.get(("bbbb", 0.0)) is None and cache.get(("aaaa", 0.0)) == ()
+    cache.put(("aaaa", 0.0), ())
+    assert cache.size == 8
+    cache.put(("a sentence that is too long", 0.0), ())
+    assert cache.size == 0

@@ -1,0 +1,340 @@
+"""Law 5: whatever is drafted, the target's greedy tokens. Law 6: whatever is drafted, samples of the target."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import law
+from support.tiny_t5 import pairs, random_target, trained_target
+
+from edit_gec.errors import InputError
+from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
+from edit_gec.speculative.decode import Judgement, accept_sampled, verify
+from edit_gec.speculative.drafters import Drafter, Follow, Gamma, NGrams, Proposal, Row, SmallT5
+from edit_gec.speculative.mlp_speculator import Speculated, Speculator
+from edit_gec.speculative.realign import UniqueNGram
+from edit_gec.speculative.target import Sampling, Target
+
+SENTENCES = [
+    "She go home.", "My brother walk to the the station every day", "", "I", "They was late, again and again!",
+    "the the the the", "In the park, in the rain, in the morning.", "He have a friend who walk", "😀 naïve",
+    "We are here.",
+]  # fmt: skip
+
+
+class Script:
+    """A drafter that says what it is told: proposals by sentence and pass, one or several."""
+
+    aligns = False
+
+    def __init__(self, write: Callable[[Row], list[int]], *others: Callable[[Row], list[int]]) -> None:
+        self.write, self.others = write, others
+
+    def begin(self, rows: Sequence[Row]) -> None:
+        return
+
+    def propose(self, rows: Sequence[Row]) -> list[Proposal]:
+        return [Proposal(self.write(row), others=tuple(other(row) for other in self.others)) for row in rows]
+
+
+def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
+    """Every drafter we have, and some that no one should have."""
+    tokens, chance = target.tokens, random.Random(0)
+    garbage = [chance.randrange(tokens.size) for _ in range(400)]
+    small = random_target(tokens, 9, max_length=64, d_model=16, num_heads=2, d_ff=24)
+    torch.manual_seed(0)
+    speculator = Speculator(target.model.config.d_model, target.model.config.vocab_size, width=16, steps=3)
+
+    def rest(row: Row) -> list[int]:
+        return outputs[row.number][len(row.tokens) :]
+
+    def nearly(row: Row) -> list[int]:
+        right = rest(row)
+        at = chance.randrange(len(right) + 1)
+        return [*right[:at], chance.randrange(tokens.size), *right[at + 1 :], 5, 6]
+
+    return {
+        "copy": Follow(tokens),
+        "n-gram rule": Follow(tokens, rule=UniqueNGram),
+        "other text": Follow(tokens, lambda texts: [(text.replace("the", "a")[3:] + " And more.",) for text in texts]),
+        "unigrams": NGrams.learn(SENTENCES, tokens, order=1, gamma=Gamma(3)),
+        "bigrams": NGrams.learn(SENTENCES, tokens, order=2, gamma=Gamma(4, adaptive=True)),
+        "small T5": SmallT5(small, tokens, Gamma(3)),
+        "small T5, sampling": SmallT5(small, tokens, Gamma(2), Sampling(seed=1)),
+        "itself": SmallT5(target, tokens, Gamma(5, adaptive=True)),
+        "speculator": Speculated(speculator, Gamma(3)),
+        "two texts": Follow(tokens, lambda texts: [(text.replace("the", "a"), text) for text in texts]),
+        "anything": Script(nearly, rest, lambda row: garbage, lambda row: []),
+        "oracle": Script(rest),
+        "nearly": Script(nearly),
+        "nothing": Script(lambda row: []),
+        "garbage": Script(lambda row: garbage),
+        "impossible ids": Script(lambda row: [*rest(row)[:2], -1, tokens.size, 10**9]),
+        "specials": Script(lambda row: [PAD, UNK, EOS, EOS, PAD]),
+        "early end": Script(lambda row: [EOS]),
+        "too long": Script(lambda row: [t for t in rest(row) if t != EOS] + [7] * 300),
+        "late end": Script(lambda row: [*rest(row), *rest(row)]),
+        "repetition": Script(lambda row: row.tokens[-2:] * 20),
+    }
+
+
+# ---------------------------------------------------------------- law 5
+
+
+@pytest.mark.parametrize(("seed", "batch_size"), [(0, 1), (1, 4), (4, 32)])
+def test_greedy_output_is_the_targets_own(tokens: Tokens, seed: int, batch_size: int) -> None:
+    """Ragged rows, batches that join others (4 at a time out of 10), outputs that end at once or at their limit."""
+    target = random_target(tokens, seed)
+    outputs = target.generate(SENTENCES)
+    for name, drafter in drafters(target, outputs).items():
+        verified, statistics = verify(target, drafter, SENTENCES, batch_size=batch_size)
+        assert verified == outputs, name
+        assert [trace.tokens for trace in statistics.traces] == list(map(len, outputs)), name
+
+
+def test_greedy_output_of_a_target_that_corrects(tokens: Tokens) -> None:
+    target = trained_target(tokens)
+    sentences = [source for source, _ in pairs(6, seed=5)]
+    outputs = target.generate(sentences)
+    for name, drafter in drafters(target, outputs).items():
+        for longest in (4, None):
+            assert verify(target, drafter, sentences, batch_size=4, longest_draft=longest)[0] == outputs, name
+
+
+def test_a_second_hypothesis_saves_passes(tokens: Tokens) -> None:
+    """One that is right half of the time and one that is right otherwise: a pass for each token of the first alone."""
+    target = random_target(tokens, 4)
+    outputs = target.generate(SENTENCES)
+
+    def even(row: Row, *, wanted: bool = True) -> list[int]:
+        return outputs[row.number][len(row.tokens) :] if (row.number % 2 == 0) == wanted else []
+
+    alone, of_alone = verify(target, Script(even), SENTENCES)
+    both, statistics = verify(target, Script(even, lambda row: even(row, wanted=False)), SENTENCES)
+    assert both == alone == outputs
+    assert statistics.summary()["passes"] < of_alone.summary()["passes"] and statistics.summary()["won_by_others"] > 0
+    assert all(trace.passes <= 2 for trace in statistics.traces)
+
+
+def test_encodings_that_are_known(tokens: Tokens) -> None:
+    target = random_target(tokens, 4)
+    encoded = target.encode_shared(SENTENCES)
+    for batch_size in (3, 32):
+        verified, _ = verify(target, Follow(tokens), SENTENCES, batch_size=batch_size, encoded=encoded)
+        assert verified == target.generate(SENTENCES)
+
+
+def test_lenience(tokens: Tokens) -> None:
+    """The lossy gear: whatever is likely enough passes; at 1 the target's own output, near 0 the draft itself."""
+    target = trained_target(tokens)
+    sentences = [source for source, _ in pairs(12, seed=5)]
+    outputs = target.generate(sentences)
+    copies = [[*tokens.ids(sentence), EOS] for sentence in sentences]
+    assert verify(target, Follow(tokens), sentences, lenience=1.0)[0] == outputs != copies
+    anything, statistics = verify(target, Follow(tokens), sentences, lenience=1e-30, longest_draft=100)
+    assert anything == copies and all(trace.passes == 1 for trace in statistics.traces)
+    some = verify(target, Follow(tokens), sentences, lenience=0.1)[0]
+    with torch.inference_mode():
+        for sentence, output in zip(sentences, some, strict=True):
+            ids = torch.tensor([target.source_ids(sentence)])
+            inputs = torch.tensor([[PAD, *output[:-1]]])
+            chances = target.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0].softmax(-1)
+            written = chances.gather(1, torch.tensor(output)[:, None])[:, 0]
+            assert bool((written >= 0.1 * chances.max(-1).values - 1e-6).all())
+    for wrong, sampling in ((0.0, None), (1.5, None), (0.5, Sampling())):
+        with pytest.raises(InputError, match="lenience"):
+            verify(target, Follow(tokens), sentences, sampling, lenience=wrong)
+
+
+@pytest.mark.parametrize("shape", [{"num_decoder_layers": 3}, {"num_decoder_layers": 1, "num_layers": 3}])
+def test_any_depth_and_prefix(tokens: Tokens, shape: dict[str, int]) -> None:
+    target = random_target(tokens, 2, prefix="grammar: ", **shape)
+    outputs = target.generate(SENTENCES)
+    for drafter in (Follow(tokens), SmallT5(random_target(tokens, 3), tokens, Gamma(4))):
+        assert verify(target, drafter, SENTENCES, batch_size=4)[0] == outputs
+
+
+def test_drafts_from_random_lists(tokens: Tokens) -> None:
+    """hypothesis looks for drafts that break the law."""
+    target = random_target(tokens, 1)
+    outputs = {sentence: target.generate([sentence])[0] for sentence in SENTENCES}
+    some = st.lists(st.sampled_from([EOS, PAD, UNK, 5, 6, 7, *outputs[SENTENCES[4]]]), max_size=30)
+
+    @law
+    @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5), st.lists(some, min_size=5, max_size=5),
+           st.integers(1, 4), st.integers(1, 30))  # fmt: skip
+    def holds(sentences: list[str], drafts: list[list[int]], batch_size: int, longest: int) -> None:
+        drafter = Script(lambda row: drafts[(row.number + len(row.tokens)) % 5])
+        verified, _ = verify(target, drafter, sentences, batch_size=batch_size, longest_draft=longest)
+        assert verified == [outputs[sentence] for sentence in sentences]
+
+    holds()
+
+
+def test_no_sentences(tokens: Tokens) -> None:
+    verified, statistics = verify(random_target(tokens), Follow(tokens), [])
+    assert verified == [] and statistics.summary() == {"sentences": 0}
+
+
+def test_a_drafter_serves_many_calls(tokens: Tokens) -> None:
+    """Nothing of a call, not even one that failed, is left in the next."""
+    target = random_target(tokens, 4)
+    drafter = SmallT5(random_target(tokens, 5), tokens, Gamma(3))
+    for sentences in (SENTENCES[:3], SENTENCES[3:], SENTENCES[::-1]):
+        with pytest.raises(InputError):
+            verify(target, drafter, [*sentences, "very long " * 50])
+        assert verify(target, drafter, sentences, batch_size=2)[0] == target.generate(sentences)
+
+
+@pytest.mark.parametrize("sampling", [None, Sampling()])
+def test_nan_is_an_error(tokens: Tokens, sampling: Sampling | None) -> None:
+    target = random_target(tokens)
+    with torch.no_grad():
+        target.model.output.weight[7] = torch.nan  # type: ignore[union-attr]
+    with pytest.raises(InputError, match="logits that are not finite"):
+        verify(target, Follow(tokens), ["She go home."], sampling)
+
+
+# ---------------------------------------------------------------- law 6
+
+
+@pytest.mark.parametrize(
+    ("sampling", "batch_size"), [(Sampling(seed=7), 4), (Sampling(0.6, top_k=9, top_p=0.9, seed=8), 1)]
+)
+def test_same_seed_same_samples(tokens: Tokens, sampling: Sampling, batch_size: int) -> None:
+    """Drafts that are not sampled: token for token what plain sampling draws."""
+    target = random_target(tokens, 1)
+    outputs = target.generate(SENTENCES, sampling)
+    for name, drafter in drafters(target, outputs).items():
+        if name != "small T5, sampling":
+            assert verify(target, drafter, SENTENCES, sampling, batch_size=batch_size)[0] == outputs, name
+
+
+def chi_square(observed: Counter[tuple[int, ...]], expected: Counter[tuple[int, ...]]) -> tuple[float, int]:
+    """Two samples of the same size: statistic and degrees of freedom; rare outcomes count as one."""
+    rare = {o for o in {*observed, *expected} if observed[o] + expected[o] < 20}
+    bins = [(observed[o], expected[o]) for o in {*observed, *expected} - rare]
+    bins.append((sum(observed[o] for o in rare), sum(expected[o] for o in rare)))
+    return sum((a - b) ** 2 / (a + b) for a, b in bins if a + b), len(bins) - 1
+
+
+def quantile(degrees: int) -> float:
+    """Chi-square's 0.9999 quantile (Wilson and Hilferty)."""
+    return float(degrees * (1 - 2 / (9 * degrees) + 3.719 * (2 / (9 * degrees)) ** 0.5) ** 3)
+
+
+DRAWS = 4000
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
+    """A vocabulary of seven tokens, so that whole outputs can be counted."""
+    import sentencepiece
+
+    folder = tmp_path_factory.mktemp("letters")
+    (folder / "text").write_text("ab ba c\n" * 9)
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(folder / "text"), model_prefix=str(folder / "spiece"), vocab_size=7, model_type="char",
+        pad_id=0, eos_id=1, unk_id=2, bos_id=-1, num_threads=1, minloglevel=2,
+    )  # fmt: skip
+    return Tokens.load(folder, 0)
+
+
+def speller(letters: Tokens, seed: int) -> Target:
+    """A target that spells at random: five tokens at most, none of them sure."""
+    target = random_target(letters, seed, max_length=5)
+    with torch.no_grad():
+        target.model.output.weight *= 0.2  # type: ignore[union-attr]
+    return target
+
+
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(1.4, top_k=5, top_p=0.9)])
+def test_sampled_drafts_leave_the_distribution_alone(letters: Tokens, sampling: Sampling) -> None:
+    """A drafter that really samples, from another distribution: histograms of whole outputs agree."""
+    target, small = speller(letters, 1), speller(letters, 2)
+    sentences = ["ab"] * DRAWS
+    plain = Counter(map(tuple, target.generate(sentences, sampling, batch_size=1000)))
+    other = Sampling(sampling.temperature, sampling.top_k, sampling.top_p, seed=99)
+    drafter = SmallT5(small, letters, Gamma(3), Sampling(1.5, top_k=6, seed=98))
+    verified, statistics = verify(target, drafter, sentences, other, batch_size=1000)
+    value, degrees = chi_square(Counter(map(tuple, verified)), plain)
+    assert degrees >= 15 and value < quantile(degrees)
+    assert 0.2 < statistics.alpha < 0.98, "the rule is only tested where some drafts are refused"
+    drafts = Counter(map(tuple, small.generate(sentences, Sampling(1.5, top_k=6, seed=97), batch_size=1000)))
+    wrong, degrees = chi_square(drafts, plain)
+    assert wrong > 2 * quantile(degrees), "the histograms could not tell the drafter from the target"
+
+
+def test_one_hot_drafts_leave_the_distribution_alone(letters: Tokens) -> None:
+    target = speller(letters, 1)
+    sentences = ["ab"] * DRAWS
+    plain = Counter(map(tuple, target.generate(sentences, Sampling(seed=1), batch_size=1000)))
+    likely = list(plain.most_common(1)[0][0])
+    drafter = Script(lambda row: likely[len(row.tokens) :])
+    verified, _ = verify(target, drafter, sentences, Sampling(seed=2), batch_size=1000)
+    value, degrees = chi_square(Counter(map(tuple, verified)), plain)
+    assert degrees >= 15 and value < quantile(degrees)
+
+
+def test_the_first_token_by_hand() -> None:
+    """accept with min(1, p / q), else norm(max(0, p - q)): together exactly p; alpha is the sum of min(p, q)."""
+    p = torch.tensor([0.5, 0.2, 0.2, 0.1, 0.0], dtype=torch.float64)
+    q = torch.tensor([0.1, 0.6, 0.1, 0.1, 0.1], dtype=torch.float64)
+    counts: Counter[int] = Counter()
+    generator = torch.Generator().manual_seed(0)
+    drafted = torch.multinomial(q, 6000, replacement=True, generator=generator).tolist()
+    accepted = 0
+    for number, token in enumerate(drafted):
+        row = Row(number, "", 10)
+        judgement: Judgement = accept_sampled(
+            Proposal([token], q[None]), torch.stack([p, p]), [0, 0], Sampling(seed=5), row
+        )
+        counts[judgement.tokens[0]] += 1
+        accepted += judgement.accepted
+        assert judgement.acceptance == [pytest.approx(0.5)]
+    assert counts[4] == 0
+    assert sum((counts[n] - 6000 * float(p[n])) ** 2 / (6000 * float(p[n])) for n in range(4)) < 21.1  # 3 degrees
+    assert accepted / 6000 == pytest.approx(0.5, abs=0.03)
+
+
+# ---------------------------------------------------------------- what it is for
+
+
+def test_few_passes_where_the_target_mostly_copies(tokens: Tokens) -> None:
+    """A target that learnt to correct: far fewer passes than tokens, and alignment finds back faster than waiting."""
+    target = trained_target(tokens)
+    sentences = [source for source, _ in pairs(60, seed=6)]
+    outputs = target.generate(sentences)
+    per_token = sum(map(len, outputs))
+
+    def passes(drafter: Drafter) -> int:
+        verified, statistics = verify(target, drafter, sentences, longest_draft=48)
+        assert verified == outputs
+        return int(statistics.summary()["passes"])
+
+    aligned, waiting = passes(Follow(tokens)), passes(Follow(tokens, rule=UniqueNGram))
+    perfect = passes(Follow(tokens, lambda texts: [(target.text(outputs[sentences.index(text)]),) for text in texts]))
+    assert perfect <= aligned < waiting < per_token / 2
+    assert perfect == len(sentences)
+
+
+def test_statistics_add_up(tokens: Tokens) -> None:
+    target = random_target(tokens, 5)
+    outputs = target.generate(SENTENCES)
+    _, statistics = verify(target, drafters(target, outputs)["oracle"], SENTENCES, longest_draft=100)
+    summary = statistics.summary()
+    assert summary["passes"] == summary["sentences"] == len(SENTENCES)
+    assert summary["one_pass_rate"] == summary["alpha"] == 1 and summary["resync_passes"] == 0
+    assert summary["unfinished"] == sum(output[-1] != EOS for output in outputs) > 0
+    _, statistics = verify(target, Follow(tokens), SENTENCES)
+    for trace, output in zip(statistics.traces, outputs, strict=True):
+        assert trace.tokens == len(output) and trace.finished == (output[-1] == EOS)
+        assert all(0 <= a <= p for a, p in zip(trace.accepted, trace.proposed, strict=True))
+        assert sum(trace.accepted) + trace.passes >= trace.tokens
+    assert statistics.total_s >= statistics.target_s + statistics.propose_s + statistics.begin_s > 0

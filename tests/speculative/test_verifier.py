@@ -1,0 +1,316 @@
+"""The verified gear: the target's edits, law 1, provenance, and what the command says about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from support.strategies import law, nasty
+from support.tiny_t5 import pairs, random_target, trained_target
+
+from edit_gec.cli.main import main
+from edit_gec.corrector import Corrector
+from edit_gec.errors import InputError
+from edit_gec.modeling.checkpoint import save_t5
+from edit_gec.modeling.tokenizer import EOS, FILE, Pieces, Tokens
+from edit_gec.speculative.target import Target
+from edit_gec.speculative.verifier import Verifier, compare, folded, keep_spaces
+from edit_gec.text.edits import Edit, apply
+
+
+class Says:
+    """A real target but for its mind: it writes the given text, whatever it reads."""
+
+    def __init__(self, tokens: Tokens, text: str) -> None:
+        self.target = random_target(tokens, max_length=60)
+        wanted = [*tokens.ids(text), EOS]
+
+        def choose(logits: torch.Tensor, sampling: object, places: Sequence[tuple[int, int]]) -> list[int]:
+            return [wanted[min(position, len(wanted) - 1)] for _, position in places]
+
+        self.target.choose = choose  # type: ignore[assignment, method-assign]
+
+
+def corrected(tokens: Tokens, source: str, says: str) -> str:
+    """The sentence after the changes of a target that says this."""
+    pieces = tokens.encode(source)
+    changes = Verifier(Says(tokens, says).target).changes([pieces], [(source,)])[0]
+    return apply(source, [Edit(s, e, source[s:e], r, c) for s, e, r, c in changes])
+
+
+@pytest.mark.parametrize(
+    ("source", "says", "wanted"),
+    [
+        ("They was at at home.", "They were at home.", "They were at home."),
+        ("They  was\there \u2026", "They was here ...", "They  was\there \u2026"),  # all of it the tokenizer's doing
+        ("They  was\there \u2026", "They were here ...", "They  were\there \u2026"),
+        ("I go\nto \U0001f600 home", "I went to \U0001f600 home", "I went\nto \U0001f600 home"),
+        ("He said \u201cno\u201d twice", 'He said "no" twice', "He said \u201cno\u201d twice"),
+        ("the \u03b1\u03b2 cat", "a \U0001f600\U0001f600 cat", "a \u03b1\u03b2 cat"),  # <unk> for <unk>
+        ("I saw it", "I saw \U0001f600 it", "I saw it"),  # <unk> cannot be said
+        ("I saw it", "", ""),
+    ],
+)
+def test_edits_of_a_target_that_folds_text(t5_tokens: Tokens, source: str, says: str, wanted: str) -> None:
+    assert corrected(t5_tokens, source, says) == wanted
+
+
+@law
+@given(nasty)
+def test_a_target_that_copies_changes_nothing(t5_tokens: Tokens, source: str) -> None:
+    """Law 1: whatever its tokenizer makes of the text, copying it is no edit."""
+    if len(t5_tokens.ids(source)) < 60 and t5_tokens.encode(source).ids:
+        assert corrected(t5_tokens, source, source) == source
+
+
+def test_windows_count_from_their_sentence(tokens: Tokens) -> None:
+    sentence = tokens.encode("Well, they was here.")
+    start = next(n for n in range(len(sentence)) if sentence.starts[n] == 5)
+    window: Pieces = sentence.window(start, len(sentence))
+    ((begin, end, text, _),) = Verifier(Says(tokens, " they were here.").target).changes([window], [("?",)])[0]
+    assert apply(sentence.source, [Edit(begin, end, sentence.source[begin:end], text, 1.0)]) == "Well, they were here."
+
+
+def test_small_parts() -> None:
+    assert keep_spaces("  was\n", " were ") == "  were\n" and keep_spaces("", " so ") == " so "
+    assert keep_spaces(" a", "b") == "b" and keep_spaces("\n", " ") == " "
+    assert folded("\u2018it  is\u2019 \u2026") == folded("'it is' ...") and folded(",") != folded(", ")
+    assert folded("alot") != folded("a lot") and folded("it") != folded("It")
+
+
+def test_provenance() -> None:
+    same, other, only = Edit(0, 2, "go", "goes", 0.9), Edit(5, 7, "at", "in", 0.8), Edit(9, 9, "", " the", 0.7)
+    refused = Edit(20, 22, "is", "was", 0.6)
+    edits, left_out = compare(
+        [same, Edit(5, 7, "at", "on", 0.5), refused], [Edit(0, 2, "go", "goes", 0.5), other, only]
+    )
+    assert [edit.provenance for edit in edits] == ["agree", "target changed", "target only"]
+    assert [(edit.original, edit.provenance) for edit in left_out] == [("is", "target refused")]
+
+
+# ---------------------------------------------------------------- the whole path
+
+
+@pytest.fixture(scope="module")
+def target_folder(tokens: Tokens, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The toy target as a Hugging Face folder."""
+    folder = tmp_path_factory.mktemp("t5-toy")
+    save_t5(trained_target(tokens).model, folder)
+    (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    return folder
+
+
+def test_verified_text_is_the_targets(model_folder: Path, target_folder: Path, tokens: Tokens) -> None:
+    """The corrector with a target writes, sentence for sentence, what the target writes alone."""
+    sentences = [source for source, _ in pairs(25, seed=8)]
+    target = Target.load(target_folder)
+    alone = [target.text(output) for output in target.generate(sentences)]
+    corrector = Corrector.load(model_folder, target=target_folder, batch_size=4)
+    corrections = corrector.correct_batch(sentences, lines=True)
+    assert [correction.corrected for correction in corrections] == alone
+    assert alone != sentences
+    for correction in corrections:
+        assert apply(correction.text, correction.edits) == correction.corrected
+        assert {edit.provenance for edit in correction.edits} <= {"agree", "target changed", "target only"}
+        assert {edit.provenance for edit in correction.refused} <= {"target refused"}
+        assert all(0 <= edit.confidence <= 1 for edit in correction.edits)
+    assert any(correction.refused for correction in corrections), "an untrained drafter is refused now and then"
+    assert corrector.verifier is not None
+    summary = corrector.verifier.summary()
+    assert summary["sentences"] == 25 and summary["unfinished"] == summary["too_long"] == 0
+    together = corrector.correct("\n\n".join(sentences[:6]))
+    assert together.corrected == "\n\n".join(alone[:6])
+
+
+def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
+    """How readily EdiT5 drafts is the target's to say; what comes out is the same, and --min-confidence is for that."""
+    sentences = [source for source, _ in pairs(12, seed=8)]
+    plain = trained_target(tokens)
+    texts: dict[float, list[str]] = {}
+    for threshold in (0.0, 1.0):
+        Target(plain.model, tokens, thresholds={"min_confidence": threshold}).export(tmp_path / str(threshold))
+        corrector = Corrector.load(model_folder, target=tmp_path / str(threshold), batch_size=4)
+        assert (corrector.options.min_confidence, corrector.options.sentence_gate) == (threshold, threshold)
+        corrections = corrector.correct_batch(sentences, lines=True)
+        texts[threshold] = [correction.corrected for correction in corrections]
+        assert any(correction.refused for correction in corrections) == (threshold == 0.0)
+    assert texts[0.0] == texts[1.0] != sentences
+    strict = Corrector.load(model_folder, target=tmp_path / "0.0", min_confidence=1.0)
+    assert strict.options.min_confidence == 0.0
+    assert [c.corrected for c in strict.correct_batch(sentences, lines=True)] == sentences
+    config = json.loads((tmp_path / "1.0" / "config.json").read_text())
+    (tmp_path / "1.0" / "config.json").write_text(json.dumps(config | {"thresholds": {"zeal": 1}}))
+    with pytest.raises(InputError, match="config.json: thresholds"):
+        Target.load(tmp_path / "1.0")
+
+
+def test_further_hypotheses_change_no_text(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
+    """A bolder draft and the source beside drafts of a model that has learnt nothing: the same in fewer passes."""
+    sentences = [source for source, _ in pairs(20, seed=8)]
+    Target(trained_target(tokens).model, tokens, thresholds_of_two={"min_confidence": 0.02, "bold": 0.01}).export(
+        tmp_path
+    )
+    texts, passes = [], []
+    for hypotheses in (1, 2, 3):
+        given = Corrector.load(model_folder, target=tmp_path)
+        assert given.verifier is not None and given.options.bold == 0.0, "on a CPU one is enough"
+        verifier = Verifier(given.verifier.target, hypotheses=hypotheses)
+        corrector = Corrector.load(model_folder).verified_by(verifier)
+        assert corrector.options.bold == (0.01 if hypotheses > 1 else 0.0)
+        texts.append([correction.corrected for correction in corrector.correct_batch(sentences, lines=True)])
+        passes.append(verifier.summary()["passes"])
+    assert texts[0] == texts[1] == texts[2] != sentences
+    assert passes[0] > passes[2]
+
+
+def test_batches_of_several_workers_are_verified_and_counted(model_folder: Path, target_folder: Path) -> None:
+    sentences = [source for source, _ in pairs(40, seed=9)]
+    found = {}
+    for workers in (1, 3):
+        corrector = Corrector.load(model_folder, target=target_folder, batch_size=4)
+        corrector.workers = workers
+        corrections = corrector.correct_batch(sentences, lines=True)
+        assert corrector.verifier is not None
+        summary = corrector.verifier.summary()
+        counts = {name: summary[name] for name in ("sentences", "tokens", "unfinished", "too_long")}
+        found[workers] = [correction.corrected for correction in corrections], counts
+    assert found[1] == found[3] and found[1][1]["sentences"] == 40
+
+
+def test_what_the_target_cannot_finish_is_left_alone(model_folder: Path, target_folder: Path) -> None:
+    corrector = Corrector.load(model_folder, target=target_folder)
+    assert corrector.verifier is not None
+    corrector.verifier.target.max_length = 12
+    text = "They go home.\n\nMy sister walks to the the school by the bus every day with all of her many friends."
+    correction = corrector.correct(text)
+    assert correction.corrected.endswith(text.partition("\n")[2])
+    summary = corrector.verifier.summary()
+    assert summary["too_long"] == 1 and summary["sentences"] == 1
+
+
+def test_what_the_target_repeats_without_end_is_left_alone(tokens: Tokens) -> None:
+    """Cut off at its limit, it is counted; the draft, which nobody verified, is not shown either."""
+    source = "They was at home."
+    verifier = Verifier(Says(tokens, "They were" + " at" * 60).target)
+    assert verifier.changes([tokens.encode(source)], [("They were at home.",)]) == [[]]
+    assert verifier.statistics.traces[0].tokens == verifier.target.limit(source) < 60
+    assert verifier.summary()["unfinished"] == 1
+
+
+def test_min_confidence_holds_for_the_target(model_folder: Path, target_folder: Path) -> None:
+    sentences = [source for source, _ in pairs(25, seed=8)]
+    free = Corrector.load(model_folder, target=target_folder).correct_batch(sentences, lines=True)
+    sure = Corrector.load(model_folder, target=target_folder, min_confidence=0.98).correct_batch(sentences, lines=True)
+    kept = [edit for correction in sure for edit in correction.edits]
+    assert all(edit.confidence >= 0.98 for edit in kept)
+    assert len(kept) == sum(edit.confidence >= 0.98 for correction in free for edit in correction.edits)
+
+
+def test_the_shipped_target_reads_misspelt_words_as_the_list_has_them() -> None:
+    """Its text is what it writes alone for sentences that the list has respelt; in a batch and sentence by sentence."""
+    sentences = [
+        "I recieved the accomodation becuase of it and she go there.",
+        "Definately not.",
+        "They was at home yesterday.",
+        "All is well.",
+    ]
+    corrector = Corrector.load(target="t5-mini", threads=1)
+    assert corrector.verifier is not None and (target := corrector.verifier.target).respelt
+    pieces = [corrector.tokens.encode(sentence) for sentence in sentences]
+    predictions, _ = corrector.draft(pieces)
+    read = [
+        apply(each.source, [Edit(s, e, each.source[s:e], new, c) for s, e, new, c in changes])
+        for each, changes in (
+            (p, list(q.changes(p, corrector.tokens, respelt=True))) for p, q in zip(pieces, predictions, strict=True)
+        )
+    ]
+    assert "received" in read[0] and "Definitely" in read[1] and read[2:] == sentences[2:]
+    alone = [target.text(output) for output in target.generate(read)]
+    together = corrector.correct_batch(sentences, lines=True)
+    assert [correction.corrected for correction in together] == alone
+    assert [corrector.correct(sentence, lines=True).corrected for sentence in sentences] == alone
+    received = next(edit for edit in together[0].edits if edit.original == "recieved")
+    assert received.replacement == "received" and received.provenance == "agree"
+
+
+def test_auto_leaves_out_what_the_drafter_is_sure_of(model_folder: Path, target_folder: Path) -> None:
+    """What is verified is the target's; the rest is unchanged and counted."""
+    sentences = [source for source, _ in pairs(25, seed=8)]
+    always = Corrector.load(model_folder, target=target_folder, batch_size=4)
+    alone = [correction.corrected for correction in always.correct_batch(sentences, lines=True)]
+    auto = Corrector.load(model_folder, target=target_folder, batch_size=4, verify="auto")
+    assert auto.verifier is not None
+    predictions = [auto.predict([auto.tokens.encode(sentence)])[0] for sentence in sentences]
+    assert all(0 <= prediction.doubt <= 1 for prediction in predictions)
+    edits = [prediction.plan.changes for prediction in predictions]
+    auto.verifier.doubt = sorted(p.doubt for p, edit in zip(predictions, edits, strict=True) if not edit)[-1]
+    wanted = [edit or p.doubt >= auto.verifier.doubt for p, edit in zip(predictions, edits, strict=True)]
+    found = [correction.corrected for correction in auto.correct_batch(sentences, lines=True)]
+    assert found == [a if w else s for a, w, s in zip(alone, wanted, sentences, strict=True)]
+    assert auto.verifier.summary()["left_out"] == wanted.count(False) > 0
+    auto.verifier.doubt = 0.0
+    assert [correction.corrected for correction in auto.correct_batch(sentences, lines=True)] == alone
+
+
+def test_lenience_lets_drafts_pass(model_folder: Path, target_folder: Path) -> None:
+    sentences = [source for source, _ in pairs(12, seed=8)]
+    drafted = [c.corrected for c in Corrector.load(model_folder).correct_batch(sentences, lines=True)]
+    lenient = Corrector.load(model_folder, target=target_folder, lenience=1e-30)
+    found = [correction.corrected for correction in lenient.correct_batch(sentences, lines=True)]
+    tokens = lenient.tokens
+    same = [a for a, b in zip(found, drafted, strict=True) if tokens.ids(a) == tokens.ids(b)]
+    assert len(same) >= 10, "as it was drafted, unless the draft is longer than one pass reads"
+
+
+def test_the_command(
+    model_folder: Path, target_folder: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "a.txt"
+    source = " ".join(sentence for sentence, _ in pairs(8, seed=8))
+    file.write_text(source + "\n")
+    status = main(
+        [
+            "correct",
+            "--model",
+            str(model_folder),
+            "--target",
+            str(target_folder),
+            "--stats",
+            "--format",
+            "json",
+            str(file),
+        ]
+    )
+    out, err = capfdbinary.readouterr()
+    assert status == 0
+    assert json.loads(err.decode().splitlines()[-1])["sentences"] == 8
+    (result,) = json.loads(out)
+    correction = Corrector.load(model_folder, target=target_folder).correct(source + "\n")
+    assert correction.edits and correction.refused
+    for key, edits in (("edits", correction.edits), ("refused", correction.refused)):
+        shown = [(edit["start"], edit["original"], edit["provenance"]) for edit in result[key]]
+        assert shown == [(edit.start, edit.original, edit.provenance) for edit in edits]
+
+
+def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match="neither a model folder nor"):
+        Corrector.load(model_folder, target="no-such-t5")
+    with pytest.raises(InputError, match="a T5 is wanted"):
+        Corrector.load(model_folder, target=model_folder)
+    with pytest.raises(SystemExit):
+        main(["correct", "--stats", str(tmp_path)])
+    assert "need --verify or --target" in capfd.readouterr().err
+    for lossy, message in (
+        ("--lenience=0", "argument --lenience: "),
+        ("--lenience=2", "argument --lenience: "),
+        ("--verify=never", "argument --verify: invalid choice: 'never'"),
+    ):
+        with pytest.raises(SystemExit):
+            main(["correct", lossy, str(tmp_path)])
+        assert message in capfd.readouterr().err
+    with pytest.raises(InputError, match="verify 'never'"):
+        Corrector.load(model_folder, target=model_folder, verify="never")

@@ -1,0 +1,1 @@
+"""What several tests share: strategies, stand-ins, small models, live servers."""

@@ -1,0 +1,67 @@
+"""edit-gec with fixed rules in the model's place, so that tests can say exactly what must come out.
+
+    python tests/support/fake_model.py correct FILE
+
+Everything but edit_gec.corrector is the real thing. Tests of that part with a real model are in test_cli.py too.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from edit_gec.cli.main import main
+from edit_gec.errors import InputError
+from edit_gec.text.edits import Edit, apply
+
+RULES = {"go": ("goes", 0.97), "dont": ("don't", 0.9), "becuase": ("because", 0.99), "teh": ("the", 0.6)}
+
+
+@dataclass(frozen=True)
+class Correction:
+    text: str
+    corrected: str
+    edits: tuple[Edit, ...]
+    refused: tuple[Edit, ...] = ()
+
+
+class Corrector:
+    def __init__(self, min_confidence: float, left_alone: frozenset[str]) -> None:
+        self.min_confidence, self.left_alone = min_confidence, left_alone
+
+    @classmethod
+    def load(
+        cls, model: str, *, min_confidence: float | None = None, dictionary: Iterable[str] = (), **_: Any
+    ) -> Corrector:
+        if model != "edit5-mini":
+            raise InputError(f"model {model}: no such model or folder")
+        return cls(min_confidence or 0.0, frozenset(dictionary))
+
+    def correct_batch(
+        self, texts: list[str], *, lines: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> list[Correction]:
+        corrections = []
+        for text in texts:
+            for step in range(3 if "SLOW" in text else 0):
+                time.sleep(0.8)  # three are longer than the patience of the progress bar
+                if progress is not None:
+                    progress(step + 1, 3)
+            edits = []
+            for match in re.finditer(r"[A-Za-z]+", text):
+                new, confidence = RULES.get(match[0], (match[0], 0.0))
+                if new != match[0] and match[0] not in self.left_alone and confidence >= self.min_confidence:
+                    edits.append(Edit(match.start(), match.end(), match[0], new, confidence))
+            corrections.append(Correction(text, apply(text, edits), tuple(edits)))
+        return corrections
+
+
+if __name__ == "__main__":
+    module: Any = types.ModuleType("edit_gec.corrector")
+    module.Corrector, module.Correction, module.DEFAULT_TARGET = Corrector, Correction, "t5-mini"
+    sys.modules["edit_gec.corrector"] = module
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""For the server's tests: a random model that surely edits their text, with insertions and doubts; a running server."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+import uvicorn
+
+from edit_gec.cli.serve import _listen
+from edit_gec.corrector import Corrector
+from edit_gec.modeling.tokenizer import FILE
+from edit_gec.server.app import create_app
+from edit_gec.server.middleware import Limits
+
+if TYPE_CHECKING:
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.modeling.tokenizer import Tokens
+
+PROSE = "She go to school 🏠 and its late. I has two banana , but the the dog eat it.\r\nWe was there on 3 May."
+LIMITS = Limits(characters=3000, timeout_s=30, body_timeout_s=1, per_client=4)
+ENDS = 24  # a larger embedding of </s>: hardly any insertion of a random model would end
+
+
+def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path:
+    """The first of some random models that is lively enough, saved to `folder`."""
+    (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    for seed in range(60):
+        model = make_model(seed)
+        with torch.no_grad():
+            model.tag_head.weight *= 2 + seed % 3
+            model.embedding.weight[1] *= ENDS
+        model.save(folder)
+        corrector = Corrector.load(folder, threads=1)
+        edits = corrector.correct(PROSE, markup=False).edits
+        sentences = [corrector.tokens.encode(sentence) for sentence in PROSE.splitlines()]
+        written = sum(prediction.steps for prediction in corrector.predict(sentences))
+        sure = [edit.confidence for edit in edits]
+        if len(edits) >= 4 and written and min(sure) < 0.3 < max(sure) and edits[-1].start > PROSE.index("🏠"):
+            return folder
+    raise AssertionError("no such model among 60: has decoding changed?")
+
+
+@contextlib.contextmanager
+def serving(corrector: Corrector, limits: Limits = LIMITS, **options: Any) -> Iterator[str]:
+    """The address of a server that runs until the block ends."""
+    listener = _listen("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(create_app(corrector, limits, **options), log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
+    listener.close()

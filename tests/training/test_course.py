@@ -1,0 +1,81 @@
+"""What holds after so many updates: batches, shares, learning rate, and when the running average is written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edit_gec.training import course
+from edit_gec.training.recipe import Stage
+
+LONG = Stage(
+    "long",
+    pieces=300_000_000,
+    batch_pieces=4096,
+    later=[{"at": 0.2, "batch_pieces": 8192}, {"at": 0.8, "max_pieces": 96}],
+    warmup=100,
+    decay=0.22,
+    floor=0.1,
+    clean=0.12,
+    end={"clean": 0.2, "hard": 0.05},
+    ema=0.999,
+    snapshot=40_000_000,
+)
+
+
+def test_the_long_run() -> None:
+    last = course.steps(LONG)
+    assert last == 43946 and course.pieces(last, LONG) == pytest.approx(300e6, abs=8192)
+    sizes = [course.setting("batch_pieces", course.progress(step, LONG), LONG) for step in (0, 14648, 14649, last)]
+    assert sizes == [4096, 4096, 8192, 8192]
+    assert [course.setting("max_pieces", at, LONG) for at in (0, 0.79, 0.8, 1)] == [0, 0, 96, 96]
+    assert [course.share("clean", at, LONG) for at in (0, 0.78, 0.89, 1)] == pytest.approx([0.12, 0.12, 0.16, 0.2])
+    assert [course.share("hard", at, LONG) for at in (0, 0.89, 1)] == pytest.approx([0, 0.025, 0.05])
+    assert course.share("real", 1, LONG) == LONG.real
+    rates = [course.learning_rate(step, LONG) for step in (0, 49, 99, 30000, last - 1)]
+    assert rates == pytest.approx([0.01, 0.5, 1, 1, 0.1], abs=1e-3)
+    assert course.learning_rate(20_000, LONG, fresh=20_000) == 0.01, "an optimizer without state starts slowly"
+    names = course.snapshots(LONG)
+    assert [*names] == [f"ema-{m}M" for m in (40, 80, 120, 160, 200, 240, 270, 280, 285, 300)]
+    assert names["ema-300M"] == last and course.progress(names["ema-40M"], LONG) == pytest.approx(40 / 300, abs=1e-4)
+
+
+def test_the_learning_rate_of_a_stage_in_steps() -> None:
+    stage = Stage("x", steps=100, warmup=10, decay=20)
+    rates = [course.learning_rate(step, stage) for step in range(100)]
+    assert rates[:10] == pytest.approx([n / 10 for n in range(1, 11)]) and rates[10:80] == [1.0] * 70
+    assert rates[80:] == pytest.approx([n / 20 for n in range(20, 0, -1)])
+    assert course.learning_rate(99, Stage("x", steps=100)) == 1.0
+    share = Stage("x", steps=100, warmup=10, decay=0.2)
+    assert [course.learning_rate(step, share) for step in range(100)] == pytest.approx(rates)
+    assert course.snapshots(stage) == {}
+
+
+stages = st.builds(
+    Stage,
+    name=st.just("x"),
+    pieces=st.integers(10_000, 10**7),
+    batch_pieces=st.integers(64, 4096),
+    later=st.lists(
+        st.fixed_dictionaries({"at": st.floats(0.01, 0.99), "batch_pieces": st.integers(64, 4096)}), max_size=3
+    ),
+    decay=st.floats(0, 1),
+    floor=st.floats(0, 1),
+    ema=st.just(0.9),
+    snapshot=st.integers(500_000, 10**7),
+)
+
+
+@given(stages)
+@settings(max_examples=60, deadline=None)
+def test_a_stage_passes_once_and_completely(stage: Stage) -> None:
+    last = course.steps(stage)
+    at = [course.progress(step, stage) for step in range(0, last + 1, max(1, last // 50))]
+    assert at[0] == 0 and at == sorted(at) and course.progress(last, stage) == pytest.approx(1)
+    assert course.progress(last - 1, stage) < 1
+    rates = [course.learning_rate(step, stage) for step in range(0, last, max(1, last // 50))]
+    assert rates == sorted(rates, reverse=True) and min(rates) >= stage.floor - 1e-9
+    names = course.snapshots(stage)
+    assert all(1 <= step <= last for step in names.values()) and [*names.values()] == sorted(names.values())
+    assert {course.folder(at, stage) for at in stage.mean} <= {*names}

@@ -1,0 +1,184 @@
+"""Corpora in their published layouts, in hand-written files, become pairs of raw text."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edit_gec.errors import InputError
+from edit_gec.training.clean_prose import fingerprint
+from edit_gec.training.edit_pairs import RealEdits
+from edit_gec.training.learner_corpora import (
+    corrupted,
+    main,
+    read_c4_200m,
+    read_clang8,
+    read_json,
+    read_lang8,
+    read_m2,
+    read_tsv,
+    write,
+)
+
+M2 = """S It 's a well - known problem , said she .
+A 8 10|||R:WO|||she said|||REQUIRED|||-NONE-|||0
+A 4 4|||UNK||||||REQUIRED|||-NONE-|||0
+
+S He go home .
+A 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0
+A 1 2|||R:VERB:TENSE|||went|||REQUIRED|||-NONE-|||1
+
+S All is well .
+A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0
+"""
+FIRST, SECOND = "We bought bread – and cheese.", "The café opens at eight."
+
+
+def put(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def test_m2(tmp_path: Path) -> None:
+    assert list(read_m2(put(tmp_path / "ABC.train.gold.bea19.m2", M2))) == [
+        ("It's a well-known problem, said she.", "It's a well-known problem, she said."),
+        ("He go home.", "He goes home."),
+        ("He go home.", "He went home."),
+        ("All is well.", "All is well."),
+    ]
+
+
+def essay(text: str, *edits: Any) -> str:
+    return json.dumps({"id": "1", "userid": "2", "cefr": "A2.i", "text": text, "edits": [[0, edits]]}) + "\n"
+
+
+def test_json(tmp_path: Path) -> None:
+    text = 'Dear Ann\nI has two cat. and a dog. They is "old". I love them\n'
+    changes = [("has", "have"), ("cat", "cats"), (". and", ", and"), ("is", "are"), ("them", "them all"), ("is", None)]
+    edits = [[at := text.index(old), at + len(old), new] for old, new in changes]
+    end = len(text) - 1
+    edits.append([end, end, "."])
+    path = put(tmp_path / "A.train.json", essay(text, *edits) + essay("Fine."))
+    found = [tuple(side.strip() for side in pair) for pair in read_json(path)]
+    assert found == [
+        ("Dear Ann", "Dear Ann"),
+        ("I has two cat. and a dog.", "I have two cats, and a dog."),
+        ('They is "old".', 'They are "old".'),
+        ("I love them", "I love them all."),
+        ("Fine.", "Fine."),
+    ]
+
+
+def test_an_edited_end_is_no_end(tmp_path: Path) -> None:
+    text = "I was ill. So I slept. Then I ate."
+    found = list(read_json(put(tmp_path / "x.json", essay(text, [9, 13, ", so"], [9, 12, "!!!"]))))
+    assert found == [("I was ill. So I slept. ", "I was ill, so I slept. "), ("Then I ate.", "Then I ate.")]
+
+
+def test_no_sentence_gets_lost(tmp_path: Path) -> None:
+    text = " One. Two?\n\nThree\n"
+    found = list(read_json(put(tmp_path / "x.json", essay(text, [0, 0, "So"], [18, 18, "End"]))))
+    assert "".join(source for source, _ in found) == text
+    assert "".join(target for _, target in found) == "So One. Two?\n\nThree\nEnd"
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"text": "a"}', '{"text": "a", "edits": [[0, [[1]]]]}'])
+def test_broken_json(line: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"x.json, line 1: wanted"):
+        list(read_json(put(tmp_path / "x.json", line + "\n")))
+
+
+def test_clang8(tmp_path: Path) -> None:
+    path = put(tmp_path / "clang8.tsv", "I do n't likes it .\tI do n't like it .\n" * 2)
+    assert list(read_clang8(path)) == [("I don't likes it.", "I don't like it.")] * 2
+    assert list(read_tsv(path))[0] == ("I do n't likes it .", "I do n't like it .")
+    with pytest.raises(InputError, match="line 2: source and target are wanted, not 3 columns"):
+        list(read_clang8(put(tmp_path / "x.tsv", "a\tb\na\tb\tc\n")))
+
+
+def test_lang8_entries(tmp_path: Path) -> None:
+    address = "http://lang-8.com/1/journals/2"
+    lines = [f"2\t5\t{address}\t1\tI likes it.\tI like it.\tI like this.", f"0\t5\t{address}\t2\tYes.", "", "broken"]
+    assert list(read_lang8(put(tmp_path / "entries.train", "\n".join(lines) + "\n"))) == [("I likes it.", "I like it.")]
+
+
+def test_lang8_raw(tmp_path: Path) -> None:
+    rows = [
+        ["7", "8", "English", "Japanese", ["I likes\u0001 it.", "Yes.", "He go."],
+         [["I [f-red]like[/f-red] [sline]s[/sline]it.", "x"], [], ["He [f-blue]goes[/f-blue]."]]],
+        ["7", "9", "German", "English", ["Ich bist."], [["Ich bin."]]],
+    ]  # fmt: skip
+    text = "\n".join(json.dumps(row).replace("\\u0001", "\x01") for row in rows) + '\n["7", broken\n'
+    path = put(tmp_path / "lang-8-20111007-L1-v2.dat", text)
+    assert list(read_lang8(path)) == [("I likes\x01 it.", "I like it."), ("He go.", "He goes.")]
+
+
+def digest(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+@pytest.fixture
+def c4(tmp_path: Path) -> dict[str, Path]:
+    """Edits in the order of their hashes, the targets in the same order, and C4 itself."""
+    by_hash = sorted([(digest(FIRST), FIRST), (digest(SECOND), SECOND), ("00" * 16, "Elsewhere.")])
+    bytes_of = {FIRST: [(3, 9, "buyed"), (20, 31, "\tand cheeses"[1:])], SECOND: [(0, 3, ""), (10, 15, "open")]}
+    edits = "".join(
+        f"{h}\t{start}\t{end}\t{new}\n" for h, text in by_hash for start, end, new in bytes_of.get(text, [(0, 1, "x")])
+    )
+    targets = "".join(f"{h}\t{text}\n" for h, text in by_hash if text != "Elsewhere.")
+    with gzip.open(tmp_path / "c4-train.00000-of-01024.json.gz", "wt", encoding="utf-8") as file:
+        file.write(json.dumps({"text": f"Nothing here.\n{FIRST}", "url": "x"}) + "\n" + json.dumps({"text": SECOND}))
+    return {
+        "edits": put(tmp_path / "edits.tsv-00000-of-00010", edits + "not an edit\n"),
+        "targets": put(tmp_path / "target_sentences.tsv-00000-of-00010", targets),
+        "c4": tmp_path / "c4-train.00000-of-01024.json.gz",
+    }
+
+
+def test_c4_200m(c4: dict[str, Path]) -> None:
+    wanted = {("We buyed bread – and cheeses", FIRST), (" café open at eight.", SECOND)}
+    assert set(read_c4_200m(c4["edits"], [c4["targets"]])) == wanted
+    assert set(read_c4_200m(c4["edits"], [c4["c4"]])) == wanted
+
+
+def test_c4_200m_of_another_shard(c4: dict[str, Path], tmp_path: Path) -> None:
+    other = put(tmp_path / "other.tsv", f"{digest('x')}\tx\n")
+    with pytest.raises(InputError, match="none of its hashes is one of .*other.tsv; another shard"):
+        list(read_c4_200m(c4["edits"], [other]))
+    with pytest.raises(InputError, match="--text is wanted"):
+        list(read_c4_200m(c4["edits"], []))
+
+
+def test_edits_that_do_not_fit() -> None:
+    assert corrupted("é a", [(0, 2, "e")]) == "e a"
+    assert corrupted("é a", [(0, 1, "e")]) is None, "half a character"
+    assert corrupted("é a", [(0, 9, "e")]) is None and corrupted("abc", [(1, 2, ""), (1, 3, "")]) is None
+
+
+def test_what_is_written_is_what_training_reads(tmp_path: Path) -> None:
+    pairs = [(" He  go\thome. ", "He goes home."), ("", "x"), ("Held Out, this one", "Held out: this one."), ("a", "b")]
+    path = tmp_path / "learner" / "some.tsv"
+    assert write(pairs, path, "wi", [fingerprint("held out this ONE.")]) == 2
+    assert path.read_text(encoding="utf-8") == "wi\tHe go home.\tHe goes home.\nwi\ta\tb\n"
+    assert RealEdits(path.parent).draw(random.Random(1)) in [("He go home.", "He goes home."), ("a", "b")]
+    assert [p.name for p in path.parent.iterdir()] == ["some.tsv"]
+
+
+def test_the_command(c4: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, held_out = put(tmp_path / "x.m2", M2), put(tmp_path / "dev.m2", "S He go home .\n")
+    out = tmp_path / "learner" / "x.tsv"
+    assert main(["m2", str(corpus), "-o", str(out), "--exclude", str(held_out)]) == 0
+    assert capsys.readouterr().err == f"{out}: 2 pairs\n"
+    assert main(["c4_200m", str(c4["edits"]), "--text", str(c4["targets"]), "-o", str(out)]) == 0
+    assert main(["json", str(tmp_path / "missing.json"), "-o", str(out)]) == 1
+    assert "missing.json" in capsys.readouterr().err
+    assert main(["m2", str(corpus), "-o", str(out), "--exclude", str(tmp_path / "no.m2")]) == 1
+    assert main(["m2", str(corpus), "-o", str(corpus / "x.tsv")]) == 1
+    assert "no.m2: No such file" in (err := capsys.readouterr().err) and "x.tsv: File exists" in err
+    assert out.read_text(encoding="utf-8").count("\n") == 2, "what was there is still whole"

@@ -1,0 +1,183 @@
+"""Training of a T5: its examples, its guided attention, and the real Trainer on tiny models, shared encoder or own."""
+
+from __future__ import annotations
+
+import lzma
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import PROSE
+
+from edit_gec.errors import InputError
+from edit_gec.modeling import checkpoint, shared_encoder
+from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+from edit_gec.modeling.t5 import SLOTS, T5
+from edit_gec.modeling.tokenizer import EOS, FILE, Tokens
+from edit_gec.speculative.target import Target
+from edit_gec.training.collate import IGNORE
+from edit_gec.training.objective_t5 import Objective, example, load_stage
+from edit_gec.training.optim import optimizer_for
+from edit_gec.training.recipe import read_recipe
+from edit_gec.training.run import train
+
+RECIPE = """
+name = "tiny"
+kind = "t5"
+encoder = "../edit5"
+vocabulary = 600
+max_pieces = 60
+bf16 = false
+
+[model]
+d_model = 32
+d_kv = 8
+d_ff = 48
+num_heads = 4
+num_layers = 3
+attention_scale = 1.0
+
+[[stage]]
+name = "copy"
+layers = 1
+steps = 12
+clean = 1.0
+batch_pieces = 128
+
+[[stage]]
+name = "correct"
+layers = 2
+steps = 4
+batch_pieces = 128
+"""
+
+
+@pytest.fixture
+def places(tmp_path: Path, tokens: Tokens) -> tuple[Path, Path]:
+    """A data folder, and a recipe beside the folder of an EdiT5."""
+    data = tmp_path / "data"
+    for name in ("prose", "edits", "spelling"):
+        (data / name).mkdir(parents=True)
+    shutil.copyfile(PROSE, data / "prose" / "tatoeba_en.txt")
+    for name, content in {
+        "misspell_main.json.xz": "{}",
+        "typos_words.csv.xz": "teh,the\n",
+        "varcon.txt.xz": "",
+    }.items():
+        with lzma.open(data / "spelling" / name, "wt") as file:
+            file.write(content)
+    (data / "spelling" / "wikipedia_list.txt").write_text("becuase->because\n")
+    torch.manual_seed(3)
+    shape: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "point_width": 16}
+    EdiT5(EdiT5Config(vocab_size=tokens.pieces + SLOTS, slots=SLOTS, **shape)).save(tmp_path / "edit5")
+    (tmp_path / "edit5" / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    (tmp_path / "t5").mkdir()
+    (tmp_path / "t5" / "recipe.toml").write_text(RECIPE)
+    return tmp_path / "t5" / "recipe.toml", data
+
+
+@pytest.mark.parametrize("sentinel", [True, False])
+def test_an_example_knows_what_is_copied(tokens: Tokens, sentinel: bool) -> None:
+    made = example("They walk to the the park.", "They walked to the park!", tokens, sentinel=sentinel)
+    assert made is not None and len(made.copied) == len(made.outputs) and made.outputs[-1] == made.ids[-1] == EOS
+    assert (made.ids[0] == tokens.slot(0)) == sentinel
+    copies = [(made.ids[at], token) for at, token in zip(made.copied, made.outputs, strict=True) if at != IGNORE]
+    assert all(source == token for source, token in copies) and len(copies) >= len(made.outputs) - 4
+    assert made.copied[-1] == len(made.ids) - 1 and made.copied.count(IGNORE) >= 2, "the ending and the mark are new"
+    assert example("", "Something.", tokens, sentinel=sentinel) is None
+
+
+def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> None:
+    recipe, data = places
+    folder = train(recipe, data, tmp_path / "runs")
+    assert folder == tmp_path / "runs" / "tiny" / "model"
+    names = set(checkpoint.read_tensors(folder))
+    assert not any(name.startswith(("shared.", "encoder.block.0.", "encoder.block.1.")) for name in names)
+    assert (
+        any(name.startswith("encoder.block.2.") for name in names)
+        and "decoder.block.1.layer.0.layer_norm.weight" in names
+    )
+
+    edit5 = EdiT5.load(tmp_path / "edit5")
+    t5, found, heads = shared_encoder.load(folder)
+    assert heads is None and found is not edit5
+    assert t5.embedding is found.embedding and t5.encoder.layers[1] is found.encoder.layers[1]
+    again, given, _ = shared_encoder.load(folder, edit5)
+    assert given is edit5 and again.embedding is edit5.embedding
+    stage = load_stage(tmp_path / "runs" / "tiny" / "correct")
+    ids = torch.tensor([[5, 9, 7, EOS]])
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    ours, theirs = (model(ids, mask, ids) for model in (again, stage))
+    torch.testing.assert_close(ours, theirs, atol=0.05, rtol=0.05)  # the folder holds a byte for each weight
+    for name in ("embedding.weight", "encoder.layers.1.attention.qkv.weight", "encoder.relative.weight"):
+        assert torch.equal(stage.state_dict()[name], edit5.state_dict()[name]), f"{name} is frozen"
+    start = Objective(read_recipe(recipe), recipe.parent).start(read_recipe(recipe).stages[0], None, None)
+    assert isinstance(start, T5) and start.config.num_decoder_layers == 1
+
+
+def test_a_stage_goes_on_with_the_encoder_as_it_is_now(places: tuple[Path, Path], tmp_path: Path) -> None:
+    recipe, data = places
+    read = read_recipe(recipe)
+    train(recipe, data, tmp_path / "runs")
+    before = tmp_path / "runs" / "tiny" / "correct"
+    later = EdiT5.load(tmp_path / "edit5")
+    with torch.no_grad():
+        for p in later.parameters():
+            p.add_(0.5)
+    later.save(tmp_path / "edit5")
+    old, new = load_stage(before).state_dict(), Objective(read, recipe.parent).start(read.stages[1], before, None)
+    theirs = later.state_dict()
+    for name, p in new.state_dict().items():
+        shared_layer = name.startswith(("embedding.", "encoder.layers.0.", "encoder.layers.1.", "encoder.relative."))
+        torch.testing.assert_close(p, (theirs if shared_layer else old)[name], atol=0, rtol=0, msg=name)
+
+
+def test_a_t5_with_an_encoder_of_its_own(places: tuple[Path, Path], tmp_path: Path) -> None:
+    from transformers import T5ForConditionalGeneration
+
+    recipe, data = places
+    recipe.write_text(RECIPE.replace("vocabulary", "encoder_rate = 0.25\nvocabulary"))
+    folder = train(recipe, data, tmp_path / "runs")
+    edit5 = EdiT5.load(tmp_path / "edit5")
+    target = Target.load(folder)
+    name = "encoder.layers.0.attention.o.weight"
+    moved = target.model.state_dict()[name] - edit5.state_dict()[name]
+    assert 0 < float(moved.abs().max()) < 0.2, "trained along, from the encoder that was given"
+    theirs = T5ForConditionalGeneration.from_pretrained(folder).float().eval()
+    ids = torch.tensor([target.source_ids("They walk home.")])
+    with torch.no_grad():
+        logits = theirs(input_ids=ids, decoder_input_ids=ids).logits
+        torch.testing.assert_close(
+            target.model(ids, torch.ones_like(ids, dtype=torch.bool), ids), logits, atol=1e-4, rtol=0
+        )
+
+
+def test_learning_rates(places: tuple[Path, Path]) -> None:
+    recipe, _ = places
+    shutil.copyfile(recipe.parent.parent / "edit5" / FILE, recipe.parent / FILE)
+    for rate, frozen in (("0.0", True), ("0.25", False)):
+        recipe.write_text(RECIPE.replace("vocabulary", f"encoder_rate = {rate}\nvocabulary"))
+        read = read_recipe(recipe)
+        objective = Objective(read, recipe.parent)
+        model = objective.start(read.stages[0], None, None)
+        groups = optimizer_for(model, read.stages[0], read, objective.rate).param_groups
+        assert model.embedding.weight.requires_grad != frozen and model.encoder.norm.weight.requires_grad
+        lr = read.stages[0].lr
+        assert sorted(group["lr"] for group in groups) == ([lr, 2 * lr] if frozen else [lr / 4, lr / 2, lr, 2 * lr])
+        trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+        assert sum(p.numel() for group in groups for p in group["params"]) == trained
+
+
+def test_an_encoder_that_does_not_fit(places: tuple[Path, Path], tmp_path: Path) -> None:
+    recipe, data = places
+    recipe.write_text(RECIPE.replace("d_ff = 48", "d_ff = 64"))
+    with pytest.raises(InputError, match="encoder: d_ff 64, 48 is wanted to share an encoder with this EdiT5"):
+        train(recipe, data, tmp_path / "runs")
+    recipe.write_text(RECIPE.replace("num_layers = 3", "num_layers = 1"))
+    with pytest.raises(InputError, match="num_layers 1, 2 or more are wanted"):
+        train(recipe, data, tmp_path / "runs")
+    recipe.write_text(RECIPE.replace("../edit5", "../edit6"))
+    with pytest.raises(InputError, match="edit6: not a model folder"):
+        train(recipe, data, tmp_path / "runs")

@@ -1,0 +1,438 @@
+"""Training: recipes, batches, and the real Trainer on a tiny model: stages, interruption, two processes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import lzma
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import PROSE
+
+from edit_gec.corrector import Corrector
+from edit_gec.errors import InputError
+from edit_gec.modeling.checkpoint import read_config, read_tensors, save_t5
+from edit_gec.modeling.edit5 import PRESETS, EdiT5, EdiT5Config
+from edit_gec.modeling.shared_encoder import fingerprint, load_heads
+from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.training import course
+from edit_gec.training.collate import example
+from edit_gec.training.optim import optimizer_for
+from edit_gec.training.recipe import Recipe, Stage, read_recipe
+from edit_gec.training.run import Pairs, average, buckets, train
+from edit_gec.training.trainer import checkpoints, update
+
+RECIPE = """
+name = "tiny"
+vocabulary = 420
+max_pieces = 60
+bf16 = false
+thresholds = { keep_bias = 0.5 }
+
+[model]
+d_model = 32
+d_kv = 8
+d_ff = 48
+num_heads = 2
+slots = 64
+point_width = 8
+
+[[stage]]
+name = "one"
+layers = 1
+steps = 60
+clean = 0.1
+batch_pieces = 128
+warmup = 5
+
+[[stage]]
+name = "two"
+layers = 2
+steps = 6
+decay = 3
+real = 0.3
+batch_pieces = 128
+"""
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> Path:
+    """A data folder with a little of everything."""
+    folder = tmp_path / "data"
+    for name in ("prose", "edits", "spelling"):
+        (folder / name).mkdir(parents=True)
+    shutil.copyfile(PROSE, folder / "prose" / "tatoeba_en.txt")
+    (folder / "edits" / "some.tsv").write_text("x\tShe walk to the station.\tShe walks to the station.\n")
+    for name, content in {
+        "misspell_main.json.xz": json.dumps({"receive": ["recieve"]}),
+        "typos_words.csv.xz": "teh,the\n",
+        "varcon.txt.xz": "# colour\nA: color / B: colour\n",
+    }.items():
+        with lzma.open(folder / "spelling" / name, "wt") as file:
+            file.write(content)
+    (folder / "spelling" / "wikipedia_list.txt").write_text("becuase->because\n")
+    return folder
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    folder = tmp_path / "recipe"
+    folder.mkdir()
+    (folder / "recipe.toml").write_text(RECIPE)
+    return folder / "recipe.toml"
+
+
+# --- recipes ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_recipe(recipe: Path) -> None:
+    read = read_recipe(recipe)
+    assert (read.name, read.vocabulary, read.thresholds) == ("tiny", 420, {"keep_bias": 0.5})
+    assert [(s.name, s.layers, s.steps, s.real) for s in read.stages] == [("one", 1, 60, 0.0), ("two", 2, 6, 0.3)]
+    assert (read.config.d_model, read.config.slots, read.config.vocab_size) == (32, 64, 420 + 64)
+    assert read.config.attention_scale == PRESETS["edit5-mini"].attention_scale, "the rest is the preset's"
+    assert Recipe("mini").config == PRESETS["edit5-mini"]
+
+
+def test_the_recipes_that_we_ship() -> None:
+    recipes = list((Path(__file__).parents[2] / "models").glob("[!.]*/**/recipe*.toml"))
+    assert len(recipes) > 4 and all(read_recipe(path).stages for path in recipes)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("bf16", "bf17", "unexpected keyword argument 'bf17'"),
+        ("layers = 1", "layers = ", "recipe.toml: not a recipe"),
+        ("layers = 1", "layers = 'one'", "layers = 'one', int is wanted"),
+        ("layers = 1", "depth = 1", "unexpected keyword argument 'depth'"),
+        ("clean = 0.1", "clean = [1]", r"clean = \[1\], float is wanted"),
+        ('name = "two"', 'name = "one"', "each with a name of its own"),
+        ('name = "two"', 'name = "model"', "none called 'model'"),
+        ("steps = 6\n", "average = { two = 1.0 }\n", "names of earlier stages with weights above 0 are wanted"),
+        ("steps = 6\n", "average = { one = 0.0 }\n", "names of earlier stages with weights above 0 are wanted"),
+        ("steps = 6\n", "steps = 6\naverage = { one = 1.0 }\n", "'two' has steps = 6, pieces = 0; steps, pieces or"),
+        ("steps = 6\n", "", "stage 'two' has steps = 0, pieces = 0; steps, pieces or an average are expected"),
+        ("vocabulary", "preset = 'huge'\nvocabulary", "preset 'huge' is none of edit5-base, edit5-mini"),
+        ("d_model = 32", "d_model = 0", "d_model is 0"),
+        ("d_model = 32", "width = 32", "unexpected keyword argument 'width'"),
+        ("[[stage]]", "[[steps]]", "unexpected keyword argument 'steps'"),
+    ],
+)  # fmt: skip
+def test_recipes_with_mistakes(before: str, after: str, message: str, recipe: Path) -> None:
+    recipe.write_text(RECIPE.replace(before, after))
+    with pytest.raises(InputError, match=message) as raised:
+        read_recipe(recipe)
+    assert str(recipe) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_no_recipe(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing.toml"):
+        with pytest.raises(InputError, match="no readable recipe"):
+            read_recipe(path)
+
+
+# --- batches ---------------------------------------------------------------------------------------------------------
+
+
+def drawn(corpora: Path, stage: Stage, start: int = 0, count: int = 60) -> list[tuple[str, str]]:
+    (corpora / "pairs").mkdir(exist_ok=True)
+    shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
+    texts = Pairs(corpora, corpora, Recipe("x"), stage, start).texts(random.Random(f"{stage.name} {start}"))
+    return list(islice(texts, count))
+
+
+def test_pairs_of_a_stage(corpora: Path) -> None:
+    prose = set(PROSE.read_text(encoding="utf-8").splitlines())
+    noisy = drawn(corpora, Stage("noisy", 1, clean=0.0))
+    prose |= {line.upper() for line in prose}
+    left = sum(target in prose for _, target in noisy)
+    assert 35 < left < 60, "some are reworded"
+    assert sum(s != t for s, t in noisy) > 40
+    assert drawn(corpora, Stage("noisy", 1, clean=0.0)) == noisy != drawn(corpora, Stage("noisy", 1, clean=0.0), 9)
+    clean = drawn(corpora, Stage("clean", 1, clean=1.0))
+    assert all(source == target for source, target in clean) and {t in prose for _, t in clean} == {True, False}
+    many = drawn(corpora, Stage("many", 1), count=1000)
+    capitals = [pair for pair in many if all(text.isupper() for text in pair)]
+    assert 1 <= len(capitals) <= 40 and any(source != target for source, target in capitals)
+    assert set(drawn(corpora, Stage("real", 1, real=1.0))) == {
+        ("She walk to the station.", "She walks to the station.")
+    }
+
+
+def test_buckets_are_full_and_alike(tokens: Tokens) -> None:
+    pool = [e for line in PROSE.read_text(encoding="utf-8").splitlines() if (e := example(line, line[1:], tokens))]
+    batches = list(buckets(pool, 200))
+    assert sorted(len(e.ids) for batch in batches for e in batch) == sorted(len(e.ids) for e in pool)
+    assert all(len(batch) * max(len(e.ids) for e in batch) <= 200 or len(batch) == 1 for batch in batches)
+    assert all((len(a) + 1) * len(b[0].ids) > 200 for a, b in zip(batches, batches[1:], strict=False))
+
+
+def test_each_process_and_worker_draws_its_own_pairs(
+    corpora: Path, recipe: Path, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch.utils.data import DataLoader, IterableDataset
+
+    drawn(corpora, Stage("x", 1), count=1)
+    (recipe.parent / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    pairs = Pairs(recipe.parent, corpora, read_recipe(recipe), Stage("one", 1, batch_pieces=64), 0)
+
+    class Stream(IterableDataset[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            return iter(pairs)
+
+    def first(rank: str, workers: int) -> list[Any]:
+        monkeypatch.setenv("RANK", rank)
+        return [
+            batch["ids"].tolist() for batch in islice(DataLoader(Stream(), None, num_workers=workers), workers or 1)
+        ]
+
+    a, b = first("0", 2)
+    assert a != b, "two workers"
+    assert first("0", 0) != first("1", 0), "two processes"
+
+
+def test_optimizer_state_comes_back(model: EdiT5, tokens: Tokens, make_model: Any) -> None:
+    def step(model: EdiT5, optimizer: Any, seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        for p in model.parameters():
+            p.grad = torch.randn(p.shape, generator=generator)
+        optimizer.step()
+
+    stage, recipe = Stage("x", 10, lr=1e-3), Recipe("x", adamw=2.0)
+    one, other = make_model(), make_model()
+    first, second = optimizer_for(one, stage, recipe), optimizer_for(other, stage, recipe)
+    assert sorted(group["lr"] for group in first.param_groups) == [1e-3, 2e-3]
+    assert sum(len(group["params"]) for group in first.param_groups) == len(list(one.parameters()))
+    step(one, first, 1)
+    other.load_state_dict(one.state_dict())
+    second.load_state_dict(copy.deepcopy(first.state_dict()))  # as a file would
+    first.param_groups[0]["lr"] = second.param_groups[0]["lr"] = 5e-4  # as a scheduler does
+    step(one, first, 2)
+    step(other, second, 2)
+    for a, b in zip(one.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=5e-6, rtol=0)
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+def interrupt_at(log: Path) -> None:
+    """What Ctrl-C does, once the training has logged something."""
+    for _ in range(600):
+        if log.exists():
+            os.kill(os.getpid(), signal.SIGINT)
+            return
+        time.sleep(0.1)
+
+
+def test_stages_interrupted_and_resumed(corpora: Path, recipe: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    one, two = runs / "tiny" / "one", runs / "tiny" / "two"
+    before = signal.getsignal(signal.SIGINT)
+    hand = threading.Thread(target=interrupt_at, args=[one / "log.jsonl"])
+    hand.start()
+    with pytest.raises(InputError, match=r"one: stopped at step 5\d; the same command goes on from there"):
+        train(recipe, corpora, runs)
+    hand.join()
+    assert signal.getsignal(signal.SIGINT) is before, "Ctrl-C is the caller's again"
+    assert [p.name[:12] for p in one.glob("checkpoint-*")] == ["checkpoint-5"] and not (one / "config.json").exists()
+    assert (corpora / "pairs" / "prose.txt").exists() and (recipe.parent / FILE).exists()
+
+    model = train(recipe, corpora, runs)
+    assert model == runs / "tiny" / "model"
+    assert [EdiT5.load(folder).config.num_layers for folder in (one, two, model)] == [1, 2, 2]
+    steps = [json.loads(line)["step"] for line in (one / "log.jsonl").read_text().splitlines()]
+    assert steps[0] == 50 and steps[-1] == 60 and steps == sorted(steps), "from where it was, not from the start"
+    config = read_config(model)
+    assert config["thresholds"] == {"keep_bias": 0.5} and [stage["name"] for stage in config["trained"]] == [
+        "one",
+        "two",
+    ]
+    assert Corrector.load(model).correct("She walk home.").corrected == "She walk home."
+
+    stamp = [(folder / "model.safetensors").stat().st_mtime_ns for folder in (one, two)]
+    assert train(recipe, corpora, runs) == model
+    assert [(folder / "model.safetensors").stat().st_mtime_ns for folder in (one, two)] == stamp, "nothing is repeated"
+
+
+def test_a_model_learns_from_a_t5(corpora: Path, recipe: Path, tokens: Tokens, tmp_path: Path) -> None:
+    t5 = T5(T5Config(vocab_size=tokens.pieces + 64, d_model=32, d_kv=8, d_ff=48, num_heads=2, num_layers=2))
+    save_t5(t5, tmp_path / "t5")
+    (tmp_path / "t5" / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    recipe.write_text(
+        RECIPE[: RECIPE.index("[[stage]]")] + '[[stage]]\nname = "only"\nlayers = 2\nsteps = 2\nbatch_pieces = 64\n'
+    )
+    model = EdiT5.load(train(recipe, corpora, tmp_path / "runs", init=tmp_path / "t5"))
+    assert (recipe.parent / FILE).read_bytes() == (tmp_path / "t5" / FILE).read_bytes(), "with its vocabulary"
+    assert model.config.vocab_size == tokens.pieces + 64
+    name = "encoder.layers.0.attention.o.weight"
+    moved = float((model.state_dict()[name] - t5.state_dict()[name]).abs().max())
+    assert 0 < moved < 0.1
+    (recipe.parent / FILE).write_bytes((Path(__file__).parents[2] / "models/edit5-mini" / FILE).read_bytes())
+    with pytest.raises(InputError, match=r"8064 entries with slots, the model has 664; another model's\?"):
+        train(recipe, corpora, tmp_path / "other", init=tmp_path / "t5")
+
+
+def test_heads_learn_on_a_given_encoder(corpora: Path, recipe: Path, tokens: Tokens, tmp_path: Path) -> None:
+    shape: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 2, "num_layers": 2, "point_width": 8}
+    given = EdiT5(EdiT5Config(vocab_size=tokens.pieces + 64, slots=64, **shape))
+    given.save(tmp_path / "given", small=True)
+    (tmp_path / "given" / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    stage = '[[stage]]\nname = "only"\nlayers = 2\nsteps = 2\nreal = 1.0\nbatch_pieces = 64\n'
+    recipe.write_text('encoder = "../given"\n' + RECIPE[: RECIPE.index("[[stage]]")] + stage)
+    folder = train(recipe, corpora, tmp_path / "runs")
+    given = EdiT5.load(tmp_path / "given")
+    assert not any(name.startswith(("embedding.", "encoder.")) for name in read_tensors(folder)), "heads alone"
+    made = load_heads(folder, given)
+    same = {name for name, p in made.state_dict().items() if torch.equal(p, given.state_dict()[name])}
+    frozen = {name for name in given.state_dict() if name.startswith(("embedding.", "encoder."))}
+    assert frozen <= same and "tag_head.weight" not in same and "tag_layer.attention.o.weight" not in same
+    assert fingerprint(made) == fingerprint(given), "a T5 on that encoder takes it as its own"
+    recipe.write_text("encoder_rate = 0.5\n" + recipe.read_text())
+    moved = EdiT5.load(train(recipe, corpora, tmp_path / "others")).state_dict()
+    assert not any(torch.equal(moved[name], given.state_dict()[name]) for name in frozen if name.endswith("o.weight"))
+
+
+LONG = """
+[[stage]]
+name = "long"
+init = "../given"
+layers = 2
+pieces = 14_080
+batch_pieces = 64
+later = [{ at = 0.2, batch_pieces = 128 }, { at = 0.8, max_pieces = 40 }]
+warmup = 3
+decay = 0.3
+floor = 0.1
+clean = 0.1
+end = { clean = 0.3, real = 0.2, hard = 0.2 }
+ema = 0.95
+snapshot = 2_000
+"""
+
+
+@pytest.fixture
+def long_run(corpora: Path, recipe: Path, tokens: Tokens, tmp_path: Path) -> Path:
+    """A recipe that goes on from a given model, in pieces."""
+    shape: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 2, "num_layers": 2, "point_width": 8}
+    EdiT5(EdiT5Config(vocab_size=tokens.pieces + 64, slots=64, **shape)).save(tmp_path / "given")
+    (recipe.parent / FILE).write_bytes(tokens.processor.serialized_model_proto())
+    (corpora / "hard").mkdir()
+    (corpora / "hard" / "some.txt").write_text("The data are stored.\n")
+    recipe.write_text(RECIPE[: RECIPE.index("[[stage]]")] + LONG)
+    return recipe
+
+
+def lines_of(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def test_a_long_run_is_interrupted_and_finishes(corpora: Path, long_run: Path, tmp_path: Path) -> None:
+    stage = tmp_path / "runs" / "tiny" / "long"
+    hand = threading.Thread(target=interrupt_at, args=[stage / "log.jsonl"])
+    hand.start()
+    with pytest.raises(InputError, match=r"long: stopped at step \d+; the same command goes on"):
+        train(long_run, corpora, tmp_path / "runs")
+    hand.join()
+    (whole,) = checkpoints(stage)
+    assert {"average.safetensors", "optimizer.pt", "model.safetensors"} <= {path.name for path in whole.iterdir()}
+    seen = json.loads((whole / "complete.json").read_text())["pieces"]
+    assert 0.5 * course.pieces(update(whole), read_recipe(long_run).stages[0]) < seen
+    for step, name in ((120, "model.safetensors"), (121, "average.safetensors"), (122, "complete.json")):  # kill -9
+        cut = stage / f"checkpoint-{step}"
+        shutil.copytree(whole, cut)
+        (cut / name).write_bytes((cut / name).read_bytes()[:-100])
+    (stage / "checkpoint-123").mkdir()
+    assert checkpoints(stage) == [whole]
+
+    model = train(long_run, corpora, tmp_path / "runs")
+    lines = lines_of(stage / "log.jsonl")
+    steps, pieces = ([line[name] for line in lines] for name in ("step", "seen_pieces"))
+    assert steps[0] == 50 and steps == sorted(steps) and steps[-1] == course.steps(read_recipe(long_run).stages[0])
+    assert pieces == sorted(pieces) and 0.5 * 14_080 < pieces[-1] <= 14_080 + 128
+    names = [f"ema-{m}M" for m in (0.012672, 0.013376, 0.01408)]
+    mean = EdiT5.load(stage).state_dict()
+    parts = [EdiT5.load(stage / name).state_dict() for name in names]
+    for name, tensor in mean.items():
+        torch.testing.assert_close(tensor, sum(part[name] for part in parts) / 3)
+    assert Corrector.load(stage / names[0]).correct("She walk home.").text == "She walk home."
+    assert Corrector.load(model).options.keep_bias == 0.5
+
+
+def test_a_long_run_goes_on_from_a_snapshot_alone(corpora: Path, long_run: Path, tmp_path: Path) -> None:
+    given = EdiT5.load(tmp_path / "given")
+    stage = tmp_path / "runs" / "tiny" / "long"
+    given.save(stage / "ema-0.012M")
+    long_run.write_text(long_run.read_text() + "mean = [0.95, 1.0]\n")
+    train(long_run, corpora, tmp_path / "runs")
+    begun = course.snapshots(read_recipe(long_run).stages[0])["ema-0.012M"]
+    lines = lines_of(stage / "log.jsonl")
+    assert begun < lines[0]["step"] and 12_000 < lines[0]["seen_pieces"]
+    assert not any(
+        torch.equal(p, given.state_dict()[n])
+        for n, p in EdiT5.load(stage).state_dict().items()
+        if n.endswith("o.weight")
+    )
+
+
+def test_hard_sentences_and_real_edits_come_with_the_decay(corpora: Path, long_run: Path) -> None:
+    (corpora / "pairs").mkdir()
+    shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
+    pairs = Pairs(long_run.parent, corpora, read_recipe(long_run), read_recipe(long_run).stages[0], 0)
+
+    def count() -> tuple[int, int]:
+        drawn = list(islice(pairs.texts(random.Random(1)), 300))
+        hard = drawn.count(("The data are stored.", "The data are stored."))
+        return hard, drawn.count(("She walk to the station.", "She walks to the station."))
+
+    assert count() == (0, 0)
+    pairs.progress = 1.0
+    assert all(30 < n < 95 for n in count())
+    shutil.rmtree(corpora / "hard")
+    assert count()[0] == 0, "no files, no hard sentences"
+
+
+@pytest.mark.slow
+def test_the_mean_of_stages(make_model: Callable[..., EdiT5], corpora: Path, recipe: Path, tmp_path: Path) -> None:
+    models = {name: make_model(seed=n) for n, name in enumerate(("one", "two"))}
+    for name, model in models.items():
+        model.save(tmp_path / "tiny" / name)
+    recipe.write_text(RECIPE + '\n[[stage]]\nname = "mean"\naverage = { one = 1.0, two = 3.0 }\n')
+    assert train(recipe, corpora, tmp_path) == tmp_path / "tiny" / "model"  # nothing is left but to take the mean
+    mean = EdiT5.load(tmp_path / "tiny" / "mean").state_dict()
+    one, two = (model.state_dict() for model in models.values())
+    assert any(not torch.equal(one[name], two[name]) for name in one)
+    for name, tensor in mean.items():
+        torch.testing.assert_close(tensor, 0.25 * one[name] + 0.75 * two[name])
+    make_model(num_layers=1).save(tmp_path / "tiny" / "two")
+    with pytest.raises(InputError, match="its tensors are not those of .*one; no average can be taken"):
+        average({"one": 1.0, "two": 3.0}, tmp_path / "tiny", tmp_path / "tiny" / "mean")
+
+
+def test_two_processes(corpora: Path, recipe: Path, tmp_path: Path) -> None:
+    recipe.write_text(RECIPE.replace("steps = 60", "steps = 4").replace("batch_pieces = 128", "batch_pieces = 64"))
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "edit_gec"]
+    options: list[str | Path] = ["train", "--recipe", recipe, "--data", corpora, "--runs", tmp_path / "runs"]
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        [*command, *options], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    Corrector.load(tmp_path / "runs" / "tiny" / "model").correct("Hi.")  # it loads and runs
+    assert not list(tmp_path.rglob("*.partial"))
