@@ -16,11 +16,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from edit_gec.scoring import judge, project
 from edit_gec.scoring.benchmarks import TestSet, find
 
 from edit_gec import Corrector
 from edit_gec.performance import machine, results
+from edit_gec.scoring import judge, project
 from edit_gec.speculative.verifier import Verifier
 
 GEARS: dict[str, dict[str, Any]] = {
