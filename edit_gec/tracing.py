@@ -45,7 +45,6 @@ class Stage(str, Enum):
 
 
 STAGES = tuple(stage.value for stage in Stage)
-STEP = Stage.INSERT_STEP.value
 
 
 class Listener(Protocol):
