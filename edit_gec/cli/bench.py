@@ -208,7 +208,7 @@ def find_target(args: argparse.Namespace) -> Path | None:
         return find_model(args.target)
     try:
         return find_model(DEFAULT_TARGET)
-    except InputError:
+    except ModelError:
         so = "T5s write what EdiT5 makes of it" if args.size == "base" else "what needs a T5 is left out"
         correct.say(f"no {DEFAULT_TARGET} here and no --target: {so}")
         return None
