@@ -23,7 +23,7 @@ from edit_gec.editing.decode import Options, Prediction
 from edit_gec.errors import DeviceError, EditGecError, InputError, ModelError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import FILE, Tokens
-from edit_gec.text.edits import Edit, whole_words
+from edit_gec.text.edits import Edit, expand_to_words
 from edit_gec.text.sentences import split
 
 LETTER = """# Dear 🏠 neighbours
@@ -222,7 +222,7 @@ def test_what_is_not_sure_enough(make: Callable[..., Corrector]) -> None:
     ],
 )  # fmt: skip
 def test_edits_cut_no_words(text: str, edit: tuple[int, int, str], widened: tuple[int, int, str]) -> None:
-    assert whole_words(text, *edit) == widened
+    assert expand_to_words(text, *edit) == widened
 
 
 def edit(start: int, end: int, confidence: float) -> Edit:

@@ -12,7 +12,7 @@ A sentence that is too long for the target, or that it does not finish (it repea
 off), is left as it was read, and counted: neither half a text nor a draft that nobody verified is shown.
 
 A target may say that it reads misspelt words as the list of words has them ("respelt" in its config.json): its output
-is then exact for that text, and what the list changed are edits as well (Verifier.revise).
+is then exact for that text, and what the list changed are edits as well (editing/respelling.py).
 
 Two lossy gears save time, and are named so: "auto" verifies only sentences that EdiT5 would edit or doubts, lenience
 lets pass what the target finds nearly as likely as its own words.
@@ -29,17 +29,16 @@ from typing import Any
 
 from edit_gec.editing.decode import Prediction
 from edit_gec.editing.plan import Plan, align, spans
-from edit_gec.editing.second_pass import both, edited, text_of
+from edit_gec.editing.second_pass import text_of
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import UNK, Pieces, Tokens
 from edit_gec.speculative.decode import verify
 from edit_gec.speculative.drafters import Follow, hypotheses
 from edit_gec.speculative.target import Encoded, Target
 from edit_gec.speculative.theory import Statistics, Trace
-from edit_gec.text.edits import Change, Edit
+from edit_gec.text.edits import Change, Edit, Provenance
 from edit_gec.tracing import Stage, span
 
-AGREE, CHANGED, ONLY, REFUSED = "agree", "target changed", "target only", "target refused"
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
 
 
@@ -47,7 +46,7 @@ DOUBT = 0.5  # auto verifies an unedited sentence when EdiT5 gives some piece th
 
 
 class Verifier:
-    """A target, how it verifies, what its verifications cost so far, and the confidence that its edits must have.
+    """A target, how it verifies, and what its verifications cost so far.
 
     An edit is as sure as the least probable of its tokens, the one that follows it included. `hypotheses`: how many
     texts of a sentence a pass reads at most: its draft, a bolder one, the source (by default 1, and 2 on a GPU, where a
@@ -59,13 +58,12 @@ class Verifier:
         self,
         target: Target,
         *,
-        min_confidence: float = 0.0,
         auto: bool = False,
         doubt: float = DOUBT,
         lenience: float = 1.0,
         hypotheses: int | None = None,
     ) -> None:
-        self.target, self.min_confidence = target, min_confidence
+        self.target = target
         self.auto, self.doubt, self.lenience = auto, doubt, lenience
         self.hypotheses = hypotheses or (1 if target.device.type == "cpu" else 2)
         self.statistics = Statistics()
@@ -78,6 +76,13 @@ class Verifier:
         those that auto did not verify."""
         return {**self.statistics.summary(), "too_long": self.too_long, "left_out": self.left_out}
 
+    def take_statistics(self) -> tuple[Statistics, int]:
+        """What verification did since the last call, and how many sentences were too long for the target."""
+        with self._counting:
+            taken, too_long = self.statistics, self.too_long
+            self.statistics, self.too_long = Statistics(), 0
+        return taken, too_long
+
     def encode(self, edit5: EdiT5, windows: Sequence[Pieces]) -> Encoded | None:
         """Windows encoded for the target and for EdiT5 at once, if they share an encoder and read the same pieces."""
         if not self.target.shares(edit5) or not windows:
@@ -89,44 +94,30 @@ class Verifier:
             return None  # a window that begins inside a sentence
         return self.target.encode_shared(sources)
 
-    def doubts(self, prediction: Prediction) -> bool:
+    def needs_verification(self, prediction: Prediction) -> bool:
         """Whether a sentence is verified: always, but in "auto" only what EdiT5 edits or is unsure of."""
         return not self.auto or prediction.plan.changes or prediction.doubt >= self.doubt
 
-    def revise(
-        self,
-        edit5: EdiT5,
-        tokens: Tokens,
-        windows: Sequence[Pieces],
-        predictions: Sequence[Prediction],
-        encoded: Encoded | None = None,
-    ) -> list[list[Change]]:
-        """What the target changes in each window of a sentence, given what EdiT5 predicted there.
+    def renew(
+        self, encoded: Encoded | None, edit5: EdiT5, windows: Sequence[Pieces], numbers: Sequence[int]
+    ) -> Encoded | None:
+        """What `encode` made of a batch, with the windows of these numbers encoded again as they stand now."""
+        if encoded is None or not numbers:
+            return encoded
+        anew = self.encode(edit5, [windows[n] for n in numbers])
+        return encoded.renewed(list(numbers), anew) if anew else None
 
-        A target that wants it reads misspelt words as the list has them. These changes are then the list's. `encoded`
-        is what `encode` made of the windows.
-        """
-        plans = [*zip(windows, predictions, strict=True)]
+    def draft(
+        self, windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens
+    ) -> list[tuple[str, ...]]:
+        """The drafts of each window, the best first; none for windows that need no verification."""
         with span(Stage.DRAFT):
-            drafts = [hypotheses(p, pieces, tokens) if self.doubts(p) else () for pieces, p in plans]
-            respelt: dict[int, list[Change]] = {}
-            if self.target.respelt:
-                numbered = [(n, *each) for n, each in enumerate(plans) if each[1].respelt]
-                respelt = {
-                    n: list(prediction.changes(pieces, tokens, respelt=True)) for n, pieces, prediction in numbered
-                }
-            read = list(windows)
-            for n, changes in respelt.items():
-                read[n] = edited(windows[n], changes, tokens)
-        if encoded and respelt:
-            anew = self.encode(edit5, [read[n] for n in respelt])
-            encoded = encoded.renewed(list(respelt), anew) if anew else None
-        found = self.changes(read, drafts, encoded)
-        for n, changes in respelt.items():
-            found[n] = both(windows[n], changes, found[n])
-        return [[change for change in changes if change[3] >= self.min_confidence] for changes in found]
+            return [
+                hypotheses(prediction, pieces, tokens) if self.needs_verification(prediction) else ()
+                for pieces, prediction in zip(windows, predictions, strict=True)
+            ]
 
-    def changes(
+    def verify(
         self, windows: Sequence[Pieces], drafts: Sequence[tuple[str, ...]], encoded: Encoded | None = None
     ) -> list[list[Change]]:
         """What the target changes in each window of a sentence, given drafts of its correction, the best first.
@@ -233,16 +224,20 @@ def folded(text: str) -> str:
     return " ".join(text.split()).join(edges) if text.strip() else edges[0]
 
 
-def compare(drafted: Sequence[Edit], verified: Sequence[Edit]) -> tuple[list[Edit], list[Edit]]:
+def attribute_provenance(drafted: Sequence[Edit], verified: Sequence[Edit]) -> tuple[list[Edit], list[Edit]]:
     """The target's edits, each with its provenance, and the drafter's edits that the target refused."""
     own = {(edit.start, edit.end, edit.replacement) for edit in drafted}
     edits = []
     for edit in verified:
-        agree = (edit.start, edit.end, edit.replacement) in own
-        changed = any(touch(edit, other) for other in drafted)
-        edits.append(replace(edit, provenance=AGREE if agree else CHANGED if changed else ONLY))
+        if (edit.start, edit.end, edit.replacement) in own:
+            provenance = Provenance.AGREE
+        elif any(touch(edit, other) for other in drafted):
+            provenance = Provenance.CHANGED
+        else:
+            provenance = Provenance.ONLY
+        edits.append(replace(edit, provenance=provenance))
     refused = [edit for edit in drafted if not any(touch(edit, other) for other in verified)]
-    return edits, [replace(edit, provenance=REFUSED) for edit in refused]
+    return edits, [replace(edit, provenance=Provenance.REFUSED) for edit in refused]
 
 
 def touch(a: Edit, b: Edit) -> bool:

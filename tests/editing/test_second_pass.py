@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from edit_gec import Corrector
 from edit_gec.editing.second_pass import LITTLE, compose, holds
 from edit_gec.modeling.tokenizer import Pieces
-from edit_gec.text.edits import Change, changed
+from edit_gec.text.edits import Change, apply_changes
 
 TEXT = st.text("ab ,", max_size=14)
 
@@ -29,7 +29,7 @@ def changes(draw: st.DrawFn, length: int) -> list[Change]:
 def readings(draw: st.DrawFn) -> tuple[str, list[Change], list[Change]]:
     source = draw(TEXT)
     first = draw(changes(len(source)))
-    return source, first, draw(changes(len(changed(source, first))))
+    return source, first, draw(changes(len(apply_changes(source, first))))
 
 
 @given(readings())
@@ -38,7 +38,7 @@ def readings(draw: st.DrawFn) -> tuple[str, list[Change], list[Change]]:
 def test_both_readings_are_one_list_of_changes(texts: tuple[str, list[Change], list[Change]]) -> None:
     source, first, second = texts
     both = compose(source, first, second)
-    assert changed(source, both) == changed(changed(source, first), second)
+    assert apply_changes(source, both) == apply_changes(apply_changes(source, first), second)
     assert all(one[1] <= other[0] for one, other in zip(both, both[1:], strict=False))
     assert {sure for *_, sure in both} <= {sure for *_, sure in first + second}
 
