@@ -21,10 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 
-# INSERT: keep this piece, an insertion follows; REPLACE: delete, insertion here
-KEEP, DELETE, INSERT, REPLACE = range(4)
 MOVED_PIECES = 2  # smallest block that may move: smaller ones are mostly spurious (a "the" re-used eight words away)
 STEM_CHARACTERS = 4  # smallest stem that may stay of a changed word
 SUFFIX_CHARACTERS = 4  # largest ending that may change on it

@@ -10,7 +10,8 @@ from operator import eq
 import torch
 from torch import Tensor
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, words
+from edit_gec.editing.plan import STEM_CHARACTERS, words
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 
 CERTAIN = 1e4  # a keep bias beyond this is no different, and infinity would make a softmax NaN

@@ -18,8 +18,9 @@ from torch import Tensor
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.decode import Options, Prediction, predict
-from edit_gec.editing.plan import KEEP, Plan, align
+from edit_gec.editing.plan import Plan, align
 from edit_gec.errors import InputError
+from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.speculative.target import Encoded, Sampling, Target
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, align, anchor, words
+from edit_gec.editing.plan import Plan, align, anchor, words
 from edit_gec.modeling.edit5 import Batch, Output
+from edit_gec.modeling.padding import IGNORE, pad, wrap
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
-
-IGNORE = -100
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,6 @@ class Stream:
     slot_numbers: list[int]
     tags: list[int]
     ranks: list[int]
-
-
-def wrap(ids: Sequence[int], tokens: Tokens) -> list[int]:
-    """Source ids as the encoder reads them: sentinel, pieces, </s>."""
-    return [tokens.slot(0), *ids, EOS]
 
 
 def example(source: str, target: str, tokens: Tokens) -> Example | None:
@@ -124,12 +119,6 @@ def collate_streams(streams: Sequence[Stream], length: int) -> dict[str, Tensor]
         "shown_tags": pad([s.tags for s in chosen], KEEP, length),
         "shown_ranks": pad([s.ranks for s in chosen], -1, length),
     }
-
-
-def pad(lists: Sequence[Sequence[int]], value: int, length: int = 0) -> Tensor:
-    """Lists of whole numbers -> one tensor [N, longest], or [N, length] if that is longer."""
-    longest = max(length, *map(len, lists))
-    return torch.tensor([[*numbers, *[value] * (longest - len(numbers))] for numbers in lists])
 
 
 class Counts:

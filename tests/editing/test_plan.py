@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import NASTY, nasty, thousands, valid
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, align, realize, spans, unchanged, words
+from edit_gec.editing.plan import Plan, align, realize, spans, unchanged, words
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, UNK, Pieces, Tokens
 
 WORDS = [*"I was the a walking walk walked learning learns children's isn't , . ; \" 2 2021 o'clock".split(), *NASTY]
