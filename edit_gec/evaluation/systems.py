@@ -6,7 +6,6 @@ run("sed s/teh/the/ {in} > {out}", ["teh end"])       ->  Output("the end", ())
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from edit_gec.annotation.m2 import read_lines
+from edit_gec.catalog import fingerprint
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def run(
 
 @cache
 def _corrector(model: str | None, min_confidence: float | None) -> Corrector:
-    from edit_gec.corrector import DEFAULT_MODEL, Corrector
+    from edit_gec.catalog import DEFAULT_MODEL
+    from edit_gec.corrector import Corrector
 
     return Corrector.load(model or DEFAULT_MODEL, min_confidence=min_confidence)
 
@@ -104,8 +105,5 @@ def above(source: str, output: Output, threshold: float) -> str:
 def identity(model: str | None, min_confidence: float | None) -> str:
     """Name, hash and thresholds of the model that edit-gec corrects with: edit5-mini:1a2b3c4d:keep_bias=0.5,..."""
     corrector = _corrector(model, min_confidence)
-    digest = hashlib.sha256()
-    for path in sorted(p for p in corrector.folder.iterdir() if p.suffix in (".safetensors", ".json", ".model")):
-        digest.update(path.read_bytes())
     thresholds = ",".join(f"{k}={v:g}" for k, v in asdict(corrector.options).items() if not isinstance(v, bool))
-    return f"{corrector.folder.name}:{digest.hexdigest()[:8]}:{thresholds}"
+    return f"{corrector.folder.name}:{fingerprint(corrector.folder)[:8]}:{thresholds}"
