@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from edit_gec.editing.plan import Plan, align, anchor, words
+from edit_gec.editing.alignment import align, word_ranges
+from edit_gec.editing.plan import Plan, anchor
 from edit_gec.modeling.edit5 import Batch, Output
 from edit_gec.modeling.padding import IGNORE, pad, wrap
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
@@ -47,7 +48,7 @@ def example(source: str, target: str, tokens: Tokens) -> Example | None:
     plan = align(ids, tokens.ids(target), tokens)
     if not ids or len(plan.order) >= tokens.slots:
         return None
-    return Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in words(ids, tokens)])
+    return Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
 
 
 def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> Stream:
