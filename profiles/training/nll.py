@@ -27,11 +27,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from edit_gec.annotation import m2
-from edit_gec.editing.plan import KEEP
 from edit_gec.evaluation import projection
 from edit_gec.evaluation.datasets import find
 from edit_gec.evaluation.significance import Paired, paired
 from edit_gec.modeling.edit5 import Batch, EdiT5
+from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.training.objective_edit5 import Objective
 from edit_gec.training.recipe import Recipe
