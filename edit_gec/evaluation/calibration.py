@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from edit_gec.annotation.m2 import M2Edit
-from edit_gec.evaluation.projection import Raw
 from edit_gec.evaluation.systems import Change
+from edit_gec.text.detokenize import RawSentence
 
 RIDGE = 1e-3  # of logistic regression
 
@@ -42,7 +42,7 @@ class Calibration:
 
 
 def outcomes(
-    raw: Raw, changes: Sequence[Change], hypothesis: Sequence[M2Edit], reference: Sequence[M2Edit]
+    raw: RawSentence, changes: Sequence[Change], hypothesis: Sequence[M2Edit], reference: Sequence[M2Edit]
 ) -> list[tuple[float, bool]]:
     """(confidence, right) for each ERRANT edit of one sentence.
 
@@ -57,7 +57,7 @@ def outcomes(
     return out
 
 
-def near(raw: Raw, changes: Sequence[Change], edit: M2Edit) -> list[Change]:
+def near(raw: RawSentence, changes: Sequence[Change], edit: M2Edit) -> list[Change]:
     """The system's changes, in code points of the raw text, that an ERRANT edit of its tokens is made of."""
     start = raw.spans[edit.start][0] if edit.start < len(raw.spans) else len(raw.text)
     end = raw.spans[edit.end - 1][1] if edit.end else 0

@@ -26,6 +26,7 @@ from edit_gec.errors import InputError
 from edit_gec.evaluation import calibration, errant_score, gleu, projection, significance, systems
 from edit_gec.evaluation.datasets import TestSet
 from edit_gec.evaluation.systems import Output
+from edit_gec.text.detokenize import RawSentence, detokenize, splits_hyphens
 
 THRESHOLDS = [i / 20 for i in range(20)]
 
@@ -53,7 +54,7 @@ class Hypothesis:
     system: str
     lines: list[str]
     edits: list[M2Sentence] | None = None
-    raws: list[projection.Raw] = field(default_factory=list)
+    raws: list[RawSentence] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     seconds: float | None = None
 
@@ -112,8 +113,8 @@ def from_system(test: TestSet, system: str, options: Options) -> Hypothesis:
         outputs = systems.run(system, test.lines, options.model, options.min_confidence)
         return Hypothesis(system, [o.text for o in outputs], outputs=outputs, seconds=time.perf_counter() - started)
     tokens = [line.split() for line in test.lines]
-    split = projection.hyphens_split(tokens)
-    raws = [projection.detokenise(t, split) for t in tokens]
+    split = splits_hyphens(tokens)
+    raws = [detokenize(t, split) for t in tokens]
     outputs = systems.run(system, [r.text for r in raws], options.model, options.min_confidence)
     seconds = time.perf_counter() - started
     lines = [" ".join(projection.project(r, o.text, split)) for r, o in zip(raws, outputs, strict=True)]
@@ -188,7 +189,7 @@ def _confidence(
         pairs += calibration.outcomes(hypothesis.raws[i], hypothesis.outputs[i].changes, found[i], edits)
     result.calibration = calibration.calibrate(pairs)
     if options.curve:
-        split = projection.hyphens_split(sources)
+        split = splits_hyphens(sources)
         for threshold in THRESHOLDS:
             texts = [
                 systems.above(r.text, o, threshold) for r, o in zip(hypothesis.raws, hypothesis.outputs, strict=True)

@@ -28,11 +28,11 @@ from torch.nn import functional as F
 
 from edit_gec.annotation import m2
 from edit_gec.editing.plan import KEEP
-from edit_gec.evaluation import projection
 from edit_gec.evaluation.datasets import find
 from edit_gec.evaluation.significance import Paired, paired
 from edit_gec.modeling.edit5 import Batch, EdiT5
 from edit_gec.modeling.tokenizer import Pieces, Tokens
+from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.training.objective_edit5 import Objective
 from edit_gec.training.recipe import Recipe
 
@@ -57,16 +57,16 @@ class Loss(NamedTuple):
 
 def read_gold(sentences: Sequence[m2.M2Sentence]) -> list[Gold]:
     """The sentences of an M2 file as their writers typed them, with the first annotator's corrections."""
-    split = projection.hyphens_split([sentence.tokens for sentence in sentences])
+    split = splits_hyphens([sentence.tokens for sentence in sentences])
     return [_gold(sentence, split) for sentence in sentences]
 
 
 def _gold(sentence: m2.M2Sentence, split: bool) -> Gold:
     edits = [e for e in sentence.annotators[min(sentence.annotators)] if e.type not in m2.DETECTION_ONLY]
-    raw = projection.detokenise(sentence.tokens, split)
+    raw = detokenize(sentence.tokens, split)
     ends = [0, *(end for _, end in raw.spans)]
     spans = [(ends[e.start], ends[e.end], e.type) for e in edits]  # with the space before the first token
-    return Gold(raw.text, projection.detokenise(m2.apply(sentence.tokens, edits), split).text, spans)
+    return Gold(raw.text, detokenize(m2.apply(sentence.tokens, edits), split).text, spans)
 
 
 class Judge:

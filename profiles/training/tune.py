@@ -27,6 +27,7 @@ from edit_gec.evaluation import evaluate, projection
 from edit_gec.evaluation.calibration import fit, near
 from edit_gec.evaluation.datasets import TestSet, find
 from edit_gec.evaluation.systems import Change, Output
+from edit_gec.text.detokenize import detokenize, splits_hyphens
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
 STEPS = np.arange(0.02, 0.98, 0.02)
@@ -64,8 +65,8 @@ def run(corrector: Corrector, texts: Sequence[str]) -> list[Output]:
 def learners(corrector: Corrector, seen: list[Evidence], test: TestSet) -> tuple[list[Edit], int]:
     """Every edit of an ERRANT set, right or wrong against the annotator that agrees most; how many are wanted."""
     tokens = [line.split() for line in test.lines]
-    split = projection.hyphens_split(tokens)
-    raws = [projection.detokenise(t, split) for t in tokens]
+    split = splits_hyphens(tokens)
+    raws = [detokenize(t, split) for t in tokens]
     outputs = run(corrector, [raw.text for raw in raws])
     targets = [projection.project(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
     found = evaluate.extractor(None).extract(tokens, targets)

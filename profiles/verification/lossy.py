@@ -21,6 +21,7 @@ from edit_gec.benching import results
 from edit_gec.evaluation import evaluate, projection
 from edit_gec.evaluation.datasets import TestSet, find
 from edit_gec.speculative.verifier import Verifier
+from edit_gec.text.detokenize import detokenize, splits_hyphens
 
 GEARS: dict[str, dict[str, Any]] = {
     "always": {},
@@ -33,8 +34,8 @@ def run(corrector: Corrector, test: TestSet, gear: dict[str, Any]) -> tuple[list
     """The set's corrected token lines, seconds, and what verification did."""
     assert corrector.verifier is not None
     tokens = [line.split() for line in test.lines]
-    split = projection.hyphens_split(tokens)
-    raws = [projection.detokenise(t, split) for t in tokens]
+    split = splits_hyphens(tokens)
+    raws = [detokenize(t, split) for t in tokens]
     corrector.verifier = Verifier(corrector.verifier.target, **gear)
     begun = perf_counter()
     found = corrector.correct_batch([raw.text for raw in raws], lines=True, markup=False)

@@ -17,6 +17,7 @@ from edit_gec.annotation.m2 import M2Edit, M2Sentence
 from edit_gec.errors import InputError
 from edit_gec.evaluation import calibration, datasets, errant_score, gleu, projection, significance, systems
 from edit_gec.evaluation.systems import Change, Output
+from edit_gec.text import detokenize
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "score"
 WORDS = st.lists(
@@ -36,8 +37,8 @@ WORDS = st.lists(
 @settings(deadline=None)
 @given(WORDS, st.booleans())
 def test_untouched_text_is_never_an_edit(tokens: list[str], split: bool) -> None:
-    raw = projection.detokenise(tokens, split)
-    assert [raw.text[a:b] for a, b in raw.spans] == [projection.WRITTEN.get(t, t) for t in tokens]
+    raw = detokenize.detokenize(tokens, split)
+    assert [raw.text[a:b] for a, b in raw.spans] == [detokenize.WRITTEN.get(t, t) for t in tokens]
     assert projection.project(raw, raw.text, split) == tokens
     assert projection.project(raw, raw.text.replace(" ", "  "), split) == tokens
 
@@ -46,7 +47,7 @@ def test_untouched_text_is_never_an_edit(tokens: list[str], split: bool) -> None
 @given(WORDS, WORDS, WORDS)
 def test_a_change_in_the_middle_keeps_both_sides(left: list[str], old: list[str], right: list[str]) -> None:
     """One plain word for another, well apart from its neighbours: the rest keeps its tokens."""
-    raw = projection.detokenise([*left, "before", *old, "after", *right])
+    raw = detokenize.detokenize([*left, "before", *old, "after", *right])
     start = raw.spans[len(left)][1]
     end = raw.spans[len(left) + 1 + len(old)][0]
     result = projection.project(raw, raw.text[:start] + " changed " + raw.text[end:])
@@ -63,8 +64,8 @@ def test_a_change_in_the_middle_keeps_both_sides(left: list[str], old: list[str]
         ("`` I 'll go and / or stay , '' she said .", '"I\'ll go and/or stay," she said.'),
     ],
 )
-def test_detokenise(tokens: str, text: str) -> None:
-    assert projection.detokenise(tokens.split()).text == text
+def test_detokenize(tokens: str, text: str) -> None:
+    assert detokenize.detokenize(tokens.split()).text == text
 
 
 @pytest.mark.parametrize(
@@ -81,15 +82,15 @@ def test_detokenise(tokens: str, text: str) -> None:
     ],
 )
 def test_changes_come_back_on_tokens(corrected: str, tokens: str) -> None:
-    raw = projection.detokenise("It is n't mine , said Ann .".split())
+    raw = detokenize.detokenize("It is n't mine , said Ann .".split())
     assert projection.project(raw, corrected) == tokens.split()
 
 
 def test_new_text_follows_the_hyphens_of_the_corpus() -> None:
-    assert projection.hyphens_split(["a well - known man".split()])
+    assert detokenize.splits_hyphens(["a well - known man".split()])
     whole = ["a well-known man".split(), "he is -".split(), "a two-day trip".split()]
-    assert not projection.hyphens_split(whole)
-    raw = projection.detokenise("a man".split(), False)
+    assert not detokenize.splits_hyphens(whole)
+    raw = detokenize.detokenize("a man".split(), False)
     assert projection.project(raw, "a well-known man", False) == "a well-known man".split()
 
 
@@ -205,7 +206,7 @@ def test_logistic_regression_of_several_features() -> None:
 
 
 def test_confidence_finds_its_edit() -> None:
-    raw = projection.detokenise("He go to home .".split())
+    raw = detokenize.detokenize("He go to home .".split())
     changes = [Change(3, 5, "goes", 0.9), Change(6, 9, "", 0.4)]
     edits = [M2Edit(1, 2, "R:VERB:SVA", "goes"), M2Edit(2, 3, "U:PREP", "")]
     found = calibration.outcomes(raw, changes, edits, edits[:1])
