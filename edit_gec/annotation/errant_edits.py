@@ -21,7 +21,7 @@ class Extractor:
 
     def __init__(self, spacy_model: str | None = None) -> None:
         """Raises InputError where ERRANT, spaCy or the pipeline is missing."""
-        self.nlp = syntax.load(spacy_model)
+        self.nlp = syntax.load_pipeline(spacy_model)
         import errant
 
         self.errant = errant.load("en", self.nlp)
@@ -67,7 +67,7 @@ class Extractor:
         rows = [(i, k, edits) for i, s in enumerate(reference) for k, edits in sorted(s.annotators.items())]
         for i, k, edits in rows:
             m2.check_overlap(edits, f"reference sentence {i + 1}, annotator {k}")
-        targets = [m2.apply(reference[i].tokens, edits) for i, _, edits in rows]
+        targets = [m2.apply_edits(reference[i].tokens, edits) for i, _, edits in rows]
         extracted = self.extract([reference[i].tokens for i, _, _ in rows], targets)
         out = [M2Sentence(s.tokens) for s in reference]
         for (i, k, edits), auto in zip(rows, extracted, strict=True):

@@ -31,7 +31,7 @@ def _tokenizer(split_hyphens: bool) -> Any:
     return nlp.tokenizer
 
 
-def project(raw: RawSentence, corrected: str, split_hyphens: bool = True) -> list[str]:
+def project_to_tokens(raw: RawSentence, corrected: str, split_hyphens: bool = True) -> list[str]:
     """The corrected sentence as tokens; tokens in text that did not change are the reference's own."""
     out: list[str] = []
     at = 0
@@ -52,7 +52,7 @@ def _restore(tokens: list[str], written: list[str], new: list[str]) -> list[str]
     return out
 
 
-def changes(before: str, after: str) -> list[tuple[int, int, int, int]]:
+def diff_words(before: str, after: str) -> list[tuple[int, int, int, int]]:
     """Where two texts differ, in whole words: characters [i, j) of `before` became [k, m) of `after`."""
     a, b = PIECE.findall(before), PIECE.findall(after)
     starts_a, starts_b = _starts(a), _starts(b)
@@ -78,7 +78,7 @@ def _touched(raw: RawSentence, corrected: str) -> list[tuple[int, int, str]]:
     """
     groups: list[list[int]] = []  # first, last, characters [i, j) of raw and [k, m) of corrected
     ends = {end for _, end in raw.spans}
-    for i, j, k, m in changes(raw.text, corrected):
+    for i, j, k, m in diff_words(raw.text, corrected):
         if not corrected[k:m].strip() and not raw.text[i:j].strip() and (j > i and m > k or i == j and i in ends):
             continue  # spaces that no token can see
         first = sum(end < i for _, end in raw.spans)

@@ -16,10 +16,10 @@ from typing import Any
 
 from edit_gec.errors import InputError
 from edit_gec.evaluation import errant_score, significance
-from edit_gec.evaluation.evaluate import Options, Result
+from edit_gec.evaluation.evaluate import Result, ScoreOptions
 
 
-def compare(results: Sequence[Result], options: Options) -> list[significance.Paired | None]:
+def compare_with_first(results: Sequence[Result], options: ScoreOptions) -> list[significance.Paired | None]:
     """Each result against the first one of the same test set; None for that one itself."""
     first: dict[str, Result] = {}
     out: list[significance.Paired | None] = []
@@ -28,13 +28,15 @@ def compare(results: Sequence[Result], options: Options) -> list[significance.Pa
         if base is result:
             out.append(None)
         else:
-            out.append(significance.paired(base.stats, result.stats, result.score, options.resamples, options.seed))
+            out.append(
+                significance.compare_paired(base.stats, result.stats, result.score, options.resamples, options.seed)
+            )
     return out
 
 
-def table(results: Sequence[Result], options: Options, level: int | None = None) -> str:
+def format_table(results: Sequence[Result], options: ScoreOptions, level: int | None = None) -> str:
     """All results, test set by test set, then details and signatures."""
-    tests = compare(results, options)
+    tests = compare_with_first(results, options)
     blocks = []
     for name in dict.fromkeys(r.test for r in results):
         rows = [(r, t) for r, t in zip(results, tests, strict=True) if r.test == name]
@@ -108,10 +110,10 @@ def _details(result: Result, level: int | None) -> str:
     return "\n".join(out)
 
 
-def as_data(results: Sequence[Result], options: Options) -> list[dict[str, Any]]:
+def to_data(results: Sequence[Result], options: ScoreOptions) -> list[dict[str, Any]]:
     """The same as plain data, ready for JSON."""
     out = []
-    for result, paired in zip(results, compare(results, options), strict=True):
+    for result, paired in zip(results, compare_with_first(results, options), strict=True):
         row: dict[str, Any] = {
             "set": result.test,
             "system": result.system,
@@ -139,7 +141,7 @@ def as_data(results: Sequence[Result], options: Options) -> list[dict[str, Any]]
     return out
 
 
-def plot(results: Sequence[Result], path: Path) -> None:
+def plot_precision_recall(results: Sequence[Result], path: Path) -> None:
     """Precision against recall: a point per system, a line over thresholds where confidences are known.
 
     Raises InputError where matplotlib is missing or no result has P and R.

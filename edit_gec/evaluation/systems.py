@@ -1,7 +1,7 @@
 """Raw sentences -> a system's corrections: edit-gec itself, doing nothing, or any command.
 
-run("edit-gec", ["He go home."])                      ->  Output("He goes home.", (Change(3, 5, "goes", 0.97),))
-run("sed s/teh/the/ {in} > {out}", ["teh end"])       ->  Output("the end", ())
+run_system("edit-gec", ["He go home."])                      ->  Output("He goes home.", (Change(3, 5, "goes", 0.97),))
+run_system("sed s/teh/the/ {in} > {out}", ["teh end"])       ->  Output("the end", ())
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Output:
     changes: tuple[Change, ...] = ()
 
 
-def run(
+def run_system(
     system: str,
     texts: Sequence[str],
     model: str | None = None,
@@ -63,7 +63,7 @@ def run(
         ]
     if "{in}" in system and "{out}" in system:
         return _command(system, texts)
-    raise InputError(f"system '{system}': wanted 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
+    raise InputError(f"system '{system}': expected 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
 
 
 @cache
@@ -75,23 +75,23 @@ def _corrector(model: str | None, min_confidence: float | None) -> Corrector:
 
 def _command(template: str, texts: Sequence[str]) -> list[Output]:
     with tempfile.TemporaryDirectory() as folder:
-        given, wanted = Path(folder, "in.txt"), Path(folder, "out.txt")
+        given, made = Path(folder, "in.txt"), Path(folder, "out.txt")
         given.write_text("".join(text + "\n" for text in texts), encoding="utf-8", newline="\n")
-        command = template.replace("{in}", shlex.quote(str(given))).replace("{out}", shlex.quote(str(wanted)))
+        command = template.replace("{in}", shlex.quote(str(given))).replace("{out}", shlex.quote(str(made)))
         # The user's own command line, pipes and all, hence the shell.
         done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
             raise InputError(f"system '{template}' failed with status {done.returncode}: {last}")
-        if not wanted.exists():
+        if not made.exists():
             raise InputError(f"system '{template}' wrote no {{out}} file")
-        lines = read_lines(wanted)
+        lines = read_lines(made)
     if len(lines) != len(texts):
         raise InputError(f"system '{template}': {len(texts)} lines in, {len(lines)} out; it must keep one per line")
     return [Output(line) for line in lines]
 
 
-def above(source: str, output: Output, threshold: float) -> str:
+def apply_confident(source: str, output: Output, threshold: float) -> str:
     """The source with only those changes whose confidence reaches the threshold."""
     parts, at = [], 0
     for change in sorted(output.changes):
@@ -101,7 +101,7 @@ def above(source: str, output: Output, threshold: float) -> str:
     return "".join(parts) + source[at:]
 
 
-def identity(model: str | None, min_confidence: float | None) -> str:
+def identify_model(model: str | None, min_confidence: float | None) -> str:
     """Name, hash and thresholds of the model that edit-gec corrects with: edit5-mini:1a2b3c4d:keep_bias=0.5,..."""
     corrector = _corrector(model, min_confidence)
     digest = hashlib.sha256()

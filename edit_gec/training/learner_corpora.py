@@ -40,10 +40,10 @@ _MARK = re.compile(r"\[/?(?:f-[a-z]+|sline)\]")  # colours and bold
 
 def read_m2(path: Path) -> Iterator[Pair]:
     """W&I+LOCNESS, FCE, NUCLE, Lang-8 of BEA-2019: a pair for each annotator's sentence. Raises InputError."""
-    sentences = m2.read(path)
+    sentences = m2.read_m2(path)
     split = splits_hyphens([s.tokens for s in sentences])
     for sentence in sentences:
-        targets = [m2.apply(sentence.tokens, edits) for edits in sentence.annotators.values()]
+        targets = [m2.apply_edits(sentence.tokens, edits) for edits in sentence.annotators.values()]
         for target in dict.fromkeys(map(tuple, targets)):
             yield detokenize(sentence.tokens, split).text, detokenize(target, split).text
 

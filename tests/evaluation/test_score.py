@@ -27,7 +27,7 @@ SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return evaluate.extractor(None)
+    return evaluate.load_extractor(None)
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +64,8 @@ def tokens(path: Path) -> list[list[str]]:
 
 
 def test_edits_equal_errant_parallel(theirs: tuple[Path, Path], extractor: Extractor) -> None:
-    assert m2.write(extractor.to_m2(tokens(SOURCE), [tokens(HYP)])) == theirs[0].read_text()
-    assert m2.write(extractor.to_m2(tokens(SOURCE), [tokens(r) for r in REFS])) == theirs[1].read_text()
+    assert m2.format_m2(extractor.to_m2(tokens(SOURCE), [tokens(HYP)])) == theirs[0].read_text()
+    assert m2.format_m2(extractor.to_m2(tokens(SOURCE), [tokens(r) for r in REFS])) == theirs[1].read_text()
 
 
 def test_empty_lines_as_errant_has_them(
@@ -77,11 +77,11 @@ def test_empty_lines_as_errant_has_them(
     hyp.write_text("\nSomething new\nFine .\n")
     ref.write_text("He goes home .\n\nFine !\n")
     command(parallel_to_m2.main, "-orig", source, "-cor", hyp, "-out", out)
-    blocks = m2.read(out)
+    blocks = m2.read_m2(out)
     assert [s.tokens for s in blocks] == [["He", "go", "home", "."], ["Fine", "."]]
     (data,) = run(capsys, "--source", source, "--ref", ref, "--hyp", hyp)
     assert (data["scores"]["TP"], data["scores"]["FP"], data["scores"]["FN"]) == (0, 1, 2)
-    assert blocks[0].annotators[0] == evaluate.extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
+    assert blocks[0].annotators[0] == evaluate.load_extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
 
 
 def test_re_extraction_equals_errant_m2(
@@ -95,9 +95,9 @@ def test_re_extraction_equals_errant_m2(
         "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1\n\n"
     )
     command(m2_to_m2.main, "-auto", given, "-out", auto)
-    assert m2.write(extractor.re_extract(m2.read(given))) == auto.read_text()
+    assert m2.format_m2(extractor.re_extract(m2.read_m2(given))) == auto.read_text()
     command(m2_to_m2.main, "-auto", theirs[1], "-out", auto)
-    assert m2.write(extractor.re_extract(m2.read(theirs[1]))) == auto.read_text()
+    assert m2.format_m2(extractor.re_extract(m2.read_m2(theirs[1]))) == auto.read_text()
 
 
 @pytest.mark.filterwarnings("ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
@@ -115,7 +115,7 @@ def test_tables_equal_errant_compare(
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     wanted = {r[0]: r[1:] for r in rows if len(r) == 7 and r[1].isdigit()}
     total = next(r for r in rows if len(r) == 6 and r[0].isdigit())
-    ours = errant_score.compare(m2.read(theirs[0]), m2.read(theirs[1]), mode)
+    ours = errant_score.score_edits(m2.read_m2(theirs[0]), m2.read_m2(theirs[1]), mode)
     found = {k: [*map(str, (n.tp, n.fp, n.fn)), *map(str, n.prf())] for k, n in ours.at_level(level).items()}
     assert found == wanted
     assert [*map(str, (ours.total.tp, ours.total.fp, ours.total.fn)), *map(str, ours.prf)] == total
@@ -212,7 +212,11 @@ def test_signature_follows_what_changes_the_score(tmp_path: Path, capsys: pytest
 BAD: Sequence[tuple[str, list[Any], str]] = [
     ("short", ["--source", SOURCE, "--ref", REFS[0], "--hyp", "{f}"], "1 sentences, source.txt has 32"),
     ("short", ["--source", SOURCE, "--ref", "{f}", "--hyp", HYP], "1 lines, .* has 32; same set"),
-    ("S a b\nA 1 x|||R|||c|||REQUIRED|||-NONE-|||0\n", ["--m2", "{f}", "--hyp", HYP], r"line 2 \(sentence 1\): wanted"),
+    (
+        "S a b\nA 1 x|||R|||c|||REQUIRED|||-NONE-|||0\n",
+        ["--m2", "{f}", "--hyp", HYP],
+        r"line 2 \(sentence 1\): expected",
+    ),
     ("S a b\nA 1 3|||R|||c|||REQUIRED|||-NONE-|||0\n", ["--m2", "{f}", "--hyp", HYP], "outside the sentence of 2"),
     ("S a b\nS c\n", ["--m2", "{f}", "--hyp", HYP], "line 2 .* second S line"),
     ("plain text\n", ["--m2", "{f}", "--hyp", HYP], "line 1 .* found 'plain text'"),
@@ -226,7 +230,7 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
     ("x", ["--source", SOURCE, "--ref", REFS[0]], "give a system"),
     ("x", ["--source", SOURCE, "--hyp", HYP], "--source needs --ref"),
     ("x", ["--hyp", HYP], "give one test set"),
-    ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "harper"], "wanted 'edit-gec', 'none', or a command"),
+    ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "harper"], "expected 'edit-gec', 'none', or a command"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "false {in} {out}"], "failed with status 1"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "true {in} {out}"], "wrote no {out} file"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "head -2 {in} > {out}"], "32 lines in, 2 out"),
@@ -239,7 +243,7 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--beta", "0"], "above zero"),
     ("x", ["--benchmark", "wi", "--hyp", HYP], "EDIT_GEC_DATA; get it: .*bea2019st"),
     ("\n", ["--clean", "{f}", "--system", "none"], "no sentences in it"),
-    ("x", ["--benchmark", "nope", "--hyp", HYP], "unknown: wanted jfleg"),
+    ("x", ["--benchmark", "nope", "--hyp", HYP], "unknown: expected jfleg"),
 ]
 
 
