@@ -91,6 +91,7 @@ def verify(
         )
     if longest_draft is None and (target.device.type != "cpu" or lenience < 1):
         longest_draft = target.max_length  # where a lenient draft is cut, the target's own token would follow
+    target.begin(sentences)
     statistics = Statistics([Trace() for _ in sentences])
     outputs: list[list[int]] = [[] for _ in sentences]
     waiting = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))  # together with others of its length

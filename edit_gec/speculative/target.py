@@ -235,6 +235,9 @@ class Target:
         with region("detokenize"):
             return self.tokens.decode(ids).removeprefix(" ")
 
+    def begin(self, sentences: Sequence[str]) -> None:
+        """Decoding begins: `choose` is going to name these sentences by their number. For subclasses (replay.py)."""
+
     def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
         """The token at each place (sentence, position), from logits [N, V]. Raises InputError for NaN."""
         return choose(logits, sampling, places)
@@ -248,6 +251,7 @@ class Target:
         One decoder step for each token: the plain reference. Raises InputError for an overlong sentence, and for a
         model whose logits are not finite.
         """
+        self.begin(sentences)
         outputs: list[list[int]] = [[] for _ in sentences]
         for start in range(0, len(sentences), batch_size):
             rows = list(range(start, min(start + batch_size, len(sentences))))

@@ -16,10 +16,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from edit_gec import Corrector, machine
-from edit_gec.benching import results
+from edit_gec import Corrector
 from edit_gec.evaluation import evaluate, projection
 from edit_gec.evaluation.datasets import TestSet, find_test_sets
+from edit_gec.performance import machine, results
 from edit_gec.speculative.verifier import Verifier
 from edit_gec.text.detokenize import detokenize, splits_hyphens
 
@@ -82,7 +82,7 @@ def main() -> None:
         ]
     for row in rows.values():
         del row["lines"]
-    results.write(
+    results.write_result(
         args.result, {"machine": machine.describe(), "set": test.name, "sentences": len(test.lines), "rows": rows}
     )
     sys.stdout.write("\n".join(table) + "\n")

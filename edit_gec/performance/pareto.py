@@ -17,7 +17,7 @@ from edit_gec.errors import InputError
 METRIC = "F0.5"
 
 
-def read(given: Sequence[str], systems: Mapping[str, Any]) -> tuple[dict[str, float], str]:
+def read_quality(given: Sequence[str], systems: Mapping[str, Any]) -> tuple[dict[str, float], str]:
     """F0.5 by system, and the name of the set, which must be one. Raises InputError for what does not fit."""
     found: dict[str, float] = {}
     sets: set[str] = set()

@@ -8,12 +8,14 @@ with setup) with those of the first system, T5 alone where it was measured.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from edit_gec.measuring.clock import Runs
-from edit_gec.measuring.roofline import Machine, Work
-from edit_gec.measuring.traced import Stage, Trace
+from edit_gec.performance.roofline import Machine, Work
+from edit_gec.performance.stages import TimedRuns
+from edit_gec.performance.torch_profiler import Stage, Trace
+from edit_gec.speculative.theory import quantile
 from edit_gec.tracing import STAGES, STEP
 
 ENCODERS = ("encode", "target encode")
@@ -23,19 +25,22 @@ SETUPS = ("insert setup", "decoder setup")
 CASE_STUDY_STEPS = 10  # of EdiT5's decoder, which also generates the first slot; here the tags have opened it
 
 
-def quantile(values: list[float], share: float) -> float:
-    """The smallest value that `share` of all do not exceed."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+@dataclass(frozen=True)
+class Measured:
+    """All that was measured of one system on that many texts."""
+
+    runs: TimedRuns
+    trace: Trace
+    work: Mapping[str, Work]
+    limits: Machine
+    texts: int
 
 
-def describe(runs: Runs, trace: Trace, work: Mapping[str, Work], limits: Machine, texts: int) -> dict[str, Any]:
+def summarize(measured: Measured) -> dict[str, Any]:
     """Figures of one system."""
+    runs, texts = measured.runs, measured.texts
     names = [name for name in STAGES if any(span.name == name for span in runs.labelled[0].spans)]
-    stages = [
-        _stage(name, runs, trace.stages.get(name, Stage()), len(trace.runs_s), work.get(name, Work()), limits, texts)
-        for name in names
-    ]
+    stages = [_summarize_stage(name, measured) for name in names]
     by_name = {stage["name"]: stage for stage in stages}
 
     def total(group: tuple[str, ...], key: str = "ms") -> float:
@@ -60,30 +65,31 @@ def describe(runs: Runs, trace: Trace, work: Mapping[str, Work], limits: Machine
         "unattributed_ms": _round(1000 * unattributed / texts),
         "unattributed_share": _round(unattributed / labelled),
         "labels_cost": _round(labelled / bare - 1),
-        "profiler_cost": _round(median(trace.runs_s) / bare - 1),
-        "peak_bytes": trace.peak_bytes,
+        "profiler_cost": _round(median(measured.trace.runs_s) / bare - 1),
+        "peak_bytes": measured.trace.peak_bytes,
         "stages": stages,
         "steps_ms": [_round(1000 * each) for each in runs.steps_s(*STEPS)],
     }
 
 
-def _stage(name: str, runs: Runs, stage: Stage, traced: int, work: Work, limits: Machine, texts: int) -> dict[str, Any]:
-    times = runs.stage_s(name)
+def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
+    runs, texts = measured.runs, measured.texts
+    stage, work = measured.trace.stages.get(name, Stage()), measured.work.get(name, Work())
+    times, device = runs.stage_s(name), runs.device_s(name)
     ms = 1000 * median(times) / texts
-    least = 1000 * limits.seconds(work) / texts
-    device = runs.device_s(name)
-    per_run = traced * texts
+    least = 1000 * measured.limits.seconds(work) / texts
+    traced = len(measured.trace.runs_s) * texts
     return {
         "name": name,
         "regions": _round(sum(span.name == name for span in runs.labelled[0].spans) / texts),
         "ms": _round(ms),
         "p95_ms": _round(1000 * quantile(times, 0.95) / texts),
         "device_ms": _round(1000 * median(device) / texts) if device else None,
-        "profiler_ms": _round(1000 * stage.total_s / per_run),
-        "busy_ms": _round(1000 * stage.busy_s / per_run),
-        "gap_ms": _round(1000 * (stage.total_s - stage.busy_s) / per_run),
-        "kernels": _round(stage.kernels / per_run),
-        "allocated_bytes": round(stage.allocated / per_run),
+        "profiler_ms": _round(1000 * stage.total_s / traced),
+        "busy_ms": _round(1000 * stage.busy_s / traced),
+        "gap_ms": _round(1000 * (stage.total_s - stage.busy_s) / traced),
+        "kernels": _round(stage.kernels / traced),
+        "allocated_bytes": round(stage.allocated / traced),
         "bytes": round(work.bytes / texts),
         "flops": round(work.flops / texts),
         "limit_ms": _round(least),
@@ -91,7 +97,7 @@ def _stage(name: str, runs: Runs, stage: Stage, traced: int, work: Work, limits:
     }
 
 
-def reductions(systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+def reduction_factors(systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """How many times less than the first system: decoder latency (steps, and with its setup) and everything."""
     first, *others = systems
     base = systems[first]

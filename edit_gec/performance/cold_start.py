@@ -1,6 +1,6 @@
 """Cold start and peak memory of one system, each in a process of its own.
 
-    python -m edit_gec.benching.cold SETUP.json "edit5" SENTENCES.txt
+    python -m edit_gec.performance.cold_start SETUP.json "edit5" SENTENCES.txt
 
 loads the system, corrects the first sentence (a line on standard output says so: the parent stops its clock), then all
 sentences as one batch, and says how much memory the process had at most. What starts before that clock ends: Python,
@@ -19,18 +19,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from edit_gec.benching.setup import Setup
 from edit_gec.errors import InputError
+from edit_gec.performance.setup import Setup
 
 
-def start(system: str, setup: Setup, sentences: Sequence[str], work: Path) -> dict[str, Any]:
+def start_system(system: str, setup: Setup, sentences: Sequence[str], work: Path) -> dict[str, Any]:
     """Seconds to the first corrected sentence, and peak bytes; `work` is a folder for what the process reads.
 
     Raises InputError when the process fails.
     """
     (work / "setup.json").write_text(setup.dumps(), encoding="utf-8")
     (work / "sentences.txt").write_text("\n".join(sentences), encoding="utf-8")
-    command = [sys.executable, "-m", "edit_gec.benching.cold", str(work / "setup.json"), system]
+    command = [sys.executable, "-m", "edit_gec.performance.cold_start", str(work / "setup.json"), system]
     with (work / "stderr.txt").open("w+", encoding="utf-8") as talk:
         begun = perf_counter()
         with subprocess.Popen(
@@ -49,7 +49,7 @@ def start(system: str, setup: Setup, sentences: Sequence[str], work: Path) -> di
     return {"cold_start_s": first_s, **json.loads(rest)}
 
 
-def command_line(setup: Setup, sentence: str, *, verified: bool = False) -> float:
+def start_command(setup: Setup, sentence: str, *, verified: bool = False) -> float:
     """Seconds that `edit-gec correct` takes for one sentence from its start to its end."""
     command = [sys.executable, "-m", "edit_gec", "correct", "--model", setup.model, "--threads", str(setup.threads)]
     command += ["--target", setup.target] if verified else []
@@ -94,13 +94,14 @@ def _high_water(process: str) -> int:
 
 def main(setup_file: str, name: str, sentences_file: str) -> None:
     """The child's side."""
-    from edit_gec.benching import systems
+    from edit_gec.performance import systems
+    from edit_gec.performance.setup import Pair
 
     setup = Setup.loads(Path(setup_file).read_text(encoding="utf-8"))
     sentences = Path(sentences_file).read_text(encoding="utf-8").split("\n")
-    system = systems.named(name)
+    system = systems.find_system(name)
     with ExitStack() as stack:
-        run = systems.build(system, setup, stack)
+        run = systems.build(system, Pair(setup), stack)
         run(sentences[:1])
         sys.stdout.write("ready\n")
         sys.stdout.flush()

@@ -51,23 +51,23 @@ def interleave(
         for number, job in enumerate(jobs):
             turn = (number + repeat) % len(names) if names else 0
             for name in names[turn:] + names[:turn]:
-                times[name][number].append(seconds(lambda name=name, job=job: runs[name](job), device))  # type: ignore[misc]
+                times[name][number].append(time_call(lambda name=name, job=job: runs[name](job), device))  # type: ignore[misc]
             if progress:
                 progress(repeat * len(jobs) + number + 1, repeats * len(jobs))
     return times
 
 
-def seconds(work: Callable[[], object], device: str = "cpu") -> float:
+def time_call(work: Callable[[], object], device: str = "cpu") -> float:
     """Wall-clock seconds of one call; on a GPU until it has finished."""
-    synchronise(device)
+    synchronize(device)
     begun = perf_counter()
     work()
-    synchronise(device)
+    synchronize(device)
     return perf_counter() - begun
 
 
-def synchronise(device: str) -> None:
-    """Wait until the GPU has nothing left to do."""
+def synchronize(device: str) -> None:
+    """Wait until a GPU has done all that it was given; a CPU always has."""
     if device.startswith("cuda"):
         import torch
 
@@ -77,16 +77,3 @@ def synchronise(device: str) -> None:
 def medians(times: Sequence[Sequence[float]]) -> list[float]:
     """Each job's median over its repeats."""
     return [median(of_job) for of_job in times]
-
-
-def quantile(values: Sequence[float], share: float) -> float:
-    """Linear interpolation between order statistics, as numpy does.
-
-    >>> quantile([1.0, 2.0, 3.0, 4.0], 0.5), quantile([5.0], 0.95)
-    (2.5, 5.0)
-    """
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])

@@ -1,8 +1,8 @@
 """What people would use instead: `transformers` generate, CTranslate2, Harper. All get the same text and pieces.
 
 Each builder returns a function from sentences to corrected sentences. Peers read the checkpoint that our target reads:
-a Hugging Face T5 folder, converted for CTranslate2 by `convert`. Pieces come from the same SentencePiece model for
-everybody, so differences between tokenizers are not measured.
+a Hugging Face T5 folder, converted for CTranslate2 by `convert_target`. All pieces come from the same SentencePiece
+model, so differences between tokenizers are not measured.
 
 A peer writes at most as many tokens as the longest output in its batch may have, and each row is cut off where our
 target is (Target.limit): where one writes without end, they write the same.
@@ -24,58 +24,58 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from edit_gec.benching.setup import Setup, tensor_type
-from edit_gec.benching.text import OWN
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
+from edit_gec.performance.sentences import OWN
+from edit_gec.performance.setup import Setup, tensor_type
 
 Run = Callable[[Sequence[str]], list[str]]
 LOOKUP_TOKENS = 10  # transformers' own default
 PRECISIONS = ("float32", "int8")
 
 
-def transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) -> Run:
+def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) -> Run:
     """`generate`: greedy, or with an assistant, or with prompt lookup (these two take one sentence at a time)."""
     import torch
 
     dtype = tensor_type(setup.dtype)
-    tokens, model = Tokens.load(setup.target, 0), hugging_face(setup.target, dtype=dtype).to(setup.device)
+    tokens, model = Tokens.load(setup.target, 0), load_hugging_face(setup.target, dtype=dtype).to(setup.device)
     options: dict[str, Any] = {"do_sample": False}
     if assisted:
-        options["assistant_model"] = hugging_face(setup.assistant, dtype=dtype).to(setup.device)
+        options["assistant_model"] = load_hugging_face(setup.assistant, dtype=dtype).to(setup.device)
     if lookup:
         options["prompt_lookup_num_tokens"] = LOOKUP_TOKENS
     streams = setup.streams_of("target")
     first = [setup.sentinel] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
-        rows = [[*first, *tokens.ids(setup.prefix + sentence), EOS] for sentence in sentences]
+        rows = [[*first, *tokens.ids((setup.prefix or "") + sentence), EOS] for sentence in sentences]
         width = max(map(len, rows))
         ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=setup.device)
-        limits = limits_of(tokens, sentences, setup.max_length)
+        limits = output_limits(tokens, sentences, setup.max_length)
         given = {**options, "max_new_tokens": max(limits)}
         if streams is not None:
-            given["logits_processor"] = [forcing([streams.of(sentence).output for sentence in sentences])]
+            given["logits_processor"] = [force_streams([streams.of(sentence).output for sentence in sentences])]
         written = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), **given)
-        return cut([output[1:] for output in written.tolist()], limits, tokens)  # <pad> comes first
+        return cut_outputs([output[1:] for output in written.tolist()], limits, tokens)  # <pad> comes first
 
     return run
 
 
-def limits_of(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:
+def output_limits(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:
     """Tokens that each output may have."""
     from edit_gec.speculative.target import output_limit
 
     return [output_limit(len(tokens.ids(sentence)), max_length) for sentence in sentences]
 
 
-def cut(outputs: Sequence[Sequence[int]], limits: Sequence[int], tokens: Tokens) -> list[str]:
+def cut_outputs(outputs: Sequence[Sequence[int]], limits: Sequence[int], tokens: Tokens) -> list[str]:
     """Texts of outputs, none longer than its limit."""
     pairs = zip(outputs, limits, strict=True)
     return [tokens.decode(output[:limit]).removeprefix(" ") for output, limit in pairs]
 
 
-def hugging_face(folder: str | Path, **options: Any) -> Any:
+def load_hugging_face(folder: str | Path, **options: Any) -> Any:
     """A T5 of `transformers` in evaluation mode, loaded without its talk."""
     from transformers import T5ForConditionalGeneration, utils
 
@@ -86,16 +86,16 @@ def hugging_face(folder: str | Path, **options: Any) -> Any:
     return model.from_pretrained(folder, **options).eval()
 
 
-def forcing(streams: Sequence[Sequence[int]]) -> Callable[[Any, Any], Any]:
+def force_streams(streams: Sequence[Sequence[int]]) -> Callable[[Any, Any], Any]:
     """A logits processor that leaves only the next token of each row's stream; </s> when the stream has ended."""
     import torch
 
     def force(input_ids: Any, scores: Any) -> Any:
         position = input_ids.shape[1] - 1  # <pad> comes first
-        wanted = [stream[position] if position < len(stream) else EOS for stream in streams]
-        forced = torch.full_like(scores, -torch.inf)
-        forced[range(len(wanted)), wanted] = 0.0
-        return forced
+        forced = [stream[position] if position < len(stream) else EOS for stream in streams]
+        only = torch.full_like(scores, -torch.inf)
+        only[range(len(forced)), forced] = 0.0
+        return only
 
     return force
 
@@ -103,7 +103,7 @@ def forcing(streams: Sequence[Sequence[int]]) -> Callable[[Any, Any], Any]:
 # ---------------------------------------------------------------- CTranslate2
 
 
-def ctranslate2(setup: Setup, precision: str) -> Run:
+def run_ctranslate2(setup: Setup, precision: str) -> Run:
     """CTranslate2's greedy search on the converted checkpoint. `precision` is one of PRECISIONS.
 
     All threads share a sentence's products; several sentences are shared out among translators of one thread each.
@@ -123,8 +123,8 @@ def ctranslate2(setup: Setup, precision: str) -> Run:
     first = [f"<extra_id_{setup.sentinel - tokens.pieces}>"] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
-        rows = [[*first, *map(name, tokens.ids(setup.prefix + sentence)), name(EOS)] for sentence in sentences]
-        limits = limits_of(tokens, sentences, setup.max_length)
+        rows = [[*first, *map(name, tokens.ids((setup.prefix or "") + sentence)), name(EOS)] for sentence in sentences]
+        limits = output_limits(tokens, sentences, setup.max_length)
         options: dict[str, Any] = {"max_decoding_length": max(limits)}
         if streams is not None:
             steps = max(1, round(fmean(len(streams.of(sentence).output) for sentence in sentences)))
@@ -132,15 +132,15 @@ def ctranslate2(setup: Setup, precision: str) -> Run:
         inter = min(setup.threads, len(rows)) if setup.device == "cpu" else 1
         options["max_batch_size"] = -(-len(rows) // inter)
         results = translator(inter).translate_batch(rows, beam_size=1, **options)
-        return cut([[number(piece) for piece in result.hypotheses[0]] for result in results], limits, tokens)
+        return cut_outputs([[number(piece) for piece in result.hypotheses[0]] for result in results], limits, tokens)
 
     return run
 
 
-def convert(target: str | Path, folder: str | Path, precision: str) -> None:
+def convert_target(target: str | Path, folder: str | Path, precision: str) -> None:
     """Convert a Hugging Face T5 folder for CTranslate2, with the vocabulary of its spiece.model.
 
-    Its own converter wants a tokenizer of `transformers`; all it takes from it are names of pieces, given here.
+    Its own converter expects a tokenizer of `transformers`. All it takes from it are names of pieces, given here.
     """
     import torch
     from ctranslate2.converters.converter import Converter
@@ -160,7 +160,7 @@ def convert(target: str | Path, folder: str | Path, precision: str) -> None:
     class OfSentencePiece(Converter):  # type: ignore[misc]
         def _load(self) -> Any:
             with torch.no_grad():
-                return T5Loader()(hugging_face(target), Names())
+                return T5Loader()(load_hugging_face(target), Names())
 
     OfSentencePiece().convert(str(folder), quantization=precision, force=True)
 

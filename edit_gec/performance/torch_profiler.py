@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
-from edit_gec.measuring.clock import synchronise
-from edit_gec.measuring.systems import System
+from edit_gec.performance.peers import Run
+from edit_gec.performance.stages import run_each
+from edit_gec.performance.timing import time_call
 from edit_gec.tracing import listen
 
 LABEL = "edit-gec: "
@@ -61,23 +61,18 @@ class Labels:
         self._open.pop().__exit__(None, None, None)
 
 
-def trace(system: System, texts: Sequence[str], *, runs: int, device: str, file: Path | None = None) -> Trace:
+def trace_runs(run: Run, texts: Sequence[str], *, repeats: int, device: str, file: Path | None = None) -> Trace:
     """Run a system under torch.profiler; `file` gets the Chrome trace (.json, or .json.gz) of the last run."""
     from torch.profiler import ProfilerActivity, profile
 
     kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if device.startswith("cuda") else [])]
     found = Trace()
-    for number in range(runs):
+    for number in range(repeats):
         with profile(activities=kinds, profile_memory=True) as profiler:
             with listen(Labels()):
-                synchronise(device)
-                begun = perf_counter()
-                for text in texts:
-                    system.correct(text)
-                synchronise(device)
-                found.runs_s.append(perf_counter() - begun)
+                found.runs_s.append(time_call(lambda: run_each(run, texts), device))
         _read(profiler.profiler.kineto_results.events(), found, on_device=len(kinds) > 1)
-        if file is not None and number == runs - 1:
+        if file is not None and number == repeats - 1:
             file.parent.mkdir(parents=True, exist_ok=True)
             profiler.export_chrome_trace(str(file))
     return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from edit_gec.performance.tables import align_columns
 
-def table(profile: dict[str, Any]) -> str:
+
+def format_profile(profile: dict[str, Any]) -> str:
     """Systems and their reduction factors, then the stages of each system."""
     s = profile["settings"]
     head = f"{' + '.join(s['models'])} on {profile['machine']['name']}: {s['device']}, {s['dtype']}, {s['mode']}, "
@@ -20,7 +21,7 @@ def table(profile: dict[str, Any]) -> str:
             f"{own['overhead_ms']:.1f}", f"{own['total_ms']:.1f}", f"{own['total_p95_ms']:.1f}",
             *(f"{factors[key]:.1f}x" if key in factors else "" for key in ("decoder", "total")),
         ])  # fmt: skip
-    lines += _aligned(rows)
+    lines += align_columns(rows)
     for name, own in profile["systems"].items():
         if name.startswith("edit5"):
             lines.append(
@@ -38,7 +39,7 @@ def table(profile: dict[str, Any]) -> str:
         rows.append([name.upper(), *[""] * 11])
         rows += [_stage(stage) for stage in own["stages"]]
         rows.append(["unattributed", "", f"{own['unattributed_ms']:.2f}", *[""] * 9])
-    lines += _aligned(rows)
+    lines += align_columns(rows)
     for what, key in (("labels", "labels_cost"), ("torch.profiler", "profiler_cost")):
         costs = ", ".join(f"{name} {own[key]:+.1%}" for name, own in profile["systems"].items())
         lines.append(f"cost of {what}: {costs}")
@@ -52,16 +53,3 @@ def _stage(stage: dict[str, Any]) -> list[str]:
         f"{stage['bytes'] / 1e6:.2f}", f"{stage['flops'] / 1e6:.1f}", f"{stage['limit_ms']:.2f}",
         f"{stage['achieved']:.0%}",
     ]  # fmt: skip
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width; what looks like text on the left, figures on the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    words = [all(not cell[:1].isdigit() for cell in column) for column in zip(*rows[1:], strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if word else cell.rjust(width)
-            for cell, width, word in zip(row, widths, words, strict=True)
-        ).rstrip()
-        for row in rows
-    ]

@@ -9,12 +9,13 @@ from statistics import median
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.performance.tables import to_markdown
 
 PEERS = ("transformers", "transformers assisted", "transformers lookup", "ctranslate2 float32", "ctranslate2 int8")
 TOLERANCE = 1.1
 
 
-def read(path: str | Path) -> dict[str, Any]:
+def read_result(path: str | Path) -> dict[str, Any]:
     """A result file of `edit-gec bench`. Raises InputError for anything else."""
     try:
         result = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -25,7 +26,7 @@ def read(path: str | Path) -> dict[str, Any]:
     return result
 
 
-def write(path: Path, result: Mapping[str, Any]) -> None:
+def write_result(path: Path, result: Mapping[str, Any]) -> None:
     """The result file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
@@ -36,15 +37,15 @@ def write(path: Path, result: Mapping[str, Any]) -> None:
 # ---------------------------------------------------------------- table
 
 
-def table(result: Mapping[str, Any]) -> str:
+def format_result(result: Mapping[str, Any]) -> str:
     """Markdown: a row for each system, latencies in ms, sentences a second by batch, times `transformers`."""
     batches = sorted({int(b) for row in result["systems"].values() for b in row.get("throughput", {})})
     base = result["systems"].get("transformers", {}).get("latency", {}).get("mean_s")
     head = ["system", "p50 ms", "p95 ms", "x", *(f"/s at {batch}" for batch in batches), "cold s", "peak MB", "same"]
-    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
+    rows = [head]
     for name, row in result["systems"].items():
         timed = row.get("latency", {})
-        lines.append(
+        rows.append(
             [
                 name + (" *" if row.get("replayed") else ""),
                 *(_number(timed.get(key), 1000) for key in ("p50_s", "p95_s")),
@@ -66,7 +67,7 @@ def table(result: Mapping[str, Any]) -> str:
             times = [result["systems"][name].get("latency", {}).get("mean_s") for name in (peer, "edit5")]
             if all(times):
                 notes.append(f"edit5 is {times[0] / times[1]:.1f} times as fast as {peer}, one sentence at a time")
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + "".join(f"\n{note}" for note in notes) + "\n"
+    return to_markdown(rows) + "".join(f"\n{note}" for note in notes) + "\n"
 
 
 def _number(value: float | None, times: float = 1, unit: str = "") -> str:
@@ -79,7 +80,7 @@ def _number(value: float | None, times: float = 1, unit: str = "") -> str:
 # ---------------------------------------------------------------- what got slower
 
 
-def costs(result: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
+def list_costs(result: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
     """(system, what, seconds) of all that should not grow."""
     for name, row in result["systems"].items():
         for key in ("p50_s", "p95_s"):
@@ -91,7 +92,7 @@ def costs(result: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
             yield name, "cold start", row["cold_start_s"]
 
 
-def slower(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TOLERANCE) -> tuple[list[str], str]:
+def find_slower(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TOLERANCE) -> tuple[list[str], str]:
     """Lines for what takes `tolerance` times as long as before, most first, and a line on how it was compared.
 
     Where peers were measured both times, the median change of their time is the machine's own and is divided out.
@@ -100,8 +101,9 @@ def slower(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TO
     for key in ("size", "device", "dtype", "threads", "text"):
         if old.get(key) != new.get(key):
             raise InputError(f"these results differ in {key}: {old.get(key)} and {new.get(key)}; measure alike")
-    before = {(name, what): value for name, what, value in costs(old)}
-    ratios = {(name, what): value / before[name, what] for name, what, value in costs(new) if (name, what) in before}
+    before = {(name, what): value for name, what, value in list_costs(old)}
+    after = {(name, what): value for name, what, value in list_costs(new)}
+    ratios = {key: value / before[key] for key, value in after.items() if key in before}
     if not ratios:
         raise InputError("these results have no system in common")
     of_peers = [ratio for (name, what), ratio in ratios.items() if name in PEERS and "cold" not in what]

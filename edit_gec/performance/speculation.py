@@ -18,9 +18,10 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.benching.setup import Setup, load_target
-from edit_gec.benching.timing import interleave, medians, quantile
-from edit_gec.speculative.theory import Statistics, best_gamma, expected_tokens, gain
+from edit_gec.performance.setup import Setup, load_target
+from edit_gec.performance.tables import to_markdown
+from edit_gec.performance.timing import interleave, medians
+from edit_gec.speculative.theory import Statistics, best_gamma, expected_tokens, gain, quantile
 
 if TYPE_CHECKING:
     from edit_gec.speculative.drafters import Drafter
@@ -48,34 +49,41 @@ class Case:
     same: bool | None = True  # None: it samples its drafts, so only the distribution is the same
 
 
-def measure(
+def measure_speculation(
     setup: Setup, sentences: Sequence[str], *, learn: Sequence[str] = (), repeats: int = 2, say: Say = lambda line: None
 ) -> dict[str, Any]:
     """Rows of all drafters that there are, the plain decoding they are compared with, and the time of passes."""
     from edit_gec.speculative.target import Sampling
 
     target = load_target(setup)
-    makers, skipped = drafters(setup, target, learn)
+    makers, skipped = list_drafters(setup, target, learn)
     for name, why in skipped.items():
         say(f"left out: {name}: {why}")
     result: dict[str, Any] = {"skipped": skipped, "rows": [], "plain": {}}
-    widths = pass_seconds(target, sentences, setup.device)
+    widths = time_passes(target, sentences, setup.device)
     for temperature in (0, 1):
         sampling = Sampling(seed=1) if temperature else None
         say(f"T = {temperature}: {', '.join(makers)}")
-        plain, rows = at_temperature(target, makers, sentences, sampling, repeats, widths, setup.device)
-        result["plain"][str(temperature)] = plain
-        result["rows"] += rows
+        cases = [
+            make_case(target, name, make, gamma, sampling)
+            for name, (make, gammas) in makers.items()
+            for gamma in gammas
+        ]
+        basis, seconds = measure_cases(target, cases, sentences, sampling, repeats)
+        result["plain"][str(temperature)] = basis
+        result["rows"] += [
+            compare_with_theory(one, took_s, basis, widths) for one, took_s in zip(cases, seconds, strict=True)
+        ]
     return {**result, "pass_s": widths}
 
 
 # ---------------------------------------------------------------- drafters
 
 
-def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
+def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
-    from edit_gec.benching.setup import load_corrector
     from edit_gec.editing.decode import read_options
+    from edit_gec.performance.setup import load_corrector
     from edit_gec.speculative.drafters import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
     from edit_gec.speculative.mlp_speculator import Speculated, Speculator
     from edit_gec.speculative.realign import UniqueNGram
@@ -118,17 +126,13 @@ def drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers
 # ---------------------------------------------------------------- measuring
 
 
-def at_temperature(
-    target: Target,
-    makers: Makers,
-    sentences: Sequence[str],
-    sampling: Sampling | None,
-    repeats: int,
-    widths: Mapping[int, float],
-    device: str,
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What plain decoding takes, and a row for each drafter and gamma, timed in turns, one sentence at a time."""
-    cases = [case(target, name, make, gamma, sampling) for name, (make, gammas) in makers.items() for gamma in gammas]
+def measure_cases(
+    target: Target, cases: Sequence[Case], sentences: Sequence[str], sampling: Sampling | None, repeats: int
+) -> tuple[dict[str, Any], list[float]]:
+    """What plain decoding takes, and the seconds of each case, timed in turns, one sentence at a time.
+
+    The statistics of the cases are those of the timed runs.
+    """
     plain = [target.generate([sentence], sampling)[0] for sentence in sentences]
     for one in cases:
         outputs = [one.run(sentence)[0] for sentence in sentences]
@@ -138,7 +142,7 @@ def at_temperature(
     runs: dict[str, Callable[[str], object]] = {str(n): partial(_timed, one) for n, one in enumerate(cases)}
     runs["plain"] = lambda sentence: target.generate([sentence], sampling)
     runs["encoder"] = lambda sentence: _encode(target, sentence)
-    timed = interleave(runs, sentences, repeats=repeats, warm_up=0, device=device)
+    timed = interleave(runs, sentences, repeats=repeats, warm_up=0, device=str(target.device))
     times = {name: sum(medians(t)) for name, t in timed.items()}
     tokens = sum(map(len, plain))
     basis = {
@@ -149,10 +153,10 @@ def at_temperature(
         "encoder_s": times["encoder"],
         "step_s": (times["plain"] - times["encoder"]) / tokens,
     }
-    return basis, [row(one, times[str(n)], basis, widths) for n, one in enumerate(cases)]
+    return basis, [times[str(n)] for n in range(len(cases))]
 
 
-def case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
+def make_case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
     """One drafter at one gamma: a new drafter for each sentence, so that none knows the one before."""
     from edit_gec.speculative.decode import verify
 
@@ -176,7 +180,7 @@ def _encode(target: Target, sentence: str) -> None:
         target.encode([sentence])
 
 
-def pass_seconds(target: Target, sentences: Sequence[str], device: str, repeats: int = 25) -> dict[int, float]:
+def time_passes(target: Target, sentences: Sequence[str], device: str, repeats: int = 25) -> dict[int, float]:
     """Median seconds of a target pass over 1, 2, ... tokens, in the middle of a sentence of median length."""
     import torch
 
@@ -204,7 +208,9 @@ def pass_seconds(target: Target, sentences: Sequence[str], device: str, repeats:
 # ---------------------------------------------------------------- theory beside it
 
 
-def row(one: Case, took_s: float, basis: Mapping[str, Any], widths: Mapping[int, float]) -> dict[str, Any]:
+def compare_with_theory(
+    one: Case, took_s: float, basis: Mapping[str, Any], widths: Mapping[int, float]
+) -> dict[str, Any]:
     """What a case did, and what the theory says of its alpha and c."""
     s, traces = one.statistics, one.statistics.traces
     passes = [trace.passes for trace in traces]
@@ -255,26 +261,25 @@ def interpolate(widths: Mapping[int, float], width: int) -> float:
     return widths[a] + (widths[b] - widths[a]) * (width - a) / (b - a)
 
 
-def tables(result: Mapping[str, Any]) -> str:
+def format_speculation(result: Mapping[str, Any]) -> str:
     """Markdown, after Leviathan's tables 2 and 3: each drafter at its best gamma, then all at their largest."""
     heads = ("drafter", "T", "γ", "α", "c", "tokens a pass", "theory", "passes a sentence", "p95")
-    lines = [[*heads, "gain", "theory", "ideal", "same"], ["---", *["---:"] * 12]]
+    rows = [[*heads, "gain", "theory", "ideal", "same"]]
     names = dict.fromkeys(row["drafter"] for row in result["rows"])
     for temperature in (0, 1):
         plain = result["plain"][str(temperature)]
         passes = [f"{plain['passes_mean']:.2f}", f"{plain['passes_p95']:.0f}"]
-        lines.append(["none", str(temperature), "", "", "", "1", "1", *passes, "1", "1", "1", ""])
+        rows.append(["none", str(temperature), "", "", "", "1", "1", *passes, "1", "1", "1", ""])
         for name in names:
             own = [r for r in result["rows"] if (r["drafter"], r["temperature"]) == (name, temperature)]
             best = max(own, key=lambda row: float(row["gain"]))
-            lines.append([name, str(temperature), *_cells(best)])
-    text = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    lines = [["at the largest γ", *names], ["---", *["---:"] * len(names)]]
+            rows.append([name, str(temperature), *_cells(best)])
+    longest_rows = [["at the largest γ", *names]]
     for temperature in (0, 1):
         longest = {r["drafter"]: r for r in result["rows"] if r["temperature"] == temperature}
         for key, what in (("alpha", "α"), ("passes_mean", "passes a sentence"), ("one_pass_rate", "in one pass")):
-            lines.append([f"{what}, T = {temperature}", *(f"{longest[name][key]:.2f}" for name in names)])
-    text += "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+            longest_rows.append([f"{what}, T = {temperature}", *(f"{longest[name][key]:.2f}" for name in names)])
+    text = f"{to_markdown(rows)}\n{to_markdown(longest_rows)}"
     return text + "".join(f"\nleft out: {name}: {why}" for name, why in result["skipped"].items()).rstrip() + "\n"
 
 

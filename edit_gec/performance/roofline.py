@@ -22,9 +22,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from edit_gec.measuring.clock import synchronise
-from edit_gec.measuring.systems import System
 from edit_gec.modeling.onednn import Linear
+from edit_gec.performance.peers import Run
+from edit_gec.performance.stages import run_each
+from edit_gec.performance.timing import time_call
 from edit_gec.tracing import listen
 
 LOOKUPS = ("embedding", "index", "gather", "index_select")  # read of their table what they return
@@ -131,19 +132,18 @@ def _linear_int8(x: Any, scale: Any, zero: Any, weight: Any, scales: Any, *_: An
     return int(2 * prod(x) * prod(scales))
 
 
-def count(system: System, texts: Sequence[str]) -> dict[str, Work]:
+def count_work(run: Run, texts: Sequence[str]) -> dict[str, Work]:
     """Bytes and operations of each stage in one run."""
     known = {ATTENTION: _attention, LINEAR: _linear, LINEAR_INT8: _linear_int8}
     counter = FlopCounterMode(display=False, custom_mapping=known)
     traffic = _Traffic(counter)
     with traffic, counter, listen(traffic):
-        for text in texts:
-            system.correct(text)
+        run_each(run, texts)
     return dict(traffic.work)
 
 
 @torch.inference_mode()
-def machine(device: str, dtype: str) -> Machine:
+def measure_machine(device: str, dtype: str) -> Machine:
     """Measure what the machine can do: the best of some matrix-vector and some matrix-matrix products."""
     small = device == "cpu"
     kind = getattr(torch, dtype)
@@ -160,9 +160,5 @@ def _best(work: Callable[[], object], device: str, seconds: float = 0.5) -> floa
     """Shortest time of a piece of work, tried for a while."""
     best, ends = float("inf"), perf_counter() + seconds
     while perf_counter() < ends:
-        synchronise(device)
-        begun = perf_counter()
-        work()
-        synchronise(device)
-        best = min(best, perf_counter() - begun)
+        best = min(best, time_call(work, device))
     return best

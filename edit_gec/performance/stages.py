@@ -1,18 +1,19 @@
 """Runs by the wall clock: a warm-up, then systems in turn, so that what disturbs the machine disturbs all of them.
 
-Every round runs each system twice: bare, and with a clock that hears the labelled regions. The difference is what the
+Every round runs each system twice: bare, and with a clock that hears the labelled tracing. The difference is what the
 labels cost. On a GPU events of the device are recorded at the same places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.measuring.systems import System
+from edit_gec.performance.peers import Run
+from edit_gec.performance.timing import synchronize, time_call
 from edit_gec.tracing import Clock, Span, listen
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Run:
+class TimedRun:
     """One run of a system over all texts, in seconds; device_s has the device's own time of each span, on a GPU."""
 
     begun: float
@@ -30,11 +31,11 @@ class Run:
 
 
 @dataclass
-class Runs:
+class TimedRuns:
     """All runs of one system."""
 
     bare_s: list[float] = field(default_factory=list)
-    labelled: list[Run] = field(default_factory=list)
+    labelled: list[TimedRun] = field(default_factory=list)
 
     def stage_s(self, name: str) -> list[float]:
         """Time of a stage in each run."""
@@ -53,7 +54,7 @@ class Runs:
         runs = [[span.own_s for span in run.spans if span.name in names] for run in self.labelled]
         return [median(times) for times in zip(*runs, strict=False)]
 
-    def typical(self) -> Run:
+    def typical(self) -> TimedRun:
         """The run of median length."""
         return sorted(self.labelled, key=lambda run: run.total_s)[len(self.labelled) // 2]
 
@@ -98,44 +99,32 @@ def _event() -> Any:
     return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
 
-def measure(
-    systems: Sequence[System], texts: Sequence[str], *, warm_up: int, repeats: int, device: str
-) -> dict[str, Runs]:
+def measure_stages(
+    runs: Mapping[str, Run], texts: Sequence[str], *, warm_up: int, repeats: int, device: str
+) -> dict[str, TimedRuns]:
     """Run each system `warm_up` + `repeats` times over the texts, one text at a time."""
-    runs = {system.name: Runs() for system in systems}
+    times = {name: TimedRuns() for name in runs}
     for number in range(warm_up + repeats):
-        for system in systems:
-            bare, labelled = _bare(system, texts, device), _labelled(system, texts, device)
+        for name, run in runs.items():
+            bare_s, labelled = time_call(lambda run=run: run_each(run, texts), device), _labelled(run, texts, device)  # type: ignore[misc]
             if number >= warm_up:
-                runs[system.name].bare_s.append(bare)
-                runs[system.name].labelled.append(labelled)
-    return runs
+                times[name].bare_s.append(bare_s)
+                times[name].labelled.append(labelled)
+    return times
 
 
-def _bare(system: System, texts: Sequence[str], device: str) -> float:
-    synchronise(device)
-    begun = perf_counter()
+def run_each(run: Run, texts: Sequence[str]) -> None:
+    """One text at a time."""
     for text in texts:
-        system.correct(text)
-    synchronise(device)
-    return perf_counter() - begun
+        run([text])
 
 
-def _labelled(system: System, texts: Sequence[str], device: str) -> Run:
+def _labelled(run: Run, texts: Sequence[str], device: str) -> TimedRun:
     clock = DeviceClock() if device.startswith("cuda") else Clock()
     with listen(clock):
-        synchronise(device)
+        synchronize(device)
         begun = perf_counter()
-        for text in texts:
-            system.correct(text)
-        synchronise(device)
+        run_each(run, texts)
+        synchronize(device)
         total_s = perf_counter() - begun
-    return Run(begun, total_s, clock.spans, clock.device_s() if isinstance(clock, DeviceClock) else [])
-
-
-def synchronise(device: str) -> None:
-    """Wait until a GPU has done all it was asked for."""
-    if device.startswith("cuda"):
-        import torch
-
-        torch.cuda.synchronize()
+    return TimedRun(begun, total_s, clock.spans, clock.device_s() if isinstance(clock, DeviceClock) else [])

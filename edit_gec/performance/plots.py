@@ -1,4 +1,7 @@
-"""Results of `edit-gec bench` as pictures, each beside its JSON; drawn from the JSON alone."""
+"""Results of `edit-gec bench` and `edit-gec profile` as pictures, each beside its JSON.
+
+Those of `bench` are drawn from the JSON alone; a profile's timeline also shows one run of each system.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.speculative.theory import best_gamma, expected_tokens
+from edit_gec.tracing import STAGES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from edit_gec.performance.stages import TimedRun
 
 GAMMAS = (1, 3, 5, 7, 10, 24)  # curves of the picture of expected tokens
 COSTS = (0.01, 0.02, 0.05, 0.1, 0.2)  # and of the best gamma
 ALPHAS = [n / 200 for n in range(199)]
 
 
-def latency(result: Mapping[str, Any], beside: Path) -> list[Path]:
+def plot_latency(result: Mapping[str, Any], beside: Path) -> list[Path]:
     """Milliseconds of a sentence against its pieces, a line for each system."""
     rows = {name: row["latency"]["sentences"] for name, row in result["systems"].items() if "latency" in row}
     if not rows:
@@ -31,7 +37,7 @@ def latency(result: Mapping[str, Any], beside: Path) -> list[Path]:
     return [_save(figure, beside, "latency")]
 
 
-def cost(result: Mapping[str, Any], beside: Path) -> list[Path]:
+def plot_cost(result: Mapping[str, Any], beside: Path) -> list[Path]:
     """Seconds against the number of sentences and against the pieces of one; a dotted line is linear."""
     figure, panels = _figure(result, 2)
     for axes, kind in zip(panels, ("sentences", "pieces"), strict=True):
@@ -47,7 +53,7 @@ def cost(result: Mapping[str, Any], beside: Path) -> list[Path]:
     return [_save(figure, beside, "cost")]
 
 
-def pareto(result: Mapping[str, Any], quality: Mapping[str, float], metric: str, beside: Path) -> list[Path]:
+def plot_pareto(result: Mapping[str, Any], quality: Mapping[str, float], metric: str, beside: Path) -> list[Path]:
     """Quality against latency of one sentence, and against sentences a second in the largest batch.
 
     The line joins what nothing else beats in both.
@@ -66,17 +72,17 @@ def pareto(result: Mapping[str, Any], quality: Mapping[str, float], metric: str,
     for axes, (label, values), sign in zip(panels, measures.items(), (1, -1), strict=True):
         for name, value in values.items():
             axes.plot([value], [quality[name]], "o", color=_color(name), label=_label(name, result))
-        front = frontier([(sign * value, quality[name]) for name, value in values.items()])
+        front = find_frontier([(sign * value, quality[name]) for name, value in values.items()])
         axes.step([sign * x for x, _ in front], [y for _, y in front], where="post", color="0.6", lw=1, zorder=0)
         axes.set(xlabel=label, ylabel=metric, xscale="log", ylim=(0, None))
         _finish(axes)
     return [_save(figure, beside, "pareto")]
 
 
-def frontier(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def find_frontier(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Points (cost, worth) that no other beats in both, by cost.
 
-    >>> frontier([(1, 20), (3, 30), (2, 10), (4, 30)])
+    >>> find_frontier([(1, 20), (3, 30), (2, 10), (4, 30)])
     [(1, 20), (3, 30)]
     """
     best: list[tuple[float, float]] = []
@@ -86,7 +92,7 @@ def frontier(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
     return best
 
 
-def speculation(result: Mapping[str, Any], beside: Path) -> list[Path]:
+def plot_speculation(result: Mapping[str, Any], beside: Path) -> list[Path]:
     """Leviathan's figures 2 and 3 with what was measured: tokens a pass, and the best gamma, against alpha."""
     figure, (tokens, gammas, gains) = _figure(result, 3)
     for gamma in GAMMAS:
@@ -118,6 +124,75 @@ def speculation(result: Mapping[str, Any], beside: Path) -> list[Path]:
     return [_save(figure, beside, "theory")]
 
 
+# ---------------------------------------------------------------- a profile
+
+
+def plot_profile(profile: Mapping[str, Any], typical: Mapping[str, TimedRun], beside: Path) -> list[Path]:
+    """Where the time of each system goes, and its steps one after the other; `typical` is one run of each system."""
+    drawn = {"stages": _bars(profile), "timeline": _timeline(profile, typical)}
+    return [_save(figure, beside, name) for name, figure in drawn.items()]
+
+
+def _stage_colors() -> dict[str, Any]:
+    """One colour for each stage, the same in all pictures; steps dark and light in turn would hide their number."""
+    from matplotlib import colormaps
+
+    return {name: colormaps["tab20"](n % 20) for n, name in enumerate(STAGES)}
+
+
+def _title(profile: Mapping[str, Any]) -> str:
+    s = profile["settings"]
+    return f"{' + '.join(s['models'])}, {s['dtype']}, {s['mode']}, {profile['machine']['name']}"
+
+
+def _bars(profile: Mapping[str, Any]) -> Figure:
+    """Stacked bars: milliseconds of each stage."""
+    from matplotlib.patches import Patch
+
+    systems, colors = profile["systems"], _stage_colors()
+    figure = _tall_figure(2 + 0.6 * len(systems), _title(profile))
+    axes = figure.add_subplot()
+    for row, own in enumerate(systems.values()):
+        left = 0.0
+        for stage in own["stages"]:
+            axes.barh(row, stage["ms"], left=left, color=colors[stage["name"]], height=0.7)
+            left += stage["ms"]
+        axes.barh(row, own["unattributed_ms"], left=left, color="lightgray", height=0.7)
+        axes.text(left + own["unattributed_ms"], row, f" {own['total_ms']:.1f} ms", va="center", fontsize=8)
+    axes.set_yticks(range(len(systems)), list(systems))
+    axes.invert_yaxis()
+    axes.margins(x=0.1)
+    axes.set_xlabel("milliseconds per text")
+    used = [name for name in STAGES if any(s["name"] == name for own in systems.values() for s in own["stages"])]
+    handles = [Patch(color=color) for color in (*(colors[name] for name in used), "lightgray")]
+    figure.legend(handles, [*used, "unattributed"], fontsize=7, ncols=6, loc="outside lower center")
+    return figure
+
+
+def _timeline(profile: Mapping[str, Any], typical: Mapping[str, TimedRun]) -> Figure:
+    """What happened when in the run of median length: every step is a block of its own."""
+    colors = _stage_colors()
+    figure = _tall_figure(1.2 + 0.9 * len(typical), f"{_title(profile)}: one run of median length")
+    for row, (name, run) in enumerate(typical.items(), start=1):
+        axes = figure.add_subplot(len(typical), 1, row)
+        blocks = [(1000 * (span.begun - run.begun), 1000 * (span.ended - span.begun)) for span in run.spans]
+        faces = [colors[span.name] for span in run.spans]
+        axes.broken_barh(blocks, (0, 1), facecolors=faces, edgecolors="white", linewidth=0.4)
+        axes.set_xlim(0, 1000 * run.total_s)
+        axes.set_yticks([0.5], [name], fontsize=8)
+        axes.tick_params(axis="x", labelsize=7)
+    axes.set_xlabel("milliseconds; each row on a scale of its own", fontsize=8)
+    return figure
+
+
+def _tall_figure(height: float, title: str) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, height), layout="constrained")
+    figure.suptitle(title, fontsize=10)
+    return figure
+
+
 # ---------------------------------------------------------------- the same for all
 
 
@@ -140,8 +215,8 @@ def _color(name: str) -> Any:
     """The same for a system or drafter in all pictures."""
     from matplotlib import colormaps
 
-    from edit_gec.benching.speculate import DRAFTERS
-    from edit_gec.benching.systems import SYSTEMS
+    from edit_gec.performance.speculation import DRAFTERS
+    from edit_gec.performance.systems import SYSTEMS
 
     names = [*(system.name for system in SYSTEMS), *DRAFTERS]
     return colormaps["tab20"](names.index(name) % 20)
