@@ -8,12 +8,22 @@ errant_parallel parses every sentence by itself; here unchanged ones are not par
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from edit_gec.annotation import m2, syntax
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 
 BATCH = 128
+
+
+@cache
+def load_extractor(spacy_model: str | None) -> Extractor:
+    """The extractor with this spaCy pipeline (None: ours), loaded once; it keeps every parse.
+
+    Raises InputError where ERRANT, spaCy or the pipeline is missing.
+    """
+    return Extractor(spacy_model)
 
 
 class Extractor:

@@ -112,9 +112,9 @@ def spacy_memory_zone() -> Iterator[None]:
 
 @cache
 def _annotator() -> Any:
-    from edit_gec.annotation.errant_edits import Extractor
+    from edit_gec.annotation.errant_edits import load_extractor
 
-    return Extractor().errant
+    return load_extractor(None).errant
 
 
 def _group_edits(sentences: Sequence[Sentence], edits: Sequence[Edit]) -> list[_Passage]:

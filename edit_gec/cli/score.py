@@ -25,7 +25,7 @@ from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
     from edit_gec.evaluation.datasets import TestSet
-    from edit_gec.evaluation.evaluate import Result, ScoreOptions
+    from edit_gec.evaluation.evaluate import Result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -121,7 +121,7 @@ def _cases(args: argparse.Namespace) -> int:
 
 
 def _options(args: argparse.Namespace) -> ScoreOptions:
-    from edit_gec.evaluation.evaluate import ScoreOptions
+    from edit_gec.evaluation.options import ScoreOptions
 
     if args.beta <= 0 or args.resamples < 1:
         raise InputError("--beta and --resamples must be above zero")
@@ -149,17 +149,17 @@ def _tests(args: argparse.Namespace) -> list[TestSet]:
 
 
 def _judge(test: TestSet, args: argparse.Namespace, options: ScoreOptions) -> list[Result]:
-    from edit_gec.evaluation import evaluate
+    from edit_gec.evaluation import evaluate, hypotheses
 
-    hypotheses = [evaluate.read_hypothesis(test, path) for path in args.hyp]
-    hypotheses += [evaluate.make_hypothesis(test, system, options) for system in args.system]
+    given = [hypotheses.read_hypothesis(test, path) for path in args.hyp]
+    given += [hypotheses.make_hypothesis(test, system, options) for system in args.system]
     if args.write_hyp:
         folder = Path(args.write_hyp)
         folder.mkdir(parents=True, exist_ok=True)
-        for i, hypothesis in enumerate(hypotheses):
+        for i, hypothesis in enumerate(given):
             text = "".join(line + "\n" for line in hypothesis.lines)
             (folder / f"{test.name}.{i}.txt").write_text(text, encoding="utf-8", newline="\n")
-    return [evaluate.score_hypothesis(test, hypothesis, options) for hypothesis in hypotheses]
+    return [evaluate.score_hypothesis(test, hypothesis, options) for hypothesis in given]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

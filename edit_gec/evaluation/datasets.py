@@ -40,6 +40,14 @@ class TestSet:
         parts = [*self.lines, m2.format_m2(self.m2), *(line for ref in self.references for line in ref)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
 
+    @cached_property
+    def corrected(self) -> list[list[str]]:
+        """The corrected lines, one list per annotator. Where an annotator gave no edits, the line is the source."""
+        if self.references:
+            return self.references
+        names = sorted({k for sentence in self.m2 for k in sentence.annotators})
+        return [[" ".join(m2.apply_edits(s.tokens, s.annotators.get(k, []))) for s in self.m2] for k in names]
+
 
 @dataclass(frozen=True)
 class Corpus:

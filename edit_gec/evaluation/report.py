@@ -16,7 +16,8 @@ from typing import Any
 
 from edit_gec.errors import InputError
 from edit_gec.evaluation import errant_score, significance
-from edit_gec.evaluation.evaluate import Result, ScoreOptions
+from edit_gec.evaluation.evaluate import Result
+from edit_gec.evaluation.options import ScoreOptions
 
 
 def compare_with_first(results: Sequence[Result], options: ScoreOptions) -> list[significance.Paired | None]:

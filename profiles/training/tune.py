@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from edit_gec import Corrector
+from edit_gec.annotation.errant_edits import load_extractor
 from edit_gec.editing.confidence import CASE, DELETED, INSERTED, POWER, SPELLING, Evidence, Scale, log_odds
 from edit_gec.editing.decode import Options
-from edit_gec.evaluation import evaluate, projection
+from edit_gec.evaluation import projection
 from edit_gec.evaluation.calibration import changes_of_edit, fit_logistic
 from edit_gec.evaluation.datasets import TestSet, find_test_sets
 from edit_gec.evaluation.systems import Change, Output
@@ -69,7 +70,7 @@ def learners(corrector: Corrector, seen: list[Evidence], test: TestSet) -> tuple
     raws = [detokenize(t, split) for t in tokens]
     outputs = run(corrector, [raw.text for raw in raws])
     targets = [projection.project_to_tokens(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
-    found = evaluate.load_extractor(None).extract(tokens, targets)
+    found = load_extractor(None).extract(tokens, targets)
     edits = []
     for n, (raw, output, mine, reference) in enumerate(zip(raws, outputs, found, test.m2, strict=True)):
         golds = [{(e.start, e.end, e.correction) for e in gold} for gold in reference.annotators.values()]

@@ -19,6 +19,8 @@ from typing import Any
 from edit_gec import Corrector
 from edit_gec.evaluation import evaluate, projection
 from edit_gec.evaluation.datasets import TestSet, find_test_sets
+from edit_gec.evaluation.hypotheses import Hypothesis
+from edit_gec.evaluation.options import ScoreOptions
 from edit_gec.performance import machine, results
 from edit_gec.speculative.verifier import Verifier
 from edit_gec.text.detokenize import detokenize, splits_hyphens
@@ -55,7 +57,7 @@ def main() -> None:
     parser.add_argument("--model", default="edit5-mini")
     parser.add_argument("--target", default="t5-mini")
     args = parser.parse_args()
-    test, options = find_test_sets(args.set, args.data)[0], evaluate.ScoreOptions()
+    test, options = find_test_sets(args.set, args.data)[0], ScoreOptions()
     test = TestSet(test.name, test.lines[:: args.every], test.metric, test.m2[:: args.every])
     corrector = Corrector.load(args.model, target=args.target)
     run(corrector, TestSet(test.name, test.lines[:64], test.metric), {})  # warm-up
@@ -65,7 +67,7 @@ def main() -> None:
         if name in rows:
             rows[name]["seconds"] = min(seconds, rows[name]["seconds"])
             continue
-        score = evaluate.score_hypothesis(test, evaluate.Hypothesis(name, lines), options).scores
+        score = evaluate.score_hypothesis(test, Hypothesis(name, lines), options).scores
         rows[name] = {"lines": lines, "seconds": seconds, "scores": score, "statistics": summary}
     exact = rows["always"]
     table = [

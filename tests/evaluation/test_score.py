@@ -16,10 +16,10 @@ import errant
 from errant.commands import compare_m2, m2_to_m2, parallel_to_m2
 
 from edit_gec.annotation import m2
-from edit_gec.annotation.errant_edits import Extractor
+from edit_gec.annotation.errant_edits import Extractor, load_extractor
 from edit_gec.cli import score
 from edit_gec.errors import InputError
-from edit_gec.evaluation import errant_score, evaluate
+from edit_gec.evaluation import errant_score
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "score"
 SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref0.txt", SAMPLES / "ref1.txt"]
@@ -27,7 +27,7 @@ SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return evaluate.load_extractor(None)
+    return load_extractor(None)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_empty_lines_as_errant_has_them(
     assert [s.tokens for s in blocks] == [["He", "go", "home", "."], ["Fine", "."]]
     (data,) = run(capsys, "--source", source, "--ref", ref, "--hyp", hyp)
     assert (data["scores"]["TP"], data["scores"]["FP"], data["scores"]["FN"]) == (0, 1, 2)
-    assert blocks[0].annotators[0] == evaluate.load_extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
+    assert blocks[0].annotators[0] == load_extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
 
 
 def test_re_extraction_equals_errant_m2(
