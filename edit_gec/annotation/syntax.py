@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, MissingExtraError
 
 SHIPPED = Path(__file__).parent / "syntax_en"
 PARTS = ["tagger", "morphologizer", "trainable_lemmatizer", "parser"]
@@ -33,13 +33,13 @@ CLEAR_NAMES = {
 def load_pipeline(name: str | None = None) -> Any:
     """The spaCy pipeline `name` (installed package or folder), or the shipped one.
 
-    Raises InputError where spaCy or the pipeline is missing.
+    Raises MissingExtraError where spaCy is missing, InputError where the pipeline is.
     """
     try:
         import errant  # noqa: F401  # of no use here, but without it nothing can be scored
         import spacy
     except ImportError:
-        raise InputError("scoring needs spaCy and ERRANT: pip install 'edit-gec[score]'") from None
+        raise MissingExtraError("scoring needs spaCy and ERRANT: pip install 'edit-gec[score]'") from None
     if name is None and not SHIPPED.is_dir():
         raise InputError(
             f"no pipeline in {SHIPPED}: train it with 'python -m edit_gec.annotation.syntax CONLLU_DIR {SHIPPED}'"

@@ -21,11 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 
 if TYPE_CHECKING:
     from edit_gec.evaluation.datasets import TestSet
     from edit_gec.evaluation.evaluate import Result
+    from edit_gec.evaluation.options import ScoreOptions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -168,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     try:
         return run(parser.parse_args(argv))
-    except InputError as error:
+    except EditGecError as error:
         sys.stderr.write(f"edit-gec: {error}\n")
         return 1
 

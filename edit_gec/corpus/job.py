@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from edit_gec.corpus import lines, tables
 from edit_gec.corpus.records import Bad, BrokenError, Chunk, Columns, Unit
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, WriteError
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Correction, Found, Window
@@ -36,10 +36,6 @@ PARTIAL = ".partial"
 JOB = "__job__"  # a folder that readers of data sets leave out
 TABLES = ("parquet", "saved", "hub")
 Watch = Callable[[Chunk], Iterable[Chunk]]
-
-
-class WriteError(InputError):
-    """The output cannot be written; what is there is whole."""
 
 
 @dataclass
@@ -209,7 +205,7 @@ def _each(function: Callable[[Sequence[A]], list[B]], rows: Sequence[A]) -> tupl
     """function(rows), or where that fails row by row: the results there are, and for each row why it has none."""
     try:
         return function(rows), [None] * len(rows)
-    except (OSError, MemoryError, InputError, ModuleNotFoundError):
+    except (OSError, MemoryError, EditGecError, ModuleNotFoundError):
         raise
     except Exception:
         results: list[B] = []

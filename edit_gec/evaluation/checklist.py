@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 from edit_gec.annotation.m2 import read_lines
 from edit_gec.errors import InputError
 from edit_gec.evaluation import systems
+from edit_gec.version import version
 
 LONG = 15  # words from which a text counts as long
 FORM = '{"kind": ..., "text": ..., "accept": [...]}'
@@ -214,14 +215,12 @@ def run_checklist(
     plain: bool = False,
 ) -> ChecklistResult:
     """Give each text to a system, and its output once more. `plain` takes any text file; else it holds cases."""
-    from edit_gec.cli.correct import version
-
     cases = read_lines_as_cases(path) if plain else read_cases(path)
     first = systems.run_system(system, [case.text for case in cases], model, min_confidence, markup=True)
     second = systems.run_system(system, [output.text for output in first], model, min_confidence, markup=True)
     outcomes = [Outcome(c, a.text, b.text) for c, a, b in zip(cases, first, second, strict=True)]
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
-    who = f"edit-gec+{systems.identify_model(model, min_confidence)}" if system == "edit-gec" else system
+    who = systems.describe_system(system, model, min_confidence)
     signature = f"{'AGAIN' if plain else 'CASES'}|set:{Path(path).name}:{digest}|sys:{who}|edit-gec:{version()}"
     return ChecklistResult(Path(path).name, system, outcomes, signature, plain)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from edit_gec.annotation import m2
 from edit_gec.annotation.m2 import M2Sentence, read_lines
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, MissingExtraError
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def load_hub_set(repository: str) -> TestSet:
     try:
         datasets = importlib.import_module("datasets")
     except ImportError:
-        raise InputError("hf: benchmarks need the datasets library: pip install datasets") from None
+        raise MissingExtraError("hf: benchmarks need the datasets library: pip install datasets") from None
     try:
         rows = datasets.load_dataset(path, split=split or "validation")
     except Exception as error:  # the library raises many kinds: network, absent repository, absent split

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, MissingExtraError
 from edit_gec.evaluation import errant_score, significance
 from edit_gec.evaluation.evaluate import Result
 from edit_gec.evaluation.options import ScoreOptions
@@ -150,7 +150,7 @@ def plot_precision_recall(results: Sequence[Result], path: Path) -> None:
     try:
         import matplotlib
     except ImportError:
-        raise InputError("--plot needs matplotlib: pip install 'edit-gec[score]'") from None
+        raise MissingExtraError("--plot needs matplotlib: pip install 'edit-gec[score]'") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

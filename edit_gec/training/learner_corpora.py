@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.annotation import m2
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.training.clean_prose import fingerprint
 
@@ -224,7 +224,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         excluded = {fingerprint(line.removeprefix("S ")) for path in args.exclude for line in m2.read_lines(path)}
         pairs = (pair for path in args.files for pair in readers[args.layout](path))
         count = write(pairs, args.output, args.layout, excluded)
-    except InputError as error:
+    except EditGecError as error:
         sys.stderr.write(f"edit-gec: {error}\n")
         return 1
     except OSError as error:
