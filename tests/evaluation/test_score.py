@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -175,23 +174,14 @@ def test_table_plot_and_kept_outputs(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (kept / "source.txt.1.txt").read_text() == SOURCE.read_text()
 
 
-def test_edit_gec_as_the_system(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A small random model: its edits are noise, but each has a confidence, and all of the path is real."""
-    torch = pytest.importorskip("torch")
-    from edit_gec.corrector import _HERE
-    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
-
-    vocabulary = _HERE.parent / "models" / "edit5-mini" / "spiece.model"
-    torch.manual_seed(3)
-    shape = EdiT5Config(vocab_size=8192, d_model=16, d_kv=8, d_ff=32, num_heads=2, num_layers=1, slots=192)
-    EdiT5(shape).save(tmp_path / "tiny")
-    shutil.copy(vocabulary, tmp_path / "tiny")
-    common = ["--source", SOURCE, "--ref", *REFS, "--system", "edit-gec", "--model", tmp_path / "tiny"]
+def test_edit_gec_as_the_system(model_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A random model that edits most sentences: its edits are noise, but each has a confidence."""
+    common = ["--source", SOURCE, "--ref", *REFS, "--system", "edit-gec", "--model", model_folder]
     (data,) = run(capsys, *common, "--curve")
     assert data["scores"]["FP"] > 0
     assert sum(b["edits"] for b in data["calibration"]["bins"]) == data["scores"]["TP"] + data["scores"]["FP"]
     assert len(data["curve"]) == 20 and data["curve"][0]["R"] == pytest.approx(data["scores"]["R"] / 100, abs=1e-4)
-    assert "|sys:edit-gec+tiny:" in data["signature"] and "min_confidence=0" in data["signature"]
+    assert f"|sys:edit-gec+{model_folder.name}:" in data["signature"] and "min_confidence=0" in data["signature"]
     (none,) = run(capsys, *common, "--min-confidence", 1)
     assert none["scores"]["FP"] < data["scores"]["FP"] and "min_confidence=1," in none["signature"]
 
