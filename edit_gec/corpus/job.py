@@ -152,9 +152,9 @@ class Job:
         corrections = once.finish(texts, windows, found)
         if not self.types or not any(correction.edits for correction in corrections):
             return [(correction, correction.edits) for correction in corrections]
-        from edit_gec.annotation.explain import explain, forgetting
+        from edit_gec.annotation.explain import explain, spacy_memory_zone
 
-        with forgetting():
+        with spacy_memory_zone():
             return [(correction, explain(correction.text, correction.edits)) for correction in corrections]
 
     def _set_aside(self, unit: Unit, bad: list[Bad]) -> None:
