@@ -16,7 +16,7 @@ def module_name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize("name", map(module_name, WITH_EXAMPLES))
+@pytest.mark.parametrize("name", [module_name(path) for path in WITH_EXAMPLES])
 def test_examples(name: str) -> None:
     """Examples of a module whose optional dependencies are not installed are left out."""
     try:
@@ -27,4 +27,3 @@ def test_examples(name: str) -> None:
         pytest.skip(f"needs {error.name}")
     results = doctest.testmod(module)
     assert results.failed == 0, "see the report above"
-    assert results.attempted > 0, "expected an example in a docstring"
