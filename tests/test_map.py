@@ -30,6 +30,7 @@ ORDER = (
     ("config",),
     ("catalog",),
     ("modeling",),
+    ("backends",),
     ("annotation",),
     ("editing",),
     ("speculative",),
@@ -263,9 +264,37 @@ def test_no_path_of_a_developers_machine() -> None:
             assert not found, f"{name}: {found and found[0]}"
 
 
-@pytest.mark.parametrize("page", ["README.md"])
-def test_pages_link_to_files_that_are_there(page: str) -> None:
+def pages() -> list[Path]:
+    """Every Markdown page and recipe of the repository, as paths from its root."""
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    names = [Path(name) for name in tracked.stdout.split("\0")]
+    return [name for name in names if name.suffix in {".md", ".toml"} and (ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize("page", pages(), ids=str)
+def test_pages_name_what_is_there(page: Path) -> None:
+    """Links lead somewhere, and modules that are run exist."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if not link.startswith(("http:", "https:"))]
-    assert links
-    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
+    links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if not re.match(r"https?:|mailto:", link)]
+    assert [link for link in links if not (ROOT / page.parent / link).exists()] == []
+    modules = {name.rstrip(".") for name in re.findall(r"python -m edit_gec\.([\w.]+)", text)}
+    assert modules - {module_name(path) for path in FILES} == set()
+    named = re.findall(r"(?<![\w/.])((?:edit_gec|tests)/[\w/]+\.py)\b", text)
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_the_architecture_page_is_true() -> None:
+    """It names every room, the order in which they import, and only files that are there."""
+    text = (PACKAGE / "README.md").read_text(encoding="utf-8")
+    rooms = {room for path in FILES if not (room := room_of(module_name(path))).startswith("__")}
+    tree = text.partition("## Rooms")[2].partition("##")[0]
+    listed = set(re.findall(r"(\w+)(?:/|\.py)(?=\s)", tree))
+    assert rooms - listed == set()
+    rule = text.partition("## Import rule")[2].partition("`")[0]
+    floors = [
+        tuple(re.findall(r"\w+", floor)) for floor in re.findall(r"\{[^}]*\}|\w+(?=\s*<)|(?<=< )\w+$", rule, re.M)
+    ]
+    assert tuple(floors) == tuple(floor for floor in ORDER if not floor[0].startswith("__"))
+    named = set(re.findall(r"`([\w/]+\.py)`", text))
+    assert len(named) >= 8
+    assert [name for name in named if not (PACKAGE / name).exists() and not (ROOT / name).exists()] == []
