@@ -39,10 +39,7 @@ STREAMED_CHARACTERS = 100_000  # of the texts that `stream` corrects together
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Corrector(WindowCorrector):
-    """A loaded model, from texts to corrections. Build one with `from_pretrained` or `load`.
-
-    It never changes, and several threads may use it; copies with other thresholds share its model.
-    """
+    """A loaded model, from texts to corrections. It never changes, and several threads may use it."""
 
     folder: Path
     batch_size: int = 32
@@ -102,7 +99,7 @@ class Corrector(WindowCorrector):
 
         Raises InputError for what is no text.
         """
-        given = check_texts(texts)
+        given = list(check_texts(texts))
         windows = self.prepare(given, lines=lines, markup=markup)
         changes = self.predict(windows, progress)
         return self.finish(given, windows, changes)
@@ -114,8 +111,8 @@ class Corrector(WindowCorrector):
         """
         group: list[str] = []
         characters = 0
-        for text in [check_text(texts)] if isinstance(texts, str) else texts:
-            group.append(check_text(text))
+        for text in check_texts(texts):
+            group.append(text)
             characters += len(text) + 1
             if characters >= STREAMED_CHARACTERS:
                 yield from self.correct_batch(group, lines=lines, markup=markup)
@@ -192,7 +189,7 @@ class Corrector(WindowCorrector):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.settings is None:
-            raise pickle.PicklingError("expected a Corrector as `load` made it: it is pickled as what it was loaded with")
+            raise pickle.PicklingError("expected a Corrector made by `load`, which is what it is pickled as")
         names = ("thresholds", "verified_confidence", "batch_size", "workers", "dictionary")
         return _reload, (self.settings, {name: getattr(self, name) for name in names})
 

@@ -1,7 +1,7 @@
 """Misspelt words written as the list of words has them, before a target reads the sentence.
 
-    source    I recieved it becuase she go .
-    respelt   I received it because she go .             what the target verifies; both changes are the list's
+source    I recieved it becuase she go .
+respelt   I received it because she go .             what the target verifies; both changes are the list's
 """
 
 from __future__ import annotations

@@ -59,18 +59,14 @@ class SecondPass:
         least = self.thresholds.min_confidence * self.thresholds.reread
         return replace(self.thresholds, min_confidence=least, sentence_gate=0.0)
 
-    def _merge(
-        self, sentence: Pieces, first: Sequence[Change], again: Pieces, prediction: Prediction
-    ) -> list[Change]:
+    def _merge(self, sentence: Pieces, first: Sequence[Change], again: Pieces, prediction: Prediction) -> list[Change]:
         gate, confirm = self.thresholds.sentence_gate, self.thresholds.confirm
         if not is_confirmed(sentence, first, again, prediction.doubts, gate, confirm):
             return []
         return merge_passes(sentence, first, list(prediction.changes(again, self.tokens)))
 
 
-def changes_of(
-    windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens
-) -> list[list[Change]]:
+def changes_of(windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens) -> list[list[Change]]:
     """What the plans change in their windows."""
     with span(Stage.REALIZE):
         return [list(each.changes(window, tokens)) for window, each in zip(windows, predictions, strict=True)]

@@ -1,6 +1,6 @@
 """Sentences cut to what the model reads at once.
 
-    a sentence of 300 pieces  ->  windows of 128, 121 and 51: they end before a word
+a sentence of 300 pieces  ->  windows of 128, 121 and 51: they end before a word
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -180,7 +180,7 @@ def load_corrector(setup: Setup) -> Corrector:
     if streams is not None:
         from edit_gec.performance.replay import replay_edit5
 
-        corrector.model = replay_edit5(corrector.model, corrector.tokens, streams)
+        corrector = replace(corrector, model=replay_edit5(corrector.model, corrector.tokens, streams))
     return corrector
 
 

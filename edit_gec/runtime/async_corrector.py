@@ -7,7 +7,7 @@
 
 Sentences of all callers that wait together are read together (dynamic_batching.py).
 
-Law (tests/server/test_server.py): the same edits as Corrector.correct gives. A sentence that was seen before, in whatever
+Law (tests/server/test_server.py): the same edits as Corrector.correct gives. A sentence that was seen before, in any
 text, is not predicted again. Python's own work (splitting, encoding, naming edits) runs in one thread beside the
 model's, so that the event loop stays free.
 """
@@ -96,9 +96,7 @@ class AsyncCorrector:
     `max_waiting` sentences may wait; where a text would make them more, it is refused (dynamic_batching.Busy).
     """
 
-    def __init__(
-        self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int = MAX_WAITING
-    ) -> None:
+    def __init__(self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int = MAX_WAITING) -> None:
         self.corrector, self.metrics = corrector, metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
         self.cache = Cache(CACHE_CHARACTERS)

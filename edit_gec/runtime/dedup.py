@@ -86,7 +86,10 @@ class DeduplicatingCorrector:
 
 
 def _key(window: ModelWindow) -> bytes:
-    """The same for windows of the same sentence at the same place: 16 bytes, so that two that differ never meet (2^-64 at 2^32)."""
+    """The same for windows of the same sentence at the same place.
+
+    16 bytes: of 2^32 windows two that differ have the same key with a probability of 2^-64.
+    """
     place = f"{window.pieces.starts[0]}:" if window.pieces.starts else ":"
     return blake2b((place + window.sentence.text).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from edit_gec.annotation.explain import explain, forgetting, parseable
+from edit_gec.annotation.explain import explain, parseable, spacy_memory_zone
 from edit_gec.text.edits import Edit
 
 Job = tuple[str, tuple[Edit, ...]]  # a sentence, and edits with positions in it
@@ -62,6 +62,6 @@ def _explained(jobs: Sequence[Job]) -> list[list[ErrorType]]:
         at += len(source) + len(_GAP)
     if not jobs:
         return []
-    with forgetting():
+    with spacy_memory_zone():
         named = iter(explain(_GAP.join(source for source, _ in jobs), shifted))
     return [[ErrorType(edit.type, edit.message) for edit in islice(named, len(edits))] for _, edits in jobs]

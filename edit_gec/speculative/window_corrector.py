@@ -1,13 +1,13 @@
 """The models and their decisions, from pieces to changes: what stands between prepare and finish in corrector.py.
 
-    windows of one batch -> plans (3) -> changes (4) -> a second pass over what changed (5)
-                                                     -> or verification by a target (6)
+windows of one batch -> plans (3) -> changes (4) -> a second pass over what changed (5)
+                                                 -> or verification by a target (6)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -45,7 +45,7 @@ class ModelWindow:
     pieces: Pieces
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class WindowCorrector:
     """An EdiT5 with its thresholds, alone or with a target that verifies. It never changes; several threads may use it.
 
@@ -55,6 +55,7 @@ class WindowCorrector:
     model: EdiT5
     tokens: Tokens
     thresholds: Options
+    _: KW_ONLY
     spelling: Spelling | None = None
     verifier: Verifier | None = None
     verified_confidence: float = 0.0

@@ -1,17 +1,17 @@
 """What came of a text: the corrected text, its edits, and how both are shown.
 
-    >>> correction = Correction("She go.\\n", "She goes.\\n", (Edit(4, 6, "go", "goes", 0.97),))
-    >>> str(correction)
-    'She goes.\\n'
-    >>> print(correction.to_m2(), end="")
-    S She go .
-    A 1 2|||R:OTHER|||goes|||REQUIRED|||-NONE-|||0
+>>> correction = Correction("She go.\\n", "She goes.\\n", (Edit(4, 6, "go", "goes", 0.97),))
+>>> str(correction)
+'She goes.\\n'
+>>> print(correction.to_m2(), end="")
+S She go .
+A 1 2|||R:OTHER|||goes|||REQUIRED|||-NONE-|||0
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +78,8 @@ def check_text(text: str) -> str:
     return text
 
 
-def check_texts(texts: Iterable[str]) -> list[str]:
-    """The texts of an iterable. Raises InputError for a single string, and for an item that is none."""
+def check_texts(texts: Iterable[str]) -> Iterator[str]:
+    """The texts one by one. Raises InputError for a single string, and for an item that is none."""
     if isinstance(texts, str):
         raise InputError("texts: expected several texts, not one string; put it in a list, or use correct()")
-    return [check_text(text) for text in texts]
+    return map(check_text, texts)

@@ -12,7 +12,8 @@ r"""How edits are shown: inline, unified diff, JSON, SARIF 2.1.0, GitHub annotat
     >>> github("a.txt", "She go.\n", edits)
     '::warning file=a.txt,line=1,endLine=1,col=5,endColumn=7,title=edit-gec::“go” → “goes” (97%25)\n'
 
-Pure functions, linear in the text; the command line prints what they return. All raise ValueError for edits that do not fit.
+Pure functions, linear in the text; the command line prints what they return. All raise ValueError for edits that do
+not fit.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def of_target(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, s
     assert corrector.verifier is not None
     target = corrector.verifier.target
     readable = [source for source in sources if target.fits(source)]
-    drafter = edit5_drafter(target, corrector.model, corrector.tokens, corrector.options)
+    drafter = edit5_drafter(target, corrector.model, corrector.tokens, corrector.thresholds)
     outputs, statistics = verify(target, drafter, readable)
     for source, output, trace in zip(readable, outputs, statistics.traces, strict=True):
         if trace.finished:

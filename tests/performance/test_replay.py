@@ -18,8 +18,9 @@ from support.tiny_t5 import SHAPE, pairs, random_target
 
 from edit_gec import tracing
 from edit_gec.corrector import Corrector
+from edit_gec.editing.alignment import align
 from edit_gec.editing.decode import Options, predict
-from edit_gec.editing.plan import align, realize, unchanged
+from edit_gec.editing.plan import realize, unchanged
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import PRESETS, EdiT5, EdiT5Config
 from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
@@ -59,7 +60,7 @@ def test_random_models_take_the_steps_of_a_stream(
     assert replay_target(untrained, streams).generate(SENTENCES) == target.generate(SENTENCES)
     own = Corrector(make_model(5), tokens, Options(), folder=model_folder)
     other = Corrector(replay_edit5(own.model, tokens, streams), tokens, Options(), folder=model_folder)
-    assert [p.plan for p in other.predict([tokens.encode(s) for s in SENTENCES])] == [
+    assert [p.plan for p in other.predict_plans([tokens.encode(s) for s in SENTENCES])] == [
         streams.of(s).plan for s in SENTENCES
     ]
     assert record(other, replay_target(untrained, streams), SENTENCES) == streams

@@ -271,7 +271,12 @@ def test_protected(text: str, spans: list[str]) -> None:
 def test_nothing_is_put_before_or_behind_a_line_of_code() -> None:
     (sentence,) = split("if (x == null) { return; }")
     end = len(sentence.text)
-    assert sentence.to_document(0, 0, "Then ") is sentence.to_document(end, end, ".") is sentence.to_document(0, 2, "If") is None
+    assert (
+        sentence.to_document(0, 0, "Then ")
+        is sentence.to_document(end, end, ".")
+        is sentence.to_document(0, 2, "If")
+        is None
+    )
     (sentence,) = split("she go home")
     assert sentence.to_document(11, 11, ".") == (11, 11, ".")
 
