@@ -214,7 +214,7 @@ def judge(
     plain: bool = False,
 ) -> Judged:
     """Give each text to a system, and its output once more. `plain` takes any text file; else it holds cases."""
-    from edit_gec.cli.correct import version
+    from edit_gec.version import version
 
     cases = read_plain(path) if plain else read(path)
     first = systems.run(system, [case.text for case in cases], model, min_confidence, markup=True)

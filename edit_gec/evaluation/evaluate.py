@@ -242,7 +242,7 @@ def signature(test: TestSet, hypothesis: Hypothesis, options: Options) -> str:
     from importlib.metadata import version
 
     from edit_gec.annotation import syntax
-    from edit_gec.cli.correct import version as own_version
+    from edit_gec.version import version as own_version
 
     hyp = hashlib.sha256("\n".join(hypothesis.lines).encode()).hexdigest()[:8]
     ran = bool(hypothesis.outputs)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from edit_gec.cli.correct import version
 from edit_gec.config import Settings
 from edit_gec.corrector import mentions, surest
 from edit_gec.errors import InputError
@@ -31,6 +30,7 @@ from edit_gec.server.languagetool import placed
 from edit_gec.text import language_id
 from edit_gec.text.annotated import NOWHERE, Annotated
 from edit_gec.text.prose import prose
+from edit_gec.version import version
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector

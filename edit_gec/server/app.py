@@ -25,7 +25,6 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-from edit_gec.cli.correct import version
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
 from edit_gec.runtime.async_corrector import Checked, Checker, Stages
@@ -35,6 +34,7 @@ from edit_gec.server import languagetool, schema
 from edit_gec.server.middleware import Guard, Limits, note, refusal
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit
+from edit_gec.version import version
 
 PICKY = 0.5  # level=picky lowers the confidence that a drafted edit needs to this part of it
 SILENT = 0.5  # language=auto: a text that is less surely English is left alone
