@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edit_gec.corrector import DEFAULT_MODEL, DEFAULT_TARGET, DTYPES, VERIFY
+from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
+from edit_gec.corrector import DTYPES, VERIFY
 
 STATUSES = """exit status:
   0    done; with --check, nothing to change

@@ -23,10 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET, find_model
 from edit_gec.cli.arguments import UsageError, device, natural, positive
 from edit_gec.cli.console import out, say
-from edit_gec.corrector import DEFAULT_MODEL, DEFAULT_TARGET, DTYPES, find_model
-from edit_gec.errors import InputError
+from edit_gec.corrector import DTYPES
+from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens
@@ -250,7 +251,7 @@ def find_target(arguments: Arguments) -> Path | None:
         return find_model(arguments.target)
     try:
         return find_model(DEFAULT_TARGET)
-    except InputError:
+    except ModelError:
         so = "T5s write what EdiT5 makes of it" if arguments.size == "base" else "what needs a T5 is left out"
         say(f"no {DEFAULT_TARGET} here and no --target: {so}")
         return None

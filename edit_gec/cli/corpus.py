@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edit_gec.catalog import find_model, fingerprint
 from edit_gec.cli.arguments import (
     ModelOptions,
     UsageError,
@@ -31,7 +31,7 @@ from edit_gec.cli.arguments import (
     positive,
 )
 from edit_gec.cli.console import say
-from edit_gec.errors import InputError
+from edit_gec.errors import DeviceError
 
 if TYPE_CHECKING:
     from edit_gec.corpus.job import Job
@@ -184,7 +184,6 @@ def correct_units(
 def worker_options(arguments: Arguments) -> dict[str, Any]:
     """Arguments of Corrector.load, for a worker with another working folder. Raises InputError for what is missing."""
     from edit_gec.cli.loading import corrector_arguments
-    from edit_gec.corrector import find_model
 
     options = corrector_arguments(arguments)
     for name in ("model", "target"):
@@ -200,19 +199,9 @@ def job_settings(arguments: Arguments, options: dict[str, Any]) -> dict[str, Any
         **{name: options[name] for name in MODEL_SETTINGS},
         "types": not arguments.no_types,
         "dictionary": hashlib.sha256(words).hexdigest()[:16],
-        "model": _checksum(options["model"]),
-        "target": options["target"] and _checksum(options["target"]),
+        "model": fingerprint(options["model"]),
+        "target": options["target"] and fingerprint(options["target"]),
     }
-
-
-def _checksum(folder: str) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(Path(folder).iterdir()):
-        if path.suffix in (".json", ".safetensors", ".model"):
-            with open(path, "rb") as file:
-                while block := file.read(2**20):
-                    digest.update(block)
-    return digest.hexdigest()[:16]
 
 
 def available_cores() -> int:
@@ -227,5 +216,5 @@ def worker_devices(device: str) -> list[str]:
     import torch
 
     if not torch.cuda.is_available():
-        raise InputError("device cuda: this torch sees no GPU; leave --device out to use the CPU")
+        raise DeviceError("device cuda: this torch sees no GPU; leave --device out to use the CPU")
     return [f"cuda:{n}" for n in range(torch.cuda.device_count())]

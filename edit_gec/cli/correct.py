@@ -28,7 +28,7 @@ from edit_gec.cli.arguments import (
 )
 from edit_gec.cli.console import ProgressBar, count, ending_at_interrupt, out, out_json, say, shows_colors
 from edit_gec.cli.extras import needing
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError, WriteError
 from edit_gec.text import files, formats, render
 from edit_gec.version import version
 
@@ -177,7 +177,7 @@ class Run:
             say(f"{name} loaded in {time.perf_counter() - begun:.1f} s")
         return corrector
 
-    def _fail(self, error: InputError) -> None:
+    def _fail(self, error: EditGecError) -> None:
         say(f"edit-gec: {error}")
         self.has_failed = True
 
@@ -194,7 +194,7 @@ class Run:
                     if real not in seen:
                         seen.add(real)
                         yield path, not folder
-            except InputError as error:
+            except EditGecError as error:
                 self._fail(error)
 
     def _leaves_out(self, name: str) -> bool:
@@ -223,7 +223,7 @@ class Run:
                     self._fail(error)
                 elif self.arguments.verbose:
                     say(f"skipped {error}")
-            except InputError as error:
+            except EditGecError as error:
                 self._fail(error)
 
     def _groups(self) -> Iterator[list[files.Document]]:
@@ -248,7 +248,7 @@ class Run:
                 self._print(document, correction, edits)
             elif edits:
                 files.write(document, correction.corrected)
-        except files.WriteError as error:
+        except WriteError as error:
             return self._fail(error)
         self.changed_files += bool(edits)
         self.edits += len(edits)
@@ -279,7 +279,7 @@ class Run:
 
 
 def _explain(text: str, edits: Sequence[Edit]) -> Sequence[Edit]:
-    """The edits with type and message. Raises InputError where the extra is not installed."""
+    """The edits with type and message. Raises MissingExtraError where the extra is not installed."""
     with needing("--explain", "score"):
         from edit_gec.annotation.explain import explain
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from edit_gec.errors import InputError
+from edit_gec.errors import MissingExtraError
 
 PACKAGE = "edit-gec"
 
 
 @contextlib.contextmanager
 def needing(what: str, extra: str | None) -> Iterator[None]:
-    """Where a third-party package is missing, raise InputError that says what to install: our extra, or us again.
+    """Raise MissingExtraError, which says what to install, where a third-party package is missing.
 
     A module of ours that is missing is a bug, and stays the ModuleNotFoundError that it is.
     """
@@ -21,5 +21,5 @@ def needing(what: str, extra: str | None) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if not error.name or error.name.partition(".")[0] == "edit_gec":
             raise
-        wanted = f"'{PACKAGE}[{extra}]'" if extra else PACKAGE
-        raise InputError(f"{what} needs {error.name}; install it: pip install {wanted}") from None
+        package = f"'{PACKAGE}[{extra}]'" if extra else PACKAGE
+        raise MissingExtraError(f"{what} needs {error.name}; install it: pip install {package}") from None

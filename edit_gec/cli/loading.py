@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from edit_gec import config
+from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
 from edit_gec.cli.arguments import ModelOptions
 from edit_gec.cli.console import say
-from edit_gec.corrector import DEFAULT_MODEL, DEFAULT_TARGET, VERIFY
+from edit_gec.corrector import VERIFY
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector

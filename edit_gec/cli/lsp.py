@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from edit_gec import config
+from edit_gec.catalog import find_model
 from edit_gec.cli.arguments import (
     ModelOptions,
     add_model_options,
@@ -50,7 +51,6 @@ def run(arguments: Arguments) -> int:
     import pygments  # noqa: F401  # told now, where it is missing
 
     from edit_gec.cli.loading import corrector_arguments, model_name
-    from edit_gec.corrector import find_model
     from edit_gec.lsp.handlers import register
     from edit_gec.lsp.options import Options
     from edit_gec.lsp.server import Server

@@ -1,7 +1,7 @@
 r"""The command line: edit-gec correct | score | train | bench | serve ...
 
-    $ echo 'She go to school.' | edit-gec correct --inline
-    She [-go-]{+goes+} to school.
+    $ echo 'They was late.' | edit-gec correct --inline
+    They [-was-]{+were+} late.
     $ edit-gec correct --write docs/ README.md
     2 files changed, 9 edits
 
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 from edit_gec.cli.arguments import STATUSES, UsageError, set_verify_mode
 from edit_gec.cli.console import out, say
 from edit_gec.cli.extras import needing
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError
 from edit_gec.version import version
 
 
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         name, words = split_command(sys.argv[1:] if argv is None else argv)
         return run_command(name, words)
-    except InputError as error:
+    except EditGecError as error:
         say(f"edit-gec: {error}")
         return 1
     except KeyboardInterrupt:

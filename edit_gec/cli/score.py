@@ -7,7 +7,7 @@
 
 The work is done in `edit_gec.evaluation`. From Python:
 
-    evaluate.judge(datasets.from_m2("dev.m2"), evaluate.Hypothesis("mine", lines), evaluate.Options()).scores
+    score_hypothesis(read_m2_set("dev.m2"), Hypothesis("mine", lines), ScoreOptions()).scores
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from edit_gec.cli.arguments import UsageError, confidence, positive
 
 if TYPE_CHECKING:
     from edit_gec.evaluation.datasets import TestSet
-    from edit_gec.evaluation.evaluate import Options, Result
+    from edit_gec.evaluation.evaluate import Result
+    from edit_gec.evaluation.options import ScoreOptions
 
 
 @dataclass(frozen=True)
@@ -119,11 +120,11 @@ def run(arguments: Arguments) -> int:
     options = evaluation_options(arguments)
     results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
     if arguments.plot:
-        report.plot(results, Path(arguments.plot))
+        report.plot_precision_recall(results, Path(arguments.plot))
     if arguments.format == "json":
-        sys.stdout.write(json.dumps(report.as_data(results, options), indent=1) + "\n")
+        sys.stdout.write(json.dumps(report.to_data(results, options), indent=1) + "\n")
     else:
-        sys.stdout.write(report.table(results, options, arguments.types))
+        sys.stdout.write(report.format_table(results, options, arguments.types))
     return 0
 
 
@@ -143,23 +144,25 @@ def judge_cases(arguments: Arguments) -> int:
     if arguments.hyp:
         raise UsageError("--cases and --again need a system that runs here: --system, not --hyp")
     judged = [
-        checklist.judge(path, system, arguments.model, arguments.min_confidence, plain=bool(arguments.again))
+        checklist.run_checklist(path, system, arguments.model, arguments.min_confidence, plain=bool(arguments.again))
         for path in arguments.cases or [str(arguments.again)]
         for system in arguments.system
     ]
-    data = json.dumps(checklist.as_data(judged), indent=1, ensure_ascii=False) + "\n"
-    sys.stdout.write(data if arguments.format == "json" else checklist.table(judged))
+    data = json.dumps(checklist.to_data(judged), indent=1, ensure_ascii=False) + "\n"
+    sys.stdout.write(data if arguments.format == "json" else checklist.format_table(judged))
     return 0
 
 
-def evaluation_options(arguments: Arguments) -> Options:
+def evaluation_options(arguments: Arguments) -> ScoreOptions:
     """How to measure. Raises UsageError."""
-    from edit_gec.evaluation.evaluate import Options
+    from edit_gec.evaluation.options import ScoreOptions
 
     if not arguments.beta > 0:
         raise UsageError(f"--beta {arguments.beta}: expected a number above 0")
     names = ("mode", "beta", "reference", "spacy_model", "resamples", "seed", "tokens", "model", "min_confidence")
-    return Options(**{name: getattr(arguments, name) for name in names}, curve=arguments.curve or bool(arguments.plot))
+    return ScoreOptions(
+        **{name: getattr(arguments, name) for name in names}, curve=arguments.curve or bool(arguments.plot)
+    )
 
 
 def find_test_sets(arguments: Arguments) -> list[TestSet]:
@@ -167,29 +170,33 @@ def find_test_sets(arguments: Arguments) -> list[TestSet]:
     from edit_gec.evaluation import datasets
 
     if arguments.m2:
-        tests = [datasets.from_m2(arguments.m2)]
+        tests = [datasets.read_m2_set(arguments.m2)]
     elif arguments.clean:
-        tests = [datasets.clean(arguments.clean)]
+        tests = [datasets.read_clean_set(arguments.clean)]
     elif arguments.source:
         if not arguments.ref:
             raise UsageError("--source needs --ref, one file per annotator (or --clean for error-free text)")
-        tests = [datasets.from_lines(arguments.source, arguments.ref, "errant")]
+        tests = [datasets.read_parallel_set(arguments.source, arguments.ref, "errant")]
     else:
         folder = arguments.data or os.environ.get("EDIT_GEC_DATA")
-        tests = [t for name in arguments.benchmark or [] for t in datasets.find(name, Path(folder) if folder else None)]
+        tests = [
+            t
+            for name in arguments.benchmark or []
+            for t in datasets.find_test_sets(name, Path(folder) if folder else None)
+        ]
     return [replace(t, metric=arguments.metric) if arguments.metric and not t.raw else t for t in tests]
 
 
-def judge_systems(test: TestSet, arguments: Arguments, options: Options) -> list[Result]:
+def judge_systems(test: TestSet, arguments: Arguments, options: ScoreOptions) -> list[Result]:
     """A result for each system on one set; their outputs are kept where that is asked for."""
-    from edit_gec.evaluation import evaluate
+    from edit_gec.evaluation import evaluate, hypotheses
 
-    hypotheses = [evaluate.from_file(test, path) for path in arguments.hyp]
-    hypotheses += [evaluate.from_system(test, system, options) for system in arguments.system]
+    given = [hypotheses.read_hypothesis(test, path) for path in arguments.hyp]
+    given += [hypotheses.make_hypothesis(test, system, options) for system in arguments.system]
     if arguments.write_hyp:
         folder = Path(arguments.write_hyp)
         folder.mkdir(parents=True, exist_ok=True)
-        for i, hypothesis in enumerate(hypotheses):
+        for i, hypothesis in enumerate(given):
             text = "".join(line + "\n" for line in hypothesis.lines)
             (folder / f"{test.name}.{i}.txt").write_text(text, encoding="utf-8", newline="\n")
-    return [evaluate.judge(test, hypothesis, options) for hypothesis in hypotheses]
+    return [evaluate.score_hypothesis(test, hypothesis, options) for hypothesis in given]

@@ -26,7 +26,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.runtime.async_corrector import Checked, Checker, Stages
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
@@ -74,7 +74,7 @@ def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None
     for path, (name, kind) in FILES.items():
         app.add_api_route(path, partial(_file, (PAGE / name).read_bytes(), kind), include_in_schema=False)
     app.add_exception_handler(Busy, _busy)
-    app.add_exception_handler(InputError, _bad_request)
+    app.add_exception_handler(EditGecError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_middleware(Guard, limits=limits, metrics=metrics)

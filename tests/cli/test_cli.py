@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from edit_gec.catalog import find_model
 from edit_gec.cli.main import COMMANDS, main
-from edit_gec.corrector import Corrector, find_model
-from edit_gec.errors import InputError
+from edit_gec.corrector import Corrector
+from edit_gec.errors import ModelError
 
 STAND_IN = [sys.executable, str(Path(__file__).parents[1] / "support" / "fake_model.py")]
 EDIT_GEC = [sys.executable, "-m", "edit_gec"]
@@ -653,7 +654,7 @@ def test_interrupt_while_torch_is_imported(model: Path, interruptible: None) -> 
 def test_the_shipped_model_corrects(folder: Path) -> None:
     try:
         find_model("edit5-mini")
-    except InputError:
+    except ModelError:
         pytest.skip("no trained model in this checkout")
     put(a=b"I like it becuase it is good.\r\n")
     status, out, talk = run("correct", "a.txt", command=EDIT_GEC)
