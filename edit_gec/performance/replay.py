@@ -29,7 +29,8 @@ from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.performance.sentences import Text
-from edit_gec.speculative.target import Sampling, Target
+from edit_gec.speculative.sampling import Sampling
+from edit_gec.speculative.target import Target
 from edit_gec.training.collate import pad
 
 if TYPE_CHECKING:

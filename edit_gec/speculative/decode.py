@@ -1,6 +1,6 @@
 """Lossless speculative verification: any draft in, exactly the target's own output out, in few target passes.
 
-    outputs, statistics = verify(target, Follow(target.tokens), ["She go home ."])
+    outputs, statistics = verify(target, TextDrafter(target.tokens), ["She go home ."])
     outputs == target.generate(["She go home ."])                     # always; token for token in fp32
 
     pass 1  reads   <pad> She go home . </s>        drafted: a copy of the source
@@ -31,19 +31,11 @@ from torch import Tensor
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import EOS, PAD
 from edit_gec.speculative.drafters import Drafter, Proposal, Row
-from edit_gec.speculative.ragged_cache import Decoding
-from edit_gec.speculative.target import (
-    ACCEPT,
-    RESIDUAL,
-    TARGET,
-    Encoded,
-    Sampling,
-    Target,
-    draw,
-    probabilities,
-    uniform,
-)
-from edit_gec.speculative.theory import Statistics, Trace, best_length
+from edit_gec.speculative.ragged_cache import RaggedDecoder
+from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, token_probabilities, uniform
+from edit_gec.speculative.statistics import Statistics, Trace
+from edit_gec.speculative.target import Encoded, Target
+from edit_gec.speculative.theory import best_length
 from edit_gec.tracing import region
 
 # On a CPU each token of a pass costs time (a GPU reads all that was drafted): drafts are cut to the length that theory
@@ -96,7 +88,7 @@ def verify(
     outputs: list[list[int]] = [[] for _ in sentences]
     waiting = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))  # together with others of its length
     rows: list[Row] = []
-    decoding = Decoding(target.model)
+    decoding = RaggedDecoder(target.model)
     while waiting or rows:
         if waiting and len(rows) <= batch_size * LEFT:
             new, waiting = waiting[:batch_size], waiting[batch_size:]
@@ -126,7 +118,7 @@ def admit(
     known: Encoded | None,
     target: Target,
     drafter: Drafter,
-    decoding: Decoding,
+    decoding: RaggedDecoder,
     statistics: Statistics,
 ) -> list[Row]:
     """Encode new sentences for the target, if they are not `known`; let the drafter prepare them."""
@@ -181,7 +173,7 @@ def usable(tokens: list[int], vocabulary: int) -> list[int]:
 
 def read(
     target: Target,
-    decoding: Decoding,
+    decoding: RaggedDecoder,
     rows: list[Row],
     proposals: list[Proposal],
     sampling: Sampling | None,
@@ -195,12 +187,12 @@ def read(
     decoding.keep([n for n, _ in drafts])  # a row for each hypothesis, on the same past
     hidden = decoding.forward(inputs)  # [N, d]
     logits = target.model.logits(hidden)
-    weights = None if sampling is None else probabilities(logits, sampling)
+    weights = None if sampling is None else token_probabilities(logits, sampling)
     places = [(rows[n].number, len(rows[n].tokens) + at) for n, draft in drafts for at in range(len(draft) + 1)]
     if sampling is None or weights is None:
         said = target.choose(logits, None, places)
     else:
-        said = draw(weights, [uniform(sampling.seed, *place, TARGET) for place in places])
+        said = draw_tokens(weights, [uniform(sampling.seed, *place, Purpose.TARGET) for place in places])
     best: dict[int, tuple[Judgement, int, int]] = {}  # of each row: what is said, which hypothesis, its first position
     start = 0
     for hypothesis, (n, draft) in enumerate(drafts):
@@ -260,10 +252,10 @@ def accept_sampled(proposal: Proposal, weights: Tensor, said: list[int], samplin
     for n, token in enumerate(drafted):
         place = (sampling.seed, row.number, len(row.tokens) + n)
         acceptance.append(float(torch.minimum(weights[n], q[n]).sum()))
-        if uniform(*place, ACCEPT) * float(q[n, token]) < float(weights[n, token]):
+        if uniform(*place, Purpose.ACCEPT) * float(q[n, token]) < float(weights[n, token]):
             continue
         residual = (weights[n] - q[n]).clamp(min=0)
-        correction = draw(residual[None], [uniform(*place, RESIDUAL)])
+        correction = draw_tokens(residual[None], [uniform(*place, Purpose.RESIDUAL)])
         return Judgement([*drafted[:n], *correction], n, acceptance)
     return Judgement([*drafted, said[len(drafted)]], len(drafted), acceptance)
 

@@ -27,7 +27,7 @@ class Flip:
 
 
 @torch.inference_mode()
-def flips(
+def find_flips(
     target: Target, sentences: Sequence[str], own: Sequence[Sequence[int]], verified: Sequence[Sequence[int]]
 ) -> list[Flip]:
     """The first difference of each sentence whose verified output is not the target's own."""
@@ -44,7 +44,7 @@ def flips(
     return found
 
 
-def summary(sentences: int, found: Sequence[Flip]) -> dict[str, Any]:
+def summarize_flips(sentences: int, found: Sequence[Flip]) -> dict[str, Any]:
     """Plain values for JSON."""
     margins = sorted(flip.margin for flip in found)
     same = sentences - len(found)

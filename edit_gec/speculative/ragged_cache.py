@@ -1,6 +1,6 @@
 """A batch of decoder rows that come, go and roll back, each at its own length.
 
-    decoding = Decoding(model)
+    decoding = RaggedDecoder(model)
     decoding.admit(encoded, mask)                   # two sentences
     hidden = decoding.forward([[0, 7, 9], [0, 7]])  # their first 3 and 2 tokens: hidden [5, d]
     decoding.roll_back([2, 2])                      # the first row forgets its last token
@@ -69,7 +69,7 @@ class RaggedCache:
             self._kv = self._kv[:, rows]
 
 
-class Places:
+class PackedRows:
     """Where the new tokens of each row stand: packed one after the other [N, ...], and spread over rows [B, T, ...]."""
 
     def __init__(self, inputs: Sequence[Sequence[int]], device: torch.device) -> None:
@@ -92,7 +92,7 @@ class Places:
         return wide.flatten(0, 1) if self.full else wide[self.row, self.column]
 
 
-class Decoding:
+class RaggedDecoder:
     """Rows of one T5 in the middle of decoding: their sources, their caches, their lengths in decoder positions."""
 
     def __init__(self, model: T5) -> None:
@@ -132,7 +132,7 @@ class Decoding:
     def forward(self, inputs: Sequence[Sequence[int]]) -> Tensor:
         """Read `inputs`, one or more tokens for each row -> hidden [N, d], all rows' positions one after the other."""
         device = self.cross_bias.device
-        places = Places(inputs, device)
+        places = PackedRows(inputs, device)
         x = self.model.embedding(torch.tensor([token for row in inputs for token in row], device=device))  # [N, d]
         bias, cross_bias = self.bias(places.width).to(x.dtype), self.cross_bias.to(x.dtype)
         for layer, memory, cache in zip(self.model.decoder.layers, self.memory, self.caches, strict=True):
@@ -162,7 +162,7 @@ class Decoding:
 def step(
     layer: Any,  # DecoderLayer
     x: Tensor,
-    places: Places,
+    places: PackedRows,
     bias: Tensor,
     memory: tuple[Tensor, Tensor],
     cross_bias: Tensor,

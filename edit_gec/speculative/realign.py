@@ -33,7 +33,7 @@ RECURRENCE = 12  # tokens of the accepted text's ending that are looked for at m
 REPEATED = 64  # tokens drafted at most of what repeats itself
 
 
-class Hypothesis:
+class AlignedText:
     """A text that the target may be writing, as the target's tokens (</s> last), and its alignment so far."""
 
     def __init__(self, ids: Sequence[int], tokens: Tokens) -> None:
@@ -75,13 +75,13 @@ class Hypothesis:
         return float(cost[at]), at
 
 
-class Resync:
+class Realigner:
     """The drafts of one sentence: what to propose after any accepted text. The draft may be the source itself."""
 
     def __init__(self, source: Sequence[int], draft: Sequence[int], tokens: Tokens) -> None:
         self.tokens = tokens
-        self.draft = Hypothesis(draft, tokens)
-        self.source = self.draft if list(source) == list(draft) else Hypothesis(source, tokens)
+        self.draft = AlignedText(draft, tokens)
+        self.source = self.draft if list(source) == list(draft) else AlignedText(source, tokens)
         self.accepted = b""
         self.seen = 0  # tokens in `accepted`
         self.followed = True  # so far, the accepted tokens are the draft's
@@ -98,7 +98,7 @@ class Resync:
         if self.followed:
             self.proposed = self.draft.ids[self.seen :]
         else:
-            again = recurrence(accepted, (self.draft.ids, self.source.ids)) if lost else []
+            again = find_recurrence(accepted, (self.draft.ids, self.source.ids)) if lost else []
             self.proposed = again or self.aligned()
         return self.proposed
 
@@ -114,15 +114,15 @@ class Resync:
     def through_source(self, at: int) -> list[int]:
         """The source from token `at` to where it next meets the draft, then the draft."""
         if self._continued is None:
-            self._continued = meetings(self.source.ids, self.draft.ids)
+            self._continued = find_meetings(self.source.ids, self.draft.ids)
         meeting = next(n for n in range(at, len(self.source.ids)) if self._continued[n] >= 0)
         return self.source.ids[at:meeting] + self.draft.ids[self._continued[meeting] :]
 
 
-def meetings(source: Sequence[int], draft: Sequence[int]) -> list[int]:
+def find_meetings(source: Sequence[int], draft: Sequence[int]) -> list[int]:
     """For each source token the draft token that copies it, -1 where there is none; </s> always meets </s>.
 
-    >>> meetings([5, 6, 7, 1], [5, 8, 9, 7, 1])
+    >>> find_meetings([5, 6, 7, 1], [5, 8, 9, 7, 1])
     [0, -1, 3, 4]
     """
     copies = [-1] * len(source)
@@ -132,10 +132,10 @@ def meetings(source: Sequence[int], draft: Sequence[int]) -> list[int]:
     return copies
 
 
-def recurrence(accepted: Sequence[int], texts: Sequence[Sequence[int]]) -> list[int]:
+def find_recurrence(accepted: Sequence[int], texts: Sequence[Sequence[int]]) -> list[int]:
     """What follows the longest ending of `accepted` that occurs in one of the texts, or earlier in itself; none: [].
 
-    >>> recurrence([5, 6, 7], [[4, 6, 7, 8, 1]]), recurrence([9, 5, 6, 5, 6], [[7, 1]])[:5]
+    >>> find_recurrence([5, 6, 7], [[4, 6, 7, 8, 1]]), find_recurrence([9, 5, 6, 5, 6], [[7, 1]])[:5]
     ([8, 1], [5, 6, 5, 6, 5])
     """
     longest, found = 0, list[int]()

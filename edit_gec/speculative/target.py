@@ -15,7 +15,6 @@ tokens)`. Its sources then carry EdiT5's sentinel, and the drafter starts from w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,29 +28,11 @@ from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.t5 import NEGATIVE, T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
+from edit_gec.speculative.sampling import Sampling, choose_tokens
 from edit_gec.tracing import region
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
 GROWTH, ROOM = 2, 16  # no correction is longer than GROWTH * source + ROOM tokens; more is a model that repeats itself
-NOT_FINITE = "T5: logits that are not finite; the weights are broken, or the dtype is too narrow (use float32)"
-_BITS = (1 << 64) - 1
-TARGET, DRAFT, ACCEPT, RESIDUAL = range(4)  # what a random number is for
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How tokens are drawn: temperature first, then the top_k likeliest (0: all), then the top_p nucleus."""
-
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise InputError(f"temperature {self.temperature}: above 0 is wanted; for greedy decoding leave it out")
-        if self.top_k < 0 or not 0 < self.top_p <= 1:
-            raise InputError(f"top_k {self.top_k}, top_p {self.top_p}: top_k from 0 and top_p in (0, 1] are wanted")
 
 
 class Encoded(NamedTuple):
@@ -240,7 +221,7 @@ class Target:
 
     def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
         """The token at each place (sentence, position), from logits [N, V]. Raises InputError for NaN."""
-        return choose(logits, sampling, places)
+        return choose_tokens(logits, sampling, places)
 
     @torch.inference_mode()
     def generate(
@@ -294,51 +275,3 @@ def trained_length(folder: Path) -> int:
 def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:
     """Tokens that the output for a source of so many pieces may have, prefix and </s> of the source not counted."""
     return min(max_length, GROWTH * pieces + ROOM)
-
-
-# ---------------------------------------------------------------- logits -> tokens
-
-
-def choose(logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
-    """One token for each row of logits [N, V], which stands at (sentence, position). Raises InputError for NaN."""
-    if sampling is None:
-        values, ids = logits.max(-1)
-        if not torch.isfinite(values).all():
-            raise InputError(NOT_FINITE)
-        chosen: list[int] = ids.tolist()
-        return chosen
-    return draw(probabilities(logits, sampling), [uniform(sampling.seed, *place, TARGET) for place in places])
-
-
-def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
-    """What is sampled from, float64 [N, V]: after temperature, top_k and top_p, in that order as in `transformers`."""
-    if not torch.isfinite(logits.max(-1).values).all():
-        raise InputError(NOT_FINITE)
-    scaled = logits.double() / sampling.temperature
-    if 0 < sampling.top_k < scaled.shape[-1]:
-        least = scaled.topk(sampling.top_k, dim=-1).values[:, -1:]
-        scaled = scaled.masked_fill(scaled < least, -torch.inf)
-    if sampling.top_p < 1:
-        ordered, index = scaled.softmax(-1).sort(dim=-1, descending=True, stable=True)
-        outside = ordered.cumsum(-1) - ordered >= sampling.top_p  # what is likelier fills the nucleus already
-        scaled = scaled.masked_fill(torch.zeros_like(outside).scatter(1, index, outside), -torch.inf)
-    return scaled.softmax(-1)
-
-
-def draw(weights: Tensor, uniforms: Sequence[float]) -> list[int]:
-    """Inverse transform sampling: the first token whose cumulated weight exceeds its share u of the total [N, V]."""
-    cumulated = weights.cumsum(-1)
-    shares = torch.tensor(uniforms, dtype=weights.dtype, device=weights.device)[:, None] * cumulated[:, -1:]
-    chosen: list[int] = torch.searchsorted(cumulated, shares, right=True)[:, 0].tolist()
-    return chosen
-
-
-def uniform(seed: int, sentence: int, position: int, purpose: int) -> float:
-    """A random number in [0, 1) that depends on these four numbers only (splitmix64, chained)."""
-    state = 0
-    for number in (seed, sentence, position, purpose):
-        state = (state + number + 0x9E3779B97F4A7C15) & _BITS
-        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _BITS
-        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _BITS
-        state ^= state >> 31
-    return (state >> 12) / (1 << 52)  # 52 bits: u times the total stays below the total

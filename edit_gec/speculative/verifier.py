@@ -33,9 +33,9 @@ from edit_gec.editing.second_pass import both, edited, text_of
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import UNK, Pieces, Tokens
 from edit_gec.speculative.decode import verify
-from edit_gec.speculative.drafters import Follow, hypotheses
+from edit_gec.speculative.drafters import TextDrafter, realize_hypotheses
+from edit_gec.speculative.statistics import Statistics, Trace
 from edit_gec.speculative.target import Encoded, Target
-from edit_gec.speculative.theory import Statistics, Trace
 from edit_gec.text.edits import Change, Edit
 from edit_gec.tracing import region
 
@@ -108,7 +108,7 @@ class Verifier:
         """
         plans = [*zip(windows, predictions, strict=True)]
         with region("draft"):
-            drafts = [hypotheses(p, pieces, tokens) if self.doubts(p) else () for pieces, p in plans]
+            drafts = [realize_hypotheses(p, pieces, tokens) if self.doubts(p) else () for pieces, p in plans]
             respelt: dict[int, list[Change]] = {}
             if self.target.respelt:
                 numbered = [(n, *each) for n, each in enumerate(plans) if each[1].respelt]
@@ -146,7 +146,7 @@ class Verifier:
         written = {sources[n]: (*drafts[n], sources[n])[: self.hypotheses] for n in short}
         outputs, statistics = verify(
             self.target,
-            Follow(self.target.tokens, lambda rows: [written[source] for source in rows]),
+            TextDrafter(self.target.tokens, lambda rows: [written[source] for source in rows]),
             [sources[n] for n in short],
             batch_size=len(short),
             lenience=self.lenience,
@@ -178,10 +178,10 @@ class Verifier:
         at, new = positions(plan, len(output) - 1)
         for start, end, text, (first, last) in spans(plan, pieces, tokens):
             original = window.source[start:end]
-            text = keep_spaces(original, text)
+            text = keep_edge_spaces(original, text)
             unsayable = any(output[n] == UNK and n in new for n in range(at[first] + 1, at[last]))
             confidence = min(trace.probabilities[at[first] + 1 : at[last] + 1])
-            if not unsayable and folded(text) != folded(original):
+            if not unsayable and fold(text) != fold(original):
                 yield start, end, text, confidence
 
 
@@ -210,10 +210,10 @@ def positions(plan: Plan, end: int) -> tuple[dict[int, int], set[int]]:
     return {**at, plan.length: end}, new
 
 
-def keep_spaces(original: str, text: str) -> str:
+def keep_edge_spaces(original: str, text: str) -> str:
     """The replacement with the original's own white space at both ends: tokenizers fold it, and line ends with it.
 
-    >>> keep_spaces("  was", " were"), keep_spaces("was", " were")
+    >>> keep_edge_spaces("  was", " were"), keep_edge_spaces("was", " were")
     ('  were', ' were')
     """
     if not original.strip() or not text.strip():
@@ -226,7 +226,7 @@ def keep_spaces(original: str, text: str) -> str:
     return text
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """What a tokenizer may make of a text: compatibility forms, straight quotes, single spaces."""
     text = unicodedata.normalize("NFKC", text.translate(_QUOTES))
     edges = (" " if text[:1].isspace() else "", " " if text[-1:].isspace() else "")

@@ -29,8 +29,8 @@ from edit_gec.performance.sentences import read_sentences
 from edit_gec.performance.setup import Setup, load_target
 from edit_gec.performance.speculation import list_drafters
 from edit_gec.speculative.decode import verify
-from edit_gec.speculative.drafters import SharedEdiT5
-from edit_gec.speculative.exactness import flips, summary
+from edit_gec.speculative.drafters import SharedEdiT5Drafter
+from edit_gec.speculative.exactness import find_flips, summarize_flips
 from edit_gec.speculative.target import Target
 
 GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as many as one pass reads
@@ -42,7 +42,7 @@ def row(
     begun = perf_counter()
     outputs, statistics = verify(target, drafter, sentences, batch_size=batch, longest_draft=longest)
     seconds = perf_counter() - begun
-    return {**summary(len(sentences), flips(target, sentences, own, outputs)), "seconds": seconds} | {
+    return {**summarize_flips(len(sentences), find_flips(target, sentences, own, outputs)), "seconds": seconds} | {
         "statistics": statistics.summary()
     }
 
@@ -86,7 +86,7 @@ def main() -> None:
     makers, skipped = list_drafters(setup, target, learn)
     if (shared := target.edit5) is not None:
         options = read_options(Path(model), **target.thresholds_for(2))
-        makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, target.tokens, options), ())
+        makers["edit5, two texts"] = (lambda *_: SharedEdiT5Drafter(shared, target.tokens, options), ())
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [text for text in read_sentences(args.file) if target.fits(text)]

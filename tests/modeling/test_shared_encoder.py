@@ -21,7 +21,7 @@ from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.performance.setup import Pair, Setup
 from edit_gec.speculative.decode import verify
-from edit_gec.speculative.drafters import Follow, edit5_drafter, edit5_writer
+from edit_gec.speculative.drafters import TextDrafter, make_edit5_drafter, make_edit5_writer
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
 
@@ -136,7 +136,7 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     hook.remove()
     assert len(runs) == 1
     target = corrector.verifier.target
-    drafter = edit5_drafter(target, corrector.model, corrector.tokens, Options())
+    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, Options())
     assert verify(target, drafter, SENTENCES)[0] == target.generate(SENTENCES)
     assert target.drafter(other := make_model(3), 1) is other, "on another encoder it drafts itself"
     two = Corrector.load(edit5).verified_by(Verifier(Target.load(t5), hypotheses=2))
@@ -157,7 +157,7 @@ def test_another_drafter_than_the_one_that_shares(
     target = Target.load(folders[1], edit5=other, max_length=60)
     assert target.edit5 is not other and target.edit5 is not None
     outputs = target.generate(SENTENCES)
-    assert verify(target, Follow(tokens, edit5_writer(other, tokens, Options())), SENTENCES)[0] == outputs
+    assert verify(target, TextDrafter(tokens, make_edit5_writer(other, tokens, Options())), SENTENCES)[0] == outputs
 
 
 def test_encoders_that_are_gone_or_changed(folders: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:

@@ -18,7 +18,7 @@ from edit_gec.errors import InputError
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, Pieces, Tokens
 from edit_gec.speculative.target import Target
-from edit_gec.speculative.verifier import Verifier, compare, folded, keep_spaces
+from edit_gec.speculative.verifier import Verifier, compare, fold, keep_edge_spaces
 from edit_gec.text.edits import Edit, apply
 
 
@@ -76,10 +76,10 @@ def test_windows_count_from_their_sentence(tokens: Tokens) -> None:
 
 
 def test_small_parts() -> None:
-    assert keep_spaces("  was\n", " were ") == "  were\n" and keep_spaces("", " so ") == " so "
-    assert keep_spaces(" a", "b") == "b" and keep_spaces("\n", " ") == " "
-    assert folded("\u2018it  is\u2019 \u2026") == folded("'it is' ...") and folded(",") != folded(", ")
-    assert folded("alot") != folded("a lot") and folded("it") != folded("It")
+    assert keep_edge_spaces("  was\n", " were ") == "  were\n" and keep_edge_spaces("", " so ") == " so "
+    assert keep_edge_spaces(" a", "b") == "b" and keep_edge_spaces("\n", " ") == " "
+    assert fold("\u2018it  is\u2019 \u2026") == fold("'it is' ...") and fold(",") != fold(", ")
+    assert fold("alot") != fold("a lot") and fold("it") != fold("It")
 
 
 def test_provenance() -> None:
