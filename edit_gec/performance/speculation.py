@@ -85,7 +85,7 @@ def measure_speculation(
 def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
     from edit_gec.editing.decode import read_options
-    from edit_gec.performance.setup import load_corrector
+    from edit_gec.performance.setup import load_corrector, load_profile
     from edit_gec.speculative.drafters import (
         Gamma,
         NGramDrafter,
@@ -99,7 +99,8 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
 
     tokens = target.tokens
     corrector = load_corrector(setup)
-    options = read_options(corrector.folder, **target.thresholds_for(1))
+    profile = load_profile(setup, "target", target)
+    options = read_options(corrector.folder, **profile.thresholds_for(1))
     write = make_edit5_writer(corrector.model, corrector.tokens, options)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: TextDrafter(tokens, rule=UniqueNGram), WHOLE),
@@ -107,7 +108,7 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
         "edit5 draft": (lambda gamma, sampling: TextDrafter(tokens, write), WHOLE),
     }
     skipped = {}
-    on_one_encoder = {"edit5, shared": target.edit5, "edit5, distilled": target.heads}  # above, EdiT5 encodes again
+    on_one_encoder = {"edit5, shared": target.edit5, "edit5, distilled": profile.heads}  # above, EdiT5 encodes again
     for name, heads in on_one_encoder.items():
         if heads is not None:
             makers[name] = (lambda gamma, sampling, h=heads: SharedEdiT5Drafter(h, tokens, options), WHOLE)  # type: ignore[misc]
@@ -167,12 +168,12 @@ def measure_cases(
 
 def make_case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
     """One drafter at one gamma: a new drafter for each sentence, so that none knows the one before."""
-    from edit_gec.speculative.decode import verify
+    from edit_gec.speculative.decode import VerifyOptions, verify
+
+    options = VerifyOptions(sampling, batch_size=1, longest_draft=gamma)
 
     def run(sentence: str) -> tuple[list[int], Statistics]:
-        (output,), statistics = verify(
-            target, make(gamma, sampling), [sentence], sampling, batch_size=1, longest_draft=gamma
-        )
+        (output,), statistics = verify(target, make(gamma, sampling), [sentence], options)
         return output, statistics
 
     return Case(name, gamma, int(sampling is not None), run, Statistics())
@@ -201,13 +202,13 @@ def time_passes(target: Target, sentences: Sequence[str], device: str, repeats: 
     before = len(ids) // 4
     with torch.inference_mode():
         encoded, mask = target.encode([sentence])
-        decoding = RaggedDecoder(target.model)
-        decoding.admit(encoded, mask)
-        decoding.forward([ids[:before]])
+        decoder = RaggedDecoder(target.model)
+        decoder.add_rows(encoded, mask)
+        decoder.forward([ids[:before]])
 
         def one(width: int) -> None:
-            target.model.logits(decoding.forward([ids[before : before + width]])).argmax(-1).tolist()
-            decoding.roll_back([before])
+            target.model.logits(decoder.forward([ids[before : before + width]])).argmax(-1).tolist()
+            decoder.roll_back([before])
 
         runs = {str(width): (lambda _, w=width: one(w)) for width in WIDTHS}
         times = interleave(runs, [None], repeats=repeats, device=device)

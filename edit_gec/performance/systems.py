@@ -53,10 +53,10 @@ def run_target(target: Target) -> Run:
 
 def run_drafter(target: Target, drafter: Drafter) -> Run:
     """The target verifies drafts: text to text, without the product around it."""
-    from edit_gec.speculative.decode import verify
+    from edit_gec.speculative.decode import VerifyOptions, verify
 
     def run(given: Sequence[str]) -> list[str]:
-        outputs, _ = verify(target, drafter, given, batch_size=len(given))
+        outputs, _ = verify(target, drafter, given, VerifyOptions(batch_size=len(given)))
         return [target.text(ids) for ids in outputs]
 
     return run

@@ -258,7 +258,7 @@ class SmallT5Drafter:
 
     @torch.inference_mode()
     def begin(self, rows: Sequence[Row]) -> None:
-        self.decoder.admit(*self.model.encode([row.source for row in rows]))
+        self.decoder.add_rows(*self.model.encode([row.source for row in rows]))
         self.rows += rows
         self.read += [[] for _ in rows]
 

@@ -15,7 +15,7 @@ from edit_gec.editing.decode import Options
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, Tokens
-from edit_gec.speculative.decode import verify
+from edit_gec.speculative.decode import VerifyOptions, verify
 from edit_gec.speculative.drafters import (
     Gamma,
     NGramDrafter,
@@ -171,7 +171,7 @@ def test_edit5_drafts_for_another_vocabulary(model: EdiT5, tokens: Tokens, t5_to
     for others in (t5_tokens, shipped):
         target = random_target(others, 3, max_length=200)
         outputs = target.generate(sentences)
-        assert verify(target, TextDrafter(others, write), sentences, batch_size=2)[0] == outputs
+        assert verify(target, TextDrafter(others, write), sentences, VerifyOptions(batch_size=2))[0] == outputs
 
 
 def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
@@ -183,13 +183,13 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
     shared = SharedEdiT5Drafter(model, tokens, Options())
     runs = []
     hook = model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
-    verified, statistics = verify(target, shared, sentences, batch_size=32)
+    verified, statistics = verify(target, shared, sentences, VerifyOptions(batch_size=32))
     hook.remove()
     assert verified == outputs and len(runs) == 1
     alone, of_alone = verify(target, TextDrafter(tokens, make_edit5_writer(model, tokens, Options())), sentences)
     assert alone == outputs
     assert [trace.draft for trace in statistics.traces] == [trace.draft for trace in of_alone.traces]
-    assert verify(target, shared, sentences, batch_size=2)[0] == outputs
+    assert verify(target, shared, sentences, VerifyOptions(batch_size=2))[0] == outputs
     with pytest.raises(InputError, match="d_model 16, 32 is wanted"):
         Target.sharing(model, random_target(tokens, d_model=16).model, tokens)
 
