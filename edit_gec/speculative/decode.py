@@ -37,7 +37,7 @@ from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, token_
 from edit_gec.speculative.statistics import Statistics, Trace
 from edit_gec.speculative.target import Encoded, Target
 from edit_gec.speculative.theory import best_length
-from edit_gec.tracing import region
+from edit_gec.tracing import Stage, span
 
 # On a CPU each token of a pass costs time (a GPU reads whole drafts). There drafts have the length that theory finds
 # best, for these costs beside the tokens themselves, counted in tokens (t5-mini, one core of Zen 5).
@@ -173,9 +173,9 @@ class _Verification:
                 numbers = waiting[:size]
                 waiting = waiting[size:]
                 self.add_sentences(numbers, None if encoded is None else encoded.rows(numbers))
-            with region("draft"):
+            with span(Stage.DRAFT):
                 proposals = self.propose()
-            with region("verify"):
+            with span(Stage.VERIFY):
                 judgements = self.verify_drafts(proposals)
                 self.write_tokens(proposals, judgements)
                 self.drop_finished()
@@ -187,13 +187,13 @@ class _Verification:
         rows = [Row(n, sentence, self.target.limit(sentence)) for n, sentence in zip(numbers, sentences, strict=True)]
         if encoded is None:
             encoded = self.target.encode_shared(sentences)
-        with region("decoder setup"):
+        with span(Stage.DECODER_SETUP):
             self.decoder.add_rows(encoded.states, encoded.mask)
             if encoded.edit5 is not None:
                 for row, states, length in zip(rows, encoded.edit5, encoded.mask.sum(1).tolist(), strict=True):
                     row.encoded = states[:length]
         target_done = perf_counter()
-        with region("draft"):
+        with span(Stage.DRAFT):
             self.drafter.begin(rows)
         self.rows += rows
         self.statistics.target_s += target_done - begun

@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from edit_gec.editing.plan import Plan, align, spans
+from edit_gec.editing.alignment import align
+from edit_gec.editing.plan import Plan, spans
 from edit_gec.modeling.tokenizer import UNK, Pieces, Tokens
 from edit_gec.text.edits import Change
 

@@ -35,7 +35,7 @@ from edit_gec.speculative.statistics import Statistics
 from edit_gec.speculative.target import Encoded, Target
 from edit_gec.speculative.target_changes import find_changes
 from edit_gec.text.edits import Change
-from edit_gec.tracing import region
+from edit_gec.tracing import Stage, span
 
 DOUBT = 0.5  # auto verifies an unedited sentence when EdiT5 gives some piece this much probability of a change
 
@@ -120,7 +120,7 @@ class Verifier:
         the list's. `encoded` is what `encode` returned for the windows.
         """
         plans = [*zip(windows, predictions, strict=True)]
-        with region("draft"):
+        with span(Stage.DRAFT):
             drafts = [
                 realize_hypotheses(p, pieces, tokens) if self.needs_verification(p) else () for pieces, p in plans
             ]
@@ -150,7 +150,7 @@ class Verifier:
         """
         sources = list(map(text_of, windows))
         drafted = [n for n, texts in enumerate(drafts) if texts]
-        with region("target tokenize"):
+        with span(Stage.TARGET_TOKENIZE):
             readable = [n for n in drafted if self.target.fits(sources[n])]
         with self._counting:
             self.left_out += len(drafts) - len(drafted)
@@ -167,7 +167,7 @@ class Verifier:
             encoded=None if encoded is None else encoded.rows(readable),
         )
         begun = perf_counter()
-        with region("align"):
+        with span(Stage.ALIGN):
             for n, output, trace in zip(readable, outputs, statistics.traces, strict=True):
                 if trace.finished:
                     found = find_changes(windows[n], sources[n], output, trace.probabilities, self.target.tokens)
