@@ -169,7 +169,7 @@ class Corrector(WindowCorrector):
             drafted = self._project(text, sentence, changes.drafted)
         if changes.verified is None:
             return drafted, []
-        from edit_gec.speculative.verifier import attribute_provenance
+        from edit_gec.speculative.provenance import attribute_provenance
 
         with span(Stage.ALIGN):
             sure = [change for change in changes.verified if change[3] >= self.verified_confidence]

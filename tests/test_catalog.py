@@ -39,7 +39,9 @@ def test_a_model_of_the_hub_is_taken_from_its_cache(
     (cached.parent.parent / "refs" / "main").write_text(commit)
     assert find_pretrained("someone/tiny") == find_pretrained("someone/tiny", commit) == cached
     for unknown in ("someone/else", "models/no-such-folder"):
-        with pytest.raises(ModelError, match=f"model '{unknown}': no such folder, and the hub does not give it") as made:
+        with pytest.raises(
+            ModelError, match=f"model '{unknown}': no such folder, and the hub does not give it"
+        ) as made:
             find_pretrained(unknown)
         assert "\n" not in str(made.value)
     for unknown in ("edit5-mino", "/no/such/folder"):
@@ -104,4 +106,3 @@ def test_a_changed_list_of_words_is_another_model(folder: Path) -> None:
     after = keys()
     assert before[0] != after[0]
     assert {name for name in before[1] if before[1][name] != after[1][name]} == {"model"}
-

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.speculative.theory import Statistics
+    from edit_gec.speculative.statistics import Statistics
     from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
     from edit_gec.text.correction import Correction
 

@@ -148,4 +148,4 @@ def _load_verifier(folder: Path, edit5: EdiT5, settings: LoadSettings) -> Verifi
 
     how: dict[str, Any] = {"device": settings.device, "dtype": getattr(torch, settings.dtype)}
     target = Target.load(folder, edit5=edit5, prefix=settings.target_prefix, **how)
-    return Verifier(target, auto=settings.verify == "auto", lenience=settings.lenience)
+    return Verifier.load(folder, target, auto=settings.verify == "auto", lenience=settings.lenience)

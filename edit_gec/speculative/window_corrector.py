@@ -65,9 +65,8 @@ class WindowCorrector:
         """The same with a target that has the last word, and with the EdiT5 and thresholds that draft best for it."""
         from edit_gec.editing.decode import adjusted
 
-        target = verifier.target
-        thresholds = adjusted(self.thresholds, target.thresholds_for(verifier.hypotheses))
-        drafter = target.drafter(self.model, verifier.hypotheses)
+        thresholds = adjusted(self.thresholds, verifier.drafting_thresholds())
+        drafter = verifier.drafting_model(self.model)
         return replace(self, model=drafter, thresholds=thresholds, verifier=verifier, settings=None)
 
     def with_thresholds(self: C, **given: float) -> C:
@@ -127,7 +126,7 @@ class WindowCorrector:
         verifier.count_draft(perf_counter() - begun)
         drafted = changes_of(windows, predictions, self.tokens)  # 4
         drafts = verifier.draft(windows, predictions, self.tokens)
-        read = respell(windows, predictions, self.tokens) if verifier.target.respelt else Respelt([*windows], {})
+        read = respell(windows, predictions, self.tokens) if verifier.profile.respelt else Respelt([*windows], {})
         encoded = verifier.renew(encoded, self.model, read.windows, list(read.changes))
         verified = verifier.verify(read.windows, drafts, encoded)  # 6
         for n, changes in read.changes.items():

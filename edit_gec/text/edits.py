@@ -32,10 +32,10 @@ class Provenance(str, Enum):
     """Which part of the system proposed an edit, and what a target said of it. As a string, it is its value."""
 
     EDIT5 = "edit5"  # EdiT5 alone, no target
-    AGREE = "agree"  # drafted by EdiT5 and made by the target
-    CHANGED = "target changed"  # drafted at this place, made otherwise by the target
-    ONLY = "target only"  # made by the target where nothing was drafted
-    REFUSED = "target refused"  # drafted by EdiT5 and not made by the target
+    ACCEPTED = "agree"  # EdiT5 and the target make the same edit
+    REVISED = "target changed"  # the target edits the same place in another way
+    ADDED = "target only"  # EdiT5 does not edit this place
+    REJECTED = "target refused"  # the target leaves the place alone
 
     def __str__(self) -> str:
         return str(self.value)

@@ -18,9 +18,9 @@ EDITS = (
     Edit(6, 8, "go", "goes", 0.9, type="R:VERB:SVA"),
     Edit(18, 22, "rain", "rains", 0.8),
     Edit(22, 23, " ", "", 0.7),
-    Edit(29, 33, "the ", "", 0.6, Provenance.AGREE),
+    Edit(29, 33, "the ", "", 0.6, Provenance.ACCEPTED),
 )
-CORRECTION = Correction(TEXT, apply(TEXT, EDITS), EDITS, (Edit(33, 36, "cat", "cats", 0.1, Provenance.REFUSED),))
+CORRECTION = Correction(TEXT, apply(TEXT, EDITS), EDITS, (Edit(33, 36, "cat", "cats", 0.1, Provenance.REJECTED),))
 M2 = """\
 S 🏠 She go home .
 A 2 3|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0

@@ -1,0 +1,5 @@
+"""The old name of edit_gec.runtime.dedup, for one release."""
+
+import warnings
+
+warnings.warn("edit_gec.corpora.once is now edit_gec.runtime.dedup", DeprecationWarning, stacklevel=2)
