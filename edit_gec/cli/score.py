@@ -4,6 +4,8 @@
     edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'my-tool {in} > {out}'
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
+    edit-gec score --documents docs/ --system edit-gec            false alarms per 1,000 words of prose, damaged markup
+    edit-gec score --stability dev.m2 --system edit-gec           suggestions that vanish when another is accepted
     python -m edit_gec.cli.score ...                                   the same, without the rest of edit-gec
 
 The work is done in `edit_gec.evaluation`. From Python:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from edit_gec.evaluation.options import ScoreOptions
 
 
+SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents", "stability")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `edit-gec score`."""
     what = parser.add_argument_group("test set, one of")
@@ -40,10 +45,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--cases", nargs="+", metavar="FILE", help="texts with what is right for each, as JSON lines")
     what.add_argument("--again", metavar="FILE", help="any text: how many lines change when corrected once and twice")
+    what.add_argument("--documents", metavar="DIR", help="well-edited documents: false alarms by kind, and damage")
+    what.add_argument("--stability", metavar="FILE", help="text or M2: what is left when the first edit is accepted")
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
     who = parser.add_argument_group("systems, one or more")
-    who.add_argument("--hyp", nargs="+", metavar="FILE", default=[], help="outputs: tokenised lines, or M2")
+    who.add_argument(
+        "--hyp",
+        nargs="+",
+        metavar="FILE",
+        default=[],
+        help="outputs: tokenised lines, or M2; with --documents folders of corrected copies",
+    )
     who.add_argument(
         "--system", action="append", metavar="S", default=[], help="edit-gec, none, or a command with {in} and {out}"
     )
@@ -70,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="table per error type: 1 (M), 2 (NOUN), 3 (M:NOUN)",
     )
     how.add_argument("--spacy-model", metavar="NAME", help="pipeline for ERRANT, e.g. en_core_web_sm (default: ours)")
-    how.add_argument("--curve", action="store_true", help="P, R, F at confidence thresholds (edit-gec only)")
+    how.add_argument("--curve", action="store_true", help="P, R, F at thresholds of confidence (edit-gec only)")
     how.add_argument("--resamples", type=int, default=1000, help="bootstrap samples (default 1000)")
     how.add_argument("--seed", type=int, default=12345, help=argparse.SUPPRESS)
     out = parser.add_argument_group("output")
@@ -86,6 +99,10 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     if args.cases or args.again:
         return _cases(args)
+    if args.documents:
+        return _documents(args)
+    if args.stability:
+        return _stability(args)
     options = _options(args)
     results = [result for test in _tests(args) for result in _judge(test, args, options)]
     if args.plot:
@@ -99,9 +116,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Raises InputError unless there is one test set and at least one system."""
-    given = [name for name in ("m2", "source", "clean", "benchmark", "cases", "again") if getattr(args, name)]
-    if len(given) != 1:
-        raise InputError("give one test set: --m2, --source with --ref, --clean, --benchmark, --cases or --again")
+    if len([name for name in SETS if getattr(args, name)]) != 1:
+        names = ", ".join(f"--{name}" for name in SETS)
+        raise InputError(f"give one test set of {names} (--source needs --ref)")
     if not args.hyp and not args.system:
         raise InputError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
 
@@ -111,14 +128,38 @@ def _cases(args: argparse.Namespace) -> int:
 
     if args.hyp:
         raise InputError("--cases and --again need a system that runs here: --system, not --hyp")
-    judged = [
+    results = [
         checklist.run_checklist(path, system, args.model, args.min_confidence, plain=bool(args.again))
         for path in args.cases or [args.again]
         for system in args.system
     ]
-    data = json.dumps(checklist.to_data(judged), indent=1, ensure_ascii=False) + "\n"
-    sys.stdout.write(data if args.format == "json" else checklist.format_table(judged))
+    _write(args, checklist.to_data(results), checklist.format_table(results))
     return 0
+
+
+def _documents(args: argparse.Namespace) -> int:
+    from edit_gec.evaluation import documents
+
+    scores = [documents.compare_folders(args.documents, folder) for folder in args.hyp]
+    for system in args.system:
+        scores.append(documents.score_documents(args.documents, system, args.model, args.min_confidence))
+    _write(args, documents.to_data(scores), documents.format_table(scores))
+    return 0
+
+
+def _stability(args: argparse.Namespace) -> int:
+    from edit_gec.evaluation import stability
+
+    if args.hyp:
+        raise InputError("--stability needs a system that runs here: --system, not --hyp")
+    scores = [stability.score_stability(args.stability, s, args.model, args.min_confidence) for s in args.system]
+    _write(args, stability.to_data(scores), stability.format_table(scores))
+    return 0
+
+
+def _write(args: argparse.Namespace, data: object, table: str) -> None:
+    text = json.dumps(data, indent=1, ensure_ascii=False) + "\n" if args.format == "json" else table
+    sys.stdout.write(text)
 
 
 def _options(args: argparse.Namespace) -> ScoreOptions:

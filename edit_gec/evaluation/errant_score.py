@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 
@@ -148,8 +149,17 @@ def _split(hyp: Sequence[M2Edit], ref: Sequence[M2Edit], into: Breakdown) -> Non
     into.missed += sum(not any(touches(e, r) for e in hyp) for r in ref)
 
 
-def touches(a: M2Edit, b: M2Edit) -> bool:
-    """Do two edits change a common token, or does one insert at the other's edge?"""
+class Span(Protocol):
+    """What has a half-open span."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+def touches(a: Span, b: Span) -> bool:
+    """Whether two edits change a common token (or character), or one inserts at the other's edge."""
     if a.start == a.end or b.start == b.end:
         return a.start <= b.end and b.start <= a.end
     return a.start < b.end and b.start < a.end
