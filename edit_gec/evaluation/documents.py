@@ -76,13 +76,13 @@ class FoundEdit(NamedTuple):
 
 @dataclass(frozen=True)
 class DocumentScore:
-    """All edits of one system in one folder. `left_alone` counts files of formats that the system does not read."""
+    """All edits of one system in the documents that it read; `not_read` counts those of other formats."""
 
     name: str
     system: str
     documents: Sequence[SourceDocument]
     edits: Sequence[FoundEdit]
-    left_alone: int
+    not_read: int
     signature: str
 
     def rates(self, name: str | None = None) -> dict[str, float]:
@@ -126,7 +126,10 @@ def compare_folders(folder: str | Path, corrected: str | Path) -> DocumentScore:
     """Count what differs between a folder and a corrected copy of it; a file that the copy lacks is unchanged."""
     documents = read_documents(folder)
     copies = [Path(corrected, document.path) for document in documents]
-    texts = [files.read(str(copy)).text if copy.is_file() else None for copy in copies]
+    texts = [
+        files.read(str(copy)).text if copy.is_file() else document.text
+        for document, copy in zip(documents, copies, strict=True)
+    ]
     return _count_edits(folder, Path(corrected).name, str(corrected), documents, texts)
 
 
@@ -169,16 +172,16 @@ def _count_edits(
     documents: Sequence[SourceDocument],
     corrected: Sequence[str | None],
 ) -> DocumentScore:
+    read = [(document, text) for document, text in zip(documents, corrected, strict=True) if text is not None]
     edits = [
         FoundEdit(document, edit, classify_edit(document.text, document.mask, document.format, edit))
-        for document, text in zip(documents, corrected, strict=True)
-        if text is not None
+        for document, text in read
         for edit in find_edits(document.text, text)
     ]
     name = Path(folder).resolve().name
     digest = hashlib.sha256("\0".join(part for d in documents for part in (d.path, d.text)).encode()).hexdigest()[:8]
     signature = f"DOCUMENTS|per:1000 words|set:{name}:{digest}|sys:{who}|edit-gec:{version()}"
-    return DocumentScore(name, system, documents, edits, corrected.count(None), signature)
+    return DocumentScore(name, system, [document for document, _ in read], edits, corrected.count(None), signature)
 
 
 def format_table(scores: Sequence[DocumentScore]) -> str:
@@ -194,8 +197,8 @@ def _format_score(score: DocumentScore) -> str:
         rates = (f"{rate:.2f}" if rate else "0" for rate in score.rates(name).values())
         rows.append([name or "all", str(len(documents)), str(sum(d.words for d in documents)), str(edits), *rates])
     lines = [f"{score.name}, {score.system}", *align_columns(rows)]
-    if score.left_alone:
-        lines.append(f"{score.left_alone} files of formats that the system does not read, counted as unchanged")
+    if score.not_read:
+        lines.append(f"left out: {score.not_read} files of formats that the system does not read")
     for found in score.edits:
         if found.kind is Kind.STRUCTURE:
             lines.append(f"damaged: {found.document.path}:{found.line}: {found.shown}")
@@ -214,7 +217,7 @@ def to_data(scores: Sequence[DocumentScore]) -> list[dict[str, Any]]:
                 "metric": "documents",
                 "files": len(score.documents),
                 "words": sum(document.words for document in score.documents),
-                "left_alone": score.left_alone,
+                "not_read": score.not_read,
                 "per_1000_words": {k: round(v, 3) for k, v in score.rates().items()},
                 "formats": {name: {k: round(v, 3) for k, v in score.rates(name).items()} for name in names},
                 "edits": [

@@ -137,6 +137,8 @@ def _kind_of_mark(old: str, new: str, rest: str) -> Kind:
         return Kind.APOSTROPHE
     if marks & set(".!?:;…") and _CLOSES.match(rest):
         return Kind.END_MARK
+    if marks == {"-"}:
+        return Kind.SPELLING
     return Kind.COMMA if marks == {","} else Kind.OTHER_MARK
 
 
