@@ -1,4 +1,4 @@
-"""Edits -> the same edits with their ERRANT type and a message that a writer understands.
+"""Edits -> the same edits with an ERRANT type and a message for writers.
 
     text  "She go home."   edit go -> goes   ->   type R:VERB:SVA, message "subject-verb agreement: 'go' -> 'goes'"
 
@@ -44,7 +44,7 @@ NAMES = {
     "VERB:TENSE": "verb tense",
     "WO": "word order",
 }
-LONGEST = 2_000  # characters of a sentence that is parsed
+LONGEST = 2_000  # characters of a sentence, above which it is not parsed
 _NO_WORD = re.compile(r"\S{100}")
 WORD = re.compile(r"[\w'’]{2}")  # two characters of one word
 MARKS = {",": "comma", ".": "full stop", "?": "question mark", "!": "exclamation mark", ":": "colon", ";": "semicolon"}
@@ -96,15 +96,16 @@ def explain(text: str, edits: Sequence[Edit]) -> list[Edit]:
 
 
 def parseable(sentence: str) -> bool:
-    """Whether it is short enough, and its words are: spaCy takes 5 s for 8,000 characters of "(*`<" in one word."""
+    """Whether sentence and words are short enough: spaCy takes 5 s for one word of 8,000 characters like "(*`<"."""
     return len(sentence) <= LONGEST and not _NO_WORD.search(sentence)
 
 
 @contextmanager
 def spacy_memory_zone() -> Iterator[None]:
-    """What spaCy learns inside, it forgets: each new word costs it some 300 bytes for good, much in a large corpus.
+    """Frees what spaCy stores about new words when the block ends.
 
-    Not for several threads, and not to be nested.
+    spaCy keeps some 300 bytes for each new word, which adds up in a large corpus. The block must not be nested, nor
+    entered by two threads.
     """
     with _annotator().nlp.memory_zone():
         yield

@@ -4,7 +4,7 @@
     hypothesis He [go -> goes] [home -> house]     fp 1   R = 1/2
                                                    fn 1   F0.5 = 0.5
 
-With several annotators the one that suits the score so far best is taken, sentence by sentence, in file order.
+With several annotators, each sentence is scored against the one that gives the best total so far, in file order.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ class Counts:
 
 @dataclass
 class Breakdown:
-    """The same edits in plain words; hit + wrong + over = edits proposed."""
+    """The proposed edits by what became of them (hit + wrong + over), and the errors that none of them touches."""
 
     hit: int = 0  # the annotator's own edit
-    wrong: int = 0  # an error was there, the correction is another one
-    over: int = 0  # nothing was wrong there
+    wrong: int = 0  # there is an error, with another correction
+    over: int = 0  # there is no error
     missed: int = 0  # an error that no edit touches
 
 
 @dataclass
 class ErrantScore:
-    """Counts overall, per type and per sentence, with the annotator that was taken for each sentence."""
+    """Counts overall, per type and per sentence, with the annotator that each sentence is scored against."""
 
     mode: str
     beta: float

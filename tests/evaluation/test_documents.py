@@ -163,6 +163,15 @@ def test_corrected_copies(tmp_path: Path) -> None:
     assert [e.kind for e in score.edits] == [Kind.CAPITAL, Kind.END_MARK] and score.not_read == 0
 
 
+def test_a_model_that_edits_everywhere_damages_no_format_that_is_read(model_folder: Path) -> None:
+    score = score_documents(SAMPLES, "edit-gec", str(model_folder))
+    assert {"guide.md", "page.html"} <= {e.document.path for e in score.edits}
+    damaged = [f"{e.document.path}: {e.shown}" for e in score.edits if e.kind is Kind.STRUCTURE]
+    assert not damaged
+    assert score.not_read + len(score.documents) == len(DOCUMENTS)
+    assert "|sys:edit-gec+" in score.signature
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["score", "--documents", str(SAMPLES), "--system", SED, "--hyp", str(SAMPLES)]
     assert main([*words, "--format", "json"]) == 0
