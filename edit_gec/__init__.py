@@ -2,7 +2,7 @@
 
     from edit_gec import Corrector
     corrector = Corrector.load()
-    corrector.correct("She go home.").corrected
+    corrector.correct("They was late.").corrected
 
 The path, in reading order: corrector (start there), sentences, tokens, plan, t5, edit5, decode, edits. With a T5 that
 verifies: target, ragged, resync, draft, verify, verified; what that gains: speculation.

@@ -3,7 +3,7 @@
     >>> from edit_gec import Corrector                                                     # doctest: +SKIP
     >>> corrector = Corrector.load()                                                       # doctest: +SKIP
     >>> corrector.correct("She go home becuase its late.").corrected                       # doctest: +SKIP
-    'She goes home because it's late.'
+    "She goes home because it's late."
 
 Text is split into sentences (1), sentences into pieces (2); the model tags, points and writes insertions (3, 4); plans
 become edits of the sentence (5), which is then read once more, and of the document (7). What is not edited is never

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.cli import correct
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens
@@ -208,7 +208,7 @@ def find_target(args: argparse.Namespace) -> Path | None:
         return find_model(args.target)
     try:
         return find_model(DEFAULT_TARGET)
-    except InputError:
+    except ModelError:
         so = "T5s write what EdiT5 makes of it" if args.size == "base" else "what needs a T5 is left out"
         correct.say(f"no {DEFAULT_TARGET} here and no --target: {so}")
         return None

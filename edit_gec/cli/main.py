@@ -1,7 +1,7 @@
 r"""The command line: edit-gec correct | score | train | bench | serve ...
 
-    $ echo 'She go to school.' | edit-gec correct --inline
-    She [-go-]{+goes+} to school.
+    $ echo 'They was late.' | edit-gec correct --inline
+    They [-was-]{+were+} late.
     $ edit-gec correct --write docs/ README.md
     2 files changed, 9 edits
 

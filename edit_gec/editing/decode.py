@@ -33,16 +33,17 @@ from edit_gec.editing.confidence import (
 )
 from edit_gec.editing.insertion import Slot, fill, open_slots, weigh_source
 from edit_gec.editing.lexicon import Spelling
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, spans, unchanged
+from edit_gec.editing.plan import Plan, spans, unchanged
 from edit_gec.editing.spelling import choose, doubt, respell
 from edit_gec.editing.tags import CERTAIN, choose_tags, tag_probabilities
 from edit_gec.errors import InputError
 from edit_gec.modeling.checkpoint import read_config
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.padding import pad, wrap
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import PAD, Pieces, Tokens
 from edit_gec.text.edits import Change
 from edit_gec.tracing import Stage, span
-from edit_gec.training.collate import pad, wrap
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,12 @@ import torch
 from torch import Tensor
 
 from edit_gec.editing.confidence import UNKNOWN
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, anchor
+from edit_gec.editing.plan import anchor
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.padding import pad
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
 from edit_gec.tracing import Stage, span
-from edit_gec.training.collate import pad
 
 MAX_INSERTION = 32  # pieces in one slot; a slot that goes on longer is given up
 

@@ -36,7 +36,8 @@ class Text:
 
     def plan(self, tokens: Tokens) -> Plan:
         """The edit plan of the correction."""
-        from edit_gec.editing.plan import Plan, align
+        from edit_gec.editing.alignment import align
+        from edit_gec.editing.plan import Plan
 
         ids = tokens.ids(self.source)
         if self.insertions is None:

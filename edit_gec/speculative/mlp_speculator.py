@@ -23,11 +23,11 @@ from torch.nn import functional as F
 
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.modeling import checkpoint
+from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import NEGATIVE
 from edit_gec.modeling.tokenizer import EOS, PAD
 from edit_gec.speculative.drafters import Gamma, Proposal, Row
 from edit_gec.speculative.target import Target
-from edit_gec.training.collate import IGNORE, pad
 
 
 class Speculator(nn.Module):

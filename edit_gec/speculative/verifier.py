@@ -27,8 +27,9 @@ from threading import Lock
 from time import perf_counter
 from typing import Any
 
+from edit_gec.editing.alignment import align
 from edit_gec.editing.decode import Prediction
-from edit_gec.editing.plan import Plan, align, spans
+from edit_gec.editing.plan import Plan, spans
 from edit_gec.editing.second_pass import both, edited, text_of
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import UNK, Pieces, Tokens

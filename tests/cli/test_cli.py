@@ -432,7 +432,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train_vocabulary(corpus, folder, size=288, threads=1)
     slots = 48
     vocab_size = Tokens.load(folder, slots).size
-    config = EdiT5Config(vocab_size=vocab_size, slots=slots, d_model=32, d_ff=64, num_heads=2, num_layers=2)
+    shape = {"d_model": 32, "d_ff": 64, "num_heads": 2, "num_layers": 2, "empty_slots": False}
+    config = EdiT5Config(vocab_size=vocab_size, slots=slots, **shape)
     for seed in range(100):
         torch.manual_seed(seed)
         network = EdiT5(config)

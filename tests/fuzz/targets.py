@@ -13,7 +13,8 @@ from typing import Any
 
 from edit_gec.annotation import m2
 from edit_gec.corrector import Corrector
-from edit_gec.editing.plan import Plan, align, realize, spans
+from edit_gec.editing.alignment import align
+from edit_gec.editing.plan import Plan, realize, spans
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.text.edits import check
