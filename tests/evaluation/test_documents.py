@@ -31,7 +31,7 @@ PROSE = {
     "letter.txt": ["Dear neighbours", "The saw is still missing."],
 }
 MARKUP = {
-    "guide.md": ["title: Lending", "shed lend 17", "# teh hammer", "`shed`", "](rules.md)", "| --- |", "@example.org"],
+    "guide.md": ["title: Lending", "lend 17", "# teh hammer", "`shed`", "](letter.txt)", "| --- |", "@example.org"],
     "page.html": ["<h1>", "color: gray", "&amp;", "shed hours</code>", "shed hours --all", "const hours"],
     "guide.rst": ["================", "_returning", "::\n\n    shed", "shed return 17", "give_back(17)", "`lending`"],
     "notes.adoc": [":toc:", "[source,sh]", "shed order motor", "`shed parts`", "xref:safety.adoc["],
