@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from errant.commands import compare_m2, m2_to_m2, parallel_to_m2
 
 from edit_gec.annotation import m2
 from edit_gec.annotation.errant_edits import Extractor, load_extractor
-from edit_gec.cli import score
+from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.evaluation import errant_score
 
@@ -54,7 +54,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory, command: Callable[..., None
 
 def run(capsys: pytest.CaptureFixture[str], *words: Any) -> Any:
     capsys.readouterr()
-    assert score.main([*map(str, words), "--format", "json", "--resamples", "20"]) == 0
+    assert main(["score", *map(str, words), "--format", "json", "--resamples", "20"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -167,7 +167,7 @@ def test_gleu_and_false_alarms(tmp_path: Path, theirs: tuple[Path, Path], capsys
 def test_table_plot_and_kept_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image, kept = tmp_path / "pr.png", tmp_path / "kept"
     words = ["--source", SOURCE, "--ref", *REFS, "--hyp", HYP, "--system", "none", "--types", 2]
-    assert score.main([*map(str, words), "--plot", str(image), "--write-hyp", str(kept), "--resamples", "20"]) == 0
+    assert main(["score", *map(str, words), "--plot", str(image), "--write-hyp", str(kept), "--resamples", "20"]) == 0
     table = capsys.readouterr().out
     assert "VERB:SVA" in table and "signature  ERRANT:F0.5|mode:cs|ref:auto|" in table and "hits" in table
     assert image.read_bytes().startswith(b"\x89PNG")
@@ -189,7 +189,7 @@ def test_edit_gec_as_the_system(model_folder: Path, capsys: pytest.CaptureFixtur
 def test_precision_of_a_system_without_edits_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
     """ERRANT's convention, P = 100, stays in the JSON, beside the counts that explain it."""
     words = ["--source", SOURCE, "--ref", *REFS, "--system", "none", "--resamples", 5]
-    assert score.main([*map(str, words), "--types", "1"]) == 0
+    assert main(["score", *map(str, words), "--types", "1"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert next(line for line in lines if line[:1] == ["none"])[1:5] == ["-", "0.00", "0.00", "0"]
     assert next(line for line in lines if line[:1] == ["M"])[4:] == ["-", "0.00", "0.00"]
@@ -199,9 +199,15 @@ def test_precision_of_a_system_without_edits_is_a_dash(capsys: pytest.CaptureFix
 
 def test_equal_rows_of_a_curve_are_explained(model_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--source", SOURCE, "--ref", *REFS, "--system", "edit-gec", "--model", model_folder, "--curve"]
-    assert score.main([*map(str, words), "--resamples", "5", "--min-confidence", "0.12"]) == 0
-    shown = capsys.readouterr().out
-    assert "Rows 0.00 to 0.10 are equal: no proposed edit has a confidence below 0.10." in shown
+    words += ["--min-confidence", 0.12, "--resamples", 20]
+    assert main(["score", *map(str, words)]) == 0
+    found = re.search(r"Rows 0\.00 to (0\.\d\d) are equal: no proposed edit has a", capsys.readouterr().out)
+    assert found and float(found[1]) >= 0.1
+    (data,) = run(capsys, *words)
+    first = [data["curve"][0][name] for name in "PRF"]
+    assert {point["threshold"] for point in data["curve"] if [point[name] for name in "PRF"] == first} == {
+        row / 20 for row in range(round(20 * float(found[1])) + 1)
+    }
 
 
 def test_signature_follows_what_changes_the_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -248,7 +254,7 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
         ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--metric", "gleu", "--plot", "p.png"],
         "--metric errant",
     ),
-    ("x", ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--beta", "0"], "above zero"),
+    ("x", ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--beta", "0"], "a number above 0"),
     ("x", ["--benchmark", "wi", "--hyp", HYP], "EDIT_GEC_DATA; get it: .*bea2019st"),
     ("\n", ["--clean", "{f}", "--system", "none"], "no sentences in it"),
     ("x", ["--benchmark", "nope", "--hyp", HYP], "unknown: expected jfleg"),
@@ -257,17 +263,22 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
 
 @pytest.mark.parametrize(("content", "words", "message"), BAD)
 def test_bad_input_is_one_line(
-    content: str, words: list[Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    content: str,
+    words: list[Any],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.delenv("EDIT_GEC_DATA", raising=False)
     given = tmp_path / "given.txt"
     given.write_text(content)
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
-    args = parser.parse_args([str(w).replace("{f}", str(given)) for w in words])
-    with pytest.raises(InputError, match=message) as caught:
-        score.run(args)
-    assert "\n" not in str(caught.value)
+    try:
+        assert main(["score", *(str(w).replace("{f}", str(given)) for w in words)]) == 1
+    except SystemExit as wrong_usage:
+        assert wrong_usage.code == 2
+    talk = capsys.readouterr().err.splitlines()
+    assert re.search(message, talk[-1]) and (len(talk) == 1 or talk[0].startswith("usage: "))
 
 
 def test_wrong_encoding_names_the_line(tmp_path: Path) -> None:
@@ -275,8 +286,3 @@ def test_wrong_encoding_names_the_line(tmp_path: Path) -> None:
     given.write_bytes("fine\ncaf\u00e9\n".encode("latin-1"))
     with pytest.raises(InputError, match="line 2: not UTF-8; convert it first"):
         m2.read_lines(given)
-
-
-def test_main_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert score.main(["--hyp", "x"]) == 1
-    assert capsys.readouterr().err.startswith("edit-gec: give one test set")
