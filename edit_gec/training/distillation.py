@@ -50,12 +50,12 @@ def of_edit5(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, st
 def of_target(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, str]]:
     """Sources and the greedy outputs of the target, without those that it cannot read or does not finish."""
     from edit_gec.speculative.decode import verify
-    from edit_gec.speculative.drafters import edit5_drafter
+    from edit_gec.speculative.drafters import make_edit5_drafter
 
     assert corrector.verifier is not None
     target = corrector.verifier.target
     readable = [source for source in sources if target.fits(source)]
-    drafter = edit5_drafter(target, corrector.model, corrector.tokens, corrector.options)
+    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, corrector.options)
     outputs, statistics = verify(target, drafter, readable)
     for source, output, trace in zip(readable, outputs, statistics.traces, strict=True):
         if trace.finished:
