@@ -101,14 +101,14 @@ def run(args: argparse.Namespace) -> int:
     import sys
 
     from edit_gec.corrector import Corrector
+    from edit_gec.training.pairs import Pairs
     from edit_gec.training.recipe import Recipe, Stage
-    from edit_gec.training.run import Pairs
 
     if args.pairs < 1:
-        raise InputError(f"--pairs {args.pairs}: at least one is wanted")
+        raise InputError(f"--pairs {args.pairs}: expected at least 1")
     corrector = Corrector.load(args.model, target=args.target, device=args.device, min_confidence=args.min_confidence)
     stage = Stage("distil", 1, rate=args.rate, real=args.real, clean=args.clean)
-    texts = Pairs(corrector.folder, args.data, Recipe("distil"), stage, 0).texts(random.Random(args.seed))
+    texts = Pairs(corrector.folder, args.data, Recipe("distil"), stage, 0).draw_texts(random.Random(args.seed))
     pairs = distil(corrector, (source for source, _ in texts), args.pairs)
     count = write(pairs, args.output, Path(args.target or args.model).name, lambda n: _say(f"{n} pairs"))
     sys.stdout.write(f"{args.output}: {count} pairs\n")

@@ -26,11 +26,12 @@ from edit_gec.modeling.tokenizer import PAD
 from edit_gec.training import course
 from edit_gec.training.ema import Average
 from edit_gec.training.optim import optimizer_for
-from edit_gec.training.run import copy_words
+from edit_gec.training.preparation import copy_vocabulary
 
 if TYPE_CHECKING:
+    from edit_gec.training.objective import Objective
+    from edit_gec.training.pairs import Pairs
     from edit_gec.training.recipe import Stage
-    from edit_gec.training.run import Objective, Pairs
 
 SAVE_SECONDS = 600
 KEPT = 2  # checkpoints
@@ -41,7 +42,7 @@ COMPLETE, AVERAGE = "complete.json", "average.safetensors"
 # ---------------------------------------------------------------- checkpoints
 
 
-def sizes(folder: Path) -> dict[str, int]:
+def file_sizes(folder: Path) -> dict[str, int]:
     """Name -> bytes of the files of a checkpoint, without the one that says so."""
     return {path.name: path.stat().st_size for path in folder.iterdir() if path.name != COMPLETE}
 
@@ -50,7 +51,7 @@ def is_complete(folder: Path) -> bool:
     """Whether everything that was written to a checkpoint is there."""
     try:
         wanted: dict[str, int] = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["files"]
-        return sizes(folder) == wanted
+        return file_sizes(folder) == wanted
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -58,21 +59,23 @@ def is_complete(folder: Path) -> bool:
 def checkpoints(output: Path) -> list[Path]:
     """The complete checkpoints of a stage, oldest first."""
     found = [path for path in output.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
-    return [path for path in sorted(found, key=update) if is_complete(path)]
+    return [path for path in sorted(found, key=update_of) if is_complete(path)]
 
 
-def update(checkpoint: Path) -> int:
+def update_of(checkpoint: Path) -> int:
     """Number of the update after which a checkpoint was written."""
     return int(checkpoint.name.rpartition("-")[2])
 
 
-def complete(folder: Path, **state: int) -> None:
+def complete_checkpoint(folder: Path, **state: int) -> None:
     """Bring a checkpoint to the disk, say that it is complete, and keep only the last ones beside it."""
     for path in folder.iterdir():
         with path.open("rb") as file:
             os.fsync(file.fileno())
     partial = folder / (COMPLETE + ".partial")
-    partial.write_text(json.dumps({**state, "files": {n: s for n, s in sizes(folder).items() if n != partial.name}}))
+    partial.write_text(
+        json.dumps({**state, "files": {n: s for n, s in file_sizes(folder).items() if n != partial.name}})
+    )
     partial.replace(folder / COMPLETE)
     kept = checkpoints(folder.parent)[-KEPT:]
     for other in folder.parent.glob("checkpoint-*"):
@@ -101,7 +104,7 @@ def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path
     trainer.state.global_step = step
     trainer.state.save_to_json(str(folder / "trainer_state.json"))
     Average(model, stage.ema).save(folder / AVERAGE)
-    complete(folder, pieces=round(course.pieces(step, stage)), fresh=step)
+    complete_checkpoint(folder, pieces=round(course.pieces(step, stage)), fresh=step)
     return folder
 
 
@@ -171,10 +174,10 @@ class Keeper(TrainerCallback):
         """Write a model folder with the averaged weights in float16, complete or not at all."""
         partial = folder.with_name(folder.name + ".partial")
         with average.in_place():
-            self.objective.save(self.model, partial)
+            self.objective.save_stage(self.model, partial)
         halves = {name: tensor.half() for name, tensor in read_tensors(partial).items()}
         write_folder(partial, {**read_config(partial), "thresholds": self.thresholds}, halves)
-        copy_words(self.folder, partial)
+        copy_vocabulary(self.folder, partial)
         partial.rename(folder)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -185,7 +188,7 @@ class Keeper(TrainerCallback):
             folder = self.output / f"checkpoint-{state.global_step}"
             if self.average is not None:
                 self.average.save(folder / AVERAGE)
-            complete(folder, pieces=self.pieces, fresh=self.fresh)
+            complete_checkpoint(folder, pieces=self.pieces, fresh=self.fresh)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         if state.is_world_process_zero:
@@ -222,11 +225,11 @@ class ObjectiveTrainer(Trainer):
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Loss of a batch, whose pieces are counted."""
         self.keeper.pieces += int((inputs["ids"] != PAD).sum()) * self.args.world_size
-        return self.objective.loss(inputs, model(**inputs, step=self.state.global_step))
+        return self.objective.compute_loss(inputs, model(**inputs, step=self.state.global_step))
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """The Trainer's figures and the objective's."""
-        super().log({**logs, **self.objective.take()}, *args, **kwargs)
+        super().log({**logs, **self.objective.take_figures()}, *args, **kwargs)
 
 
 def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: Path, device: str) -> ObjectiveTrainer:
@@ -249,7 +252,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         ddp_find_unused_parameters=False,
     )
     keeper = Keeper(model, objective, pairs, output)
-    optimizer = optimizer_for(model, stage, recipe, objective.rate)
+    optimizer = optimizer_for(model, stage, recipe, objective.rate_of)
     scheduler = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: course.learning_rate(step, stage, keeper.fresh)
     )
@@ -257,7 +260,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         pairs,
         objective,
         keeper,
-        model=objective.losses(model),
+        model=objective.make_losses(model),
         args=arguments,
         optimizers=(optimizer, scheduler),
     )

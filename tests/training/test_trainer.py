@@ -30,11 +30,12 @@ from edit_gec.modeling.shared_encoder import fingerprint, load_heads
 from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.training import course
-from edit_gec.training.collate import example
+from edit_gec.training.collate import make_example
 from edit_gec.training.optim import optimizer_for
+from edit_gec.training.pairs import Pairs, cut_batches
 from edit_gec.training.recipe import Recipe, Stage, read_recipe
-from edit_gec.training.run import Pairs, average, buckets, train
-from edit_gec.training.trainer import checkpoints, update
+from edit_gec.training.run import average, train
+from edit_gec.training.trainer import checkpoints, update_of
 
 RECIPE = """
 name = "tiny"
@@ -152,7 +153,7 @@ def test_no_recipe(tmp_path: Path) -> None:
 def drawn(corpora: Path, stage: Stage, start: int = 0, count: int = 60) -> list[tuple[str, str]]:
     (corpora / "pairs").mkdir(exist_ok=True)
     shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
-    texts = Pairs(corpora, corpora, Recipe("x"), stage, start).texts(random.Random(f"{stage.name} {start}"))
+    texts = Pairs(corpora, corpora, Recipe("x"), stage, start).draw_texts(random.Random(f"{stage.name} {start}"))
     return list(islice(texts, count))
 
 
@@ -175,8 +176,8 @@ def test_pairs_of_a_stage(corpora: Path) -> None:
 
 
 def test_buckets_are_full_and_alike(tokens: Tokens) -> None:
-    pool = [e for line in PROSE.read_text(encoding="utf-8").splitlines() if (e := example(line, line[1:], tokens))]
-    batches = list(buckets(pool, 200))
+    pool = [e for line in PROSE.read_text(encoding="utf-8").splitlines() if (e := make_example(line, line[1:], tokens))]
+    batches = list(cut_batches(pool, 200))
     assert sorted(len(e.ids) for batch in batches for e in batch) == sorted(len(e.ids) for e in pool)
     assert all(len(batch) * max(len(e.ids) for e in batch) <= 200 or len(batch) == 1 for batch in batches)
     assert all((len(a) + 1) * len(b[0].ids) > 200 for a, b in zip(batches, batches[1:], strict=False))
@@ -352,7 +353,7 @@ def test_a_long_run_is_interrupted_and_finishes(corpora: Path, long_run: Path, t
     (whole,) = checkpoints(stage)
     assert {"average.safetensors", "optimizer.pt", "model.safetensors"} <= {path.name for path in whole.iterdir()}
     seen = json.loads((whole / "complete.json").read_text())["pieces"]
-    assert 0.5 * course.pieces(update(whole), read_recipe(long_run).stages[0]) < seen
+    assert 0.5 * course.pieces(update_of(whole), read_recipe(long_run).stages[0]) < seen
     for step, name in ((120, "model.safetensors"), (121, "average.safetensors"), (122, "complete.json")):  # kill -9
         cut = stage / f"checkpoint-{step}"
         shutil.copytree(whole, cut)
@@ -396,7 +397,7 @@ def test_hard_sentences_and_real_edits_come_with_the_decay(corpora: Path, long_r
     pairs = Pairs(long_run.parent, corpora, read_recipe(long_run), read_recipe(long_run).stages[0], 0)
 
     def count() -> tuple[int, int]:
-        drawn = list(islice(pairs.texts(random.Random(1)), 300))
+        drawn = list(islice(pairs.draw_texts(random.Random(1)), 300))
         hard = drawn.count(("The data are stored.", "The data are stored."))
         return hard, drawn.count(("She walk to the station.", "She walks to the station."))
 
