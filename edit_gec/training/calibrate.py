@@ -45,7 +45,7 @@ from edit_gec.evaluation.systems import Change, Output
 from edit_gec.modeling.checkpoint import read_config
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
-STEPS = np.arange(0.02, 0.98, 0.02)  # thresholds that are tried
+STEPS = [float(step) for step in np.arange(0.02, 0.98, 0.02)]  # thresholds that are tried
 KINDS = (INSERTED, DELETED, CASE, SPELLING)
 FOLDS = 5
 NEVER = 2.0  # a threshold that nothing reaches
@@ -208,8 +208,8 @@ class Graded:
     def together(self, least: float) -> NDArray[np.float64]:
         """How sure the edits of each sentence are together (confidence.together), those below `least` left out."""
         norms = np.where(self.confidence >= least, self.confidence, 0) ** POWER
-        sums = np.bincount(self.sentence, norms, minlength=1)
-        return np.minimum(1, sums ** (1 / POWER))
+        sums = np.bincount(self.sentence, norms, minlength=1)  # [last sentence + 1]
+        return np.minimum(1.0, np.asarray(sums, np.float64) ** (1 / POWER))
 
 
 def count(learners: Graded, clean: Graded, least: float, gates: Sequence[float]) -> Iterator[Outcome]:
@@ -233,7 +233,7 @@ def choose(learners: Graded, clean: Graded) -> dict[float, Outcome]:
     """For each of RATES the thresholds with the best F0.5 that change no more of the clean sentences."""
     best: dict[float, Outcome] = {}
     for least in STEPS:
-        for outcome in count(learners, clean, least, STEPS[STEPS >= least]):
+        for outcome in count(learners, clean, least, [gate for gate in STEPS if gate >= least]):
             for rate in RATES:
                 if outcome.rate <= rate and (rate not in best or outcome.scores[2] > best[rate].scores[2]):
                     best[rate] = outcome
@@ -247,10 +247,10 @@ def cross_validate(learners: Sample, clean: Sample) -> dict[float, Outcome]:
         others = [sample.fold(number, inside=False) for sample in (learners, clean)]
         scale = fit_scale(others[0].edits)
         chosen = choose(*(Graded(sample, scale) for sample in others))
-        unseen = [Graded(sample.fold(number, inside=True), scale) for sample in (learners, clean)]
+        ours, theirs = (Graded(sample.fold(number, inside=True), scale) for sample in (learners, clean))
         for rate in RATES:
             least, gate = chosen[rate][:2] if rate in chosen else (NEVER, NEVER)
-            (outcome,) = count(*unseen, least, [gate])
+            (outcome,) = count(ours, theirs, least, [gate])
             total[rate] = outcome.plus(total[rate]) if rate in total else outcome
     return total
 

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from transformers import Trainer, TrainerCallback, TrainingArguments
+from torch.utils.data import DataLoader, IterableDataset
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from edit_gec.modeling.checkpoint import read_config, read_tensors, write_folder
 from edit_gec.modeling.onednn import computes
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from edit_gec.training.pairs import Pairs
     from edit_gec.training.recipe import Stage
 
-SAVE_SECONDS = 600
 KEPT = 2  # checkpoints
+SPARE_CORES = 4  # that make no pairs where the recipe names no number of workers
 BUFFERED = 32  # batches that are ready: a worker is busy for several updates when it fills a pool
 COMPLETE, AVERAGE = "complete.json", "average.safetensors"
 
@@ -50,8 +52,8 @@ def file_sizes(folder: Path) -> dict[str, int]:
 def is_complete(folder: Path) -> bool:
     """Whether everything that was written to a checkpoint is there."""
     try:
-        wanted: dict[str, int] = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["files"]
-        return file_sizes(folder) == wanted
+        written: dict[str, int] = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["files"]
+        return file_sizes(folder) == written
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -112,10 +114,12 @@ def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path
 
 
 class Clock(TrainerCallback):
-    """Saves every ten minutes and on Ctrl-C or SIGTERM, which stop the training after the update."""
+    """Saves every few minutes and on Ctrl-C or SIGTERM, which stop the training after the update."""
 
-    def __init__(self) -> None:
-        self.last, self.stopped = time.monotonic(), False
+    def __init__(self, minutes: float) -> None:
+        self.seconds = 60 * minutes
+        self.last = time.monotonic()
+        self.stopped = False
 
     def stop(self, *_: Any) -> None:
         """Stop after this update."""
@@ -129,7 +133,7 @@ class Clock(TrainerCallback):
             signal.signal(number, handler)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        save = self.stopped or time.monotonic() - self.last > SAVE_SECONDS
+        save = self.stopped or time.monotonic() - self.last > self.seconds
         if args.world_size > 1:  # all processes must save, and stop, at the same step
             flags = torch.tensor([float(save), float(self.stopped)], device=args.device)
             torch.distributed.all_reduce(flags)
@@ -192,6 +196,9 @@ class Keeper(TrainerCallback):
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         if state.is_world_process_zero:
+            if "loss" in logs:
+                sys.stderr.write(f"{self.stage.name}: step {state.global_step} of {state.max_steps}, ")
+                sys.stderr.write(f"{self.pieces:,} pieces, loss {logs['loss']:.4f}\n")
             line = {"step": state.global_step, "time": time.time(), "seen_pieces": self.pieces, **logs}
             with (self.output / "log.jsonl").open("a", encoding="utf-8") as log:
                 log.write(json.dumps(line) + "\n")
@@ -200,27 +207,33 @@ class Keeper(TrainerCallback):
 # ---------------------------------------------------------------- the Trainer
 
 
+class PairStream(IterableDataset[Any]):
+    """Pairs as torch's loader takes them."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.pairs)
+
+
 class ObjectiveTrainer(Trainer):
     """A Trainer of an objective on endless pairs."""
 
     objective: Objective
 
     def __init__(self, pairs: Pairs, objective: Objective, keeper: Keeper, **options: Any) -> None:
-        super().__init__(train_dataset=[None], callbacks=[keeper, Clock()], **options)
-        self.pairs, self.objective, self.keeper = pairs, objective, keeper
+        super().__init__(train_dataset=[None], callbacks=[keeper, Clock(pairs.recipe.save_minutes)], **options)
+        self.remove_callback(PrinterCallback)  # standard output is for data
+        self.pairs = pairs
+        self.objective = objective
+        self.keeper = keeper
 
     def get_train_dataloader(self) -> Any:
         """Batches, made by processes of their own beside those that compute."""
-        from torch.utils.data import DataLoader, IterableDataset
-
-        pairs = self.pairs
-
-        class Stream(IterableDataset):  # type: ignore[type-arg]
-            def __iter__(self) -> Iterator[dict[str, Any]]:
-                return iter(pairs)
-
-        workers = max(1, (os.cpu_count() or 2) - 4)
-        return DataLoader(Stream(), batch_size=None, num_workers=workers, prefetch_factor=max(8, BUFFERED // workers))
+        workers = self.pairs.recipe.workers or max(1, (os.cpu_count() or 2) - SPARE_CORES)
+        prefetched = max(8, BUFFERED // workers)
+        return DataLoader(PairStream(self.pairs), batch_size=None, num_workers=workers, prefetch_factor=prefetched)
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Loss of a batch, whose pieces are counted."""

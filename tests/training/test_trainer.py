@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from edit_gec.modeling.shared_encoder import fingerprint, load_heads
 from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.training import course
+from edit_gec.training import recipe as recipe_module
 from edit_gec.training.collate import make_example
 from edit_gec.training.optim import optimizer_for
 from edit_gec.training.pairs import Pairs, cut_batches
@@ -117,21 +119,24 @@ def test_the_recipes_that_we_ship() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ("bf16", "bf17", "unexpected keyword argument 'bf17'"),
+        ("bf16", "bf17", "unknown key 'bf17'; expected one of name, kind, preset, model, vocabulary, "),
         ("layers = 1", "layers = ", "recipe.toml: not a recipe"),
-        ("layers = 1", "layers = 'one'", "layers = 'one', int is wanted"),
-        ("layers = 1", "depth = 1", "unexpected keyword argument 'depth'"),
-        ("clean = 0.1", "clean = [1]", r"clean = \[1\], float is wanted"),
+        ("layers = 1", "layers = 'one'", "layers = 'one', expected int"),
+        ("layers = 1", "depth = 1", "stage: unknown key 'depth'; expected one of name, steps, "),
+        ("clean = 0.1", "clean = [1]", r"clean = \[1\], expected float"),
         ('name = "two"', 'name = "one"', "each with a name of its own"),
         ('name = "two"', 'name = "model"', "none called 'model'"),
-        ("steps = 6\n", "average = { two = 1.0 }\n", "names of earlier stages with weights above 0 are wanted"),
-        ("steps = 6\n", "average = { one = 0.0 }\n", "names of earlier stages with weights above 0 are wanted"),
+        ("steps = 6\n", "average = { two = 1.0 }\n", "expected names of earlier stages with weights above 0"),
+        ("steps = 6\n", "average = { one = 0.0 }\n", "expected names of earlier stages with weights above 0"),
         ("steps = 6\n", "steps = 6\naverage = { one = 1.0 }\n", "'two' has steps = 6, pieces = 0; steps, pieces or"),
         ("steps = 6\n", "", "stage 'two' has steps = 0, pieces = 0; steps, pieces or an average are expected"),
         ("vocabulary", "preset = 'huge'\nvocabulary", "preset 'huge' is none of edit5-base, edit5-mini"),
         ("d_model = 32", "d_model = 0", "d_model is 0"),
-        ("d_model = 32", "width = 32", "unexpected keyword argument 'width'"),
-        ("[[stage]]", "[[steps]]", "unexpected keyword argument 'steps'"),
+        ("d_model = 32", "width = 32", "model: unknown key 'width'; expected one of vocab_size, d_model"),
+        ("bf16", "save_minutes = 0\nbf16", "save_minutes = 0; expected at least 0, and more than 0"),
+        ('name = "tiny"', "", "a recipe has no name; expected name = "),
+        ('name = "one"', "", "a stage has no name"),
+        ("[[stage]]", "[[steps]]", "unknown key 'steps'; .* edit_weight, stage"),
     ],
 )  # fmt: skip
 def test_recipes_with_mistakes(before: str, after: str, message: str, recipe: Path) -> None:
@@ -139,6 +144,18 @@ def test_recipes_with_mistakes(before: str, after: str, message: str, recipe: Pa
     with pytest.raises(InputError, match=message) as raised:
         read_recipe(recipe)
     assert str(recipe) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_every_key_is_documented() -> None:
+    recipes, stages = (documented_keys(what) for what in ("recipe", "stage"))
+    assert recipes == {field.name for field in fields(Recipe)} - {"stages"} | {"stage"}
+    assert stages == {field.name for field in fields(Stage)}
+
+
+def documented_keys(what: str) -> set[str]:
+    """The keys in the table of the module's docstring."""
+    table = str(recipe_module.__doc__).partition(f"| key of a {what} | meaning |\n|---|---|\n")[2].partition("\n\n")[0]
+    return {key.strip() for row in table.splitlines() for key in row.split("|")[1].split(",")}
 
 
 def test_no_recipe(tmp_path: Path) -> None:
