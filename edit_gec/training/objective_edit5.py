@@ -21,24 +21,34 @@ from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import load_t5
 from edit_gec.modeling.edit5 import Batch, EdiT5, Output, grow, warm_start
 from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.training import course
 from edit_gec.training.collate import Counts, EdiT5Example, collate, make_example
 from edit_gec.training.predicted_tags import revise
 from edit_gec.training.recipe import Recipe, Stage
 
 
 class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a module that has none
-    def __init__(self, model: EdiT5, tokens: Tokens, seed: int) -> None:
+    """The losses of an EdiT5 on a batch, with the tags that it predicts in some of the updates."""
+
+    def __init__(self, model: EdiT5, tokens: Tokens, stage: Stage, seed: int) -> None:
         super().__init__()
-        self.edit5, self.tokens, self.seed = model, tokens, seed
+        self.edit5, self.tokens, self.stage, self.seed = model, tokens, stage, seed
 
     def forward(self, *, step: int, examples: Sequence[EdiT5Example], **batch: Tensor) -> Output:
+        """The model's output for a batch of an update."""
         rng = random.Random(f"{self.seed} {step}")
 
         def by_prediction(batch: Batch, tag_logits: Tensor) -> Batch:
             return revise(batch, examples, tag_logits, self.tokens, rng)
 
-        output: Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=by_prediction)
+        revised = by_prediction if self.predicts(step) else None
+        output: Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=revised)
         return output
+
+    def predicts(self, step: int) -> bool:
+        """Whether the decoder learns on predicted tags in an update."""
+        share = course.share("predicted", course.progress(step, self.stage), self.stage)
+        return share >= 1 or random.Random(f"{self.seed} {step} predicted").random() < share
 
 
 class EdiT5Objective:
@@ -64,9 +74,9 @@ class EdiT5Objective:
         """A batch as the loss reads it, and the examples that it was made of."""
         return {**collate(examples, self.tokens())._asdict(), "examples": examples}
 
-    def make_losses(self, model: EdiT5) -> nn.Module:
+    def make_losses(self, model: EdiT5, stage: Stage) -> nn.Module:
         """What the Trainer trains."""
-        return EdiT5Losses(model, self.tokens(), self.recipe.seed)
+        return EdiT5Losses(model, self.tokens(), stage, self.recipe.seed)
 
     def compute_loss(self, inputs: dict[str, Any], outputs: Output) -> Tensor:
         """Loss of a batch, which is counted."""

@@ -129,8 +129,8 @@ class T5Objective:
             "copied": pad([e.copied for e in examples], IGNORE),
         }
 
-    def make_losses(self, model: T5) -> nn.Module:
-        """What the Trainer trains."""
+    def make_losses(self, model: T5, stage: Stage) -> nn.Module:
+        """What the Trainer trains: the same in every stage."""
         return T5Losses(model, self.recipe)
 
     def compute_loss(self, inputs: dict[str, Tensor], outputs: dict[str, Tensor]) -> Tensor:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from edit_gec.training.synthetic.corruptor import Corruptor
 
 POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
+POOL_PIECES = 2**19  # or as many as hold so many pieces, which one process makes in ten seconds, but at least 8
 CAPITALS = 0.01  # of the pairs: errors are errors in capitals, too
 REWORDED = 0.2  # of the pairs with errors: they stand among words that are oddly chosen
 
@@ -51,7 +52,8 @@ class Pairs:
         examples = self.make_examples(rng, objective)
         while True:
             batch_pieces = course.setting("batch_pieces", self.progress, self.stage)
-            batches = list(cut_batches(fill_pool(examples, POOL * batch_pieces), batch_pieces))
+            pooled = min(POOL, max(8, POOL_PIECES // batch_pieces))
+            batches = list(cut_batches(fill_pool(examples, pooled * batch_pieces), batch_pieces))
             rng.shuffle(batches)
             for batch in batches:
                 yield objective.collate(batch)

@@ -79,7 +79,8 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | real, edits | share of pairs from real edits, and the folder of the data that holds them |
 | clean | share of pairs that need no correction |
 | hard | share of clean sentences from DATA/hard/*.txt, which a model wrongly changed; without such files 0 |
-| end | shares (real, clean, hard) at the end of the stage; they change while the learning rate falls |
+| predicted | share of the updates in which an EdiT5's decoder learns on predicted tags; slow on a GPU |
+| end | shares (real, clean, hard, predicted) at the end of the stage; they change while the learning rate falls |
 | lr | learning rate of Muon; AdamW's is `adamw` times as large |
 | warmup | first updates, over which the learning rate rises; also after a start from weights without optimizer state |
 | decay | last updates over which the learning rate falls; below 1 a share of the stage |
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", "Stage", "Recipe")
 SETTINGS = {"batch_pieces", "max_pieces"}  # that may change in the course of a stage
-SHARES = {"real", "clean", "hard"}  # that may rise or fall towards its end
+SHARES = {"real", "clean", "hard", "predicted"}  # that may rise or fall towards its end
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ class Stage:
     edits: str = "edits"
     clean: float = 0.05  # beside those that the corruption leaves clean
     hard: float = 0.0
+    predicted: float = 1.0
     end: dict[str, float] = field(default_factory=dict)
     lr: float = 2e-3
     warmup: int = 0

@@ -232,7 +232,7 @@ class ObjectiveTrainer(Trainer):
     def get_train_dataloader(self) -> Any:
         """Batches, made by processes of their own beside those that compute."""
         workers = self.pairs.recipe.workers or max(1, (os.cpu_count() or 2) - SPARE_CORES)
-        prefetched = max(8, BUFFERED // workers)
+        prefetched = max(16, BUFFERED // workers)
         return DataLoader(PairStream(self.pairs), batch_size=None, num_workers=workers, prefetch_factor=prefetched)
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -273,7 +273,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         pairs,
         objective,
         keeper,
-        model=objective.make_losses(model),
+        model=objective.make_losses(model, stage),
         args=arguments,
         optimizers=(optimizer, scheduler),
     )

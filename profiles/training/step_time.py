@@ -97,7 +97,7 @@ def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, s
     found: dict[str, list[float]] = defaultdict(list)
     for n, inputs in enumerate(batches):
         watch.parts.clear()
-        step(n, inputs, objective, objective.make_losses(model), watch)
+        step(n, inputs, objective, objective.make_losses(model, stage), watch)
         with watch.part("clip"):
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for name, call in {
