@@ -8,7 +8,7 @@
     edit-gec bench --pareto RESULT.json --quality 'edit5=scores.json' speed against F0.5
 
 Results are JSON under profiles/MACHINE/, with pictures beside them; the table goes to standard output. The work is done
-in `edit_gec.benching`.
+in `edit_gec.performance`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.cli import correct
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
-    from edit_gec.benching.setup import Setup
+    from edit_gec.modeling.tokenizer import Tokens
+    from edit_gec.performance.setup import Setup
 
 SENTENCES = {"side": 32, "cost": 200, "speculation": 100}
+LONGEST = 120  # pieces that every model reads at once, base size included; a target may read less
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,116 +82,156 @@ def run(args: argparse.Namespace) -> int:
     if args.new and not args.compare:
         raise InputError("--with NEW is compared with an older result: give --compare OLD")
     if args.pareto:
-        return pareto(args)
+        return plot_pareto(args)
     if args.compare and (args.speculation or args.cost):
         raise InputError("--compare is for systems side by side: leave --speculation and --cost out")
     if args.speculation:
-        return speculation(args)
+        return measure_speculation(args)
     if args.cost:
-        return cost(args)
-    return side_by_side(args)
+        return measure_scaling(args)
+    return measure_side_by_side(args)
 
 
-def side_by_side(args: argparse.Namespace) -> int:
+def measure_side_by_side(args: argparse.Namespace) -> int:
     """Systems side by side, and --compare."""
-    from edit_gec.benching import measure, plots, results, text
+    from edit_gec.performance import plots, results
+    from edit_gec.performance.side_by_side import Effort, measure_side_by_side
 
-    old = results.read(args.compare) if args.compare else None  # before an hour's work
+    old = results.read_result(args.compare) if args.compare else None  # before an hour's work
     if args.new:
-        new = results.read(args.new)
+        new = results.read_result(args.new)
     else:
         setup, sentences = prepare(args, "side")
-        figures = measure.side_by_side(
-            setup, sentences, size=args.size, only=args.only, batches=args.batch, repeats=args.repeats,
-            cold_starts=args.cold_starts, say=correct.say,
-        )  # fmt: skip
-        new = {**heading(args, "bench"), "text": text.digest(sentences), "sentences": len(sentences), **figures}
-        path = place(args, new, f"bench-{args.size}")
-        results.write(path, new)
-        for written in [path, *plots.latency(new, path)]:
-            correct.say(f"wrote {written}")
-        correct.out(results.table(new))
+        effort = Effort(args.size, args.only, args.batch, args.repeats, args.cold_starts)
+        figures = measure_side_by_side(setup, sentences, effort, correct.say)
+        new = {**heading(args, "bench", sentences), **figures}
+        path = write(args, new, f"bench-{args.size}")
+        say_written(path, *plots.plot_latency(new, path))
+        correct.out(results.format_result(new))
     if old is None:
         return 0
-    lines, how = results.slower(old, new, args.tolerance)
+    lines, how = results.find_slower(old, new, args.tolerance)
     correct.out("".join(line + "\n" for line in [*lines, how]))
     return 2 if lines else 0
 
 
-def cost(args: argparse.Namespace) -> int:
+def measure_scaling(args: argparse.Namespace) -> int:
     """Time against input."""
     from contextlib import ExitStack
 
-    from edit_gec.benching import cost as costs
-    from edit_gec.benching import plots, results, systems, text
     from edit_gec.modeling.tokenizer import Tokens
+    from edit_gec.performance import plots, scaling, systems
+    from edit_gec.performance.setup import Pair
 
     setup, sentences = prepare(args, "cost")
-    wanted = [systems.named(name) for name in args.only or ["edit5", *(["edit5 + t5"] if setup.target else [])]]
-    for system in wanted:
+    names = args.only or ["edit5", *(["edit5 + t5"] if setup.target else [])]
+    chosen = [systems.find_system(name) for name in names]
+    for system in chosen:
         if why := systems.missing(system, setup):
             raise InputError(f"{system.name}: {why}")
+    grid = scaling.Grid(repeats=args.repeats, device=args.device, longest_s=args.longest)
     with ExitStack() as stack:
-        runs = {system.name: systems.build(system, setup, stack) for system in wanted}
-        figures = costs.measure(
-            runs, sentences, Tokens.load(setup.model, 0),
-            repeats=args.repeats, device=args.device, longest_s=args.longest, say=correct.say,
-        )  # fmt: skip
-    new = {**heading(args, "cost"), "text": text.digest(sentences), "sentences": len(sentences), "systems": figures}
-    path = place(args, new, "cost")
-    results.write(path, new)
-    for written in [path, *plots.cost(new, path)]:
-        correct.say(f"wrote {written}")
+        runs = {system.name: systems.build(system, Pair(setup), stack) for system in chosen}
+        figures = scaling.measure_scaling(runs, sentences, Tokens.load(setup.model, 0), grid, correct.say)
+    new = {**heading(args, "cost", sentences), "systems": figures}
+    path = write(args, new, "cost")
+    say_written(path, *plots.plot_cost(new, path))
     for name, row in figures.items():
         slopes = ", ".join(f"{kind} {value:.2f}" for kind, value in row["slope"].items())
         correct.out(f"{name}: slope over {slopes} (1 is linear)\n")
     return 0
 
 
+def measure_speculation(args: argparse.Namespace) -> int:
+    """Drafters, measured against the theory."""
+    from edit_gec.performance import plots, speculation
+    from edit_gec.performance.sentences import read_sentences
+
+    setup, sentences = prepare(args, "speculation")
+    if not setup.target:
+        raise InputError("bench --speculation verifies drafts: name a T5 with --target")
+    learn = read_sentences(args.learn) if args.learn else []
+    figures = speculation.measure_speculation(setup, sentences, learn=learn, repeats=args.repeats, say=correct.say)
+    new = {**heading(args, "speculation", sentences), **figures}
+    path = write(args, new, "speculation")
+    say_written(path, *plots.plot_speculation(new, path))
+    correct.out(speculation.format_speculation(new))
+    return 0
+
+
+def plot_pareto(args: argparse.Namespace) -> int:
+    """Speed against quality, as a picture beside the result."""
+    from edit_gec.performance import plots, results
+    from edit_gec.performance.pareto import read_quality
+
+    if not args.quality:
+        raise InputError("--pareto needs --quality SYSTEM=FILE for each system to show")
+    result = results.read_result(args.pareto)
+    found, metric = read_quality(args.quality, result["systems"])
+    say_written(*plots.plot_pareto(result, found, metric, Path(args.pareto)))
+    return 0
+
+
+# ---------------------------------------------------------------- the same for all
+
+
 def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
     """What to measure with, and on. Raises InputError for what is not there."""
-    from edit_gec import corrector
-    from edit_gec.benching import text
-    from edit_gec.benching.setup import Setup
+    from edit_gec.catalog import find_model
 
-    model = corrector.find_model(args.model)
-    target = corrector.find_model(args.target) if args.target else None
-    if target is None:
-        try:
-            target = corrector.find_model(corrector.DEFAULT_TARGET)
-        except InputError:
-            so = "T5s write what EdiT5 makes of it" if args.size == "base" else "what needs a T5 is left out"
-            correct.say(f"no {corrector.DEFAULT_TARGET} here and no --target: {so}")
+    model, target = find_model(args.model), find_target(args)
     import torch
 
     from edit_gec.modeling.tokenizer import Tokens
-    from edit_gec.speculative.target import trained_length
+    from edit_gec.performance.setup import Setup
 
     torch.set_num_threads(args.threads or os.cpu_count() or 1)
-    tokens = Tokens.load(target or model, 0)
-    if args.assistant and tokens.processor.serialized_model_proto() != (
-        Tokens.load(args.assistant, 0).processor.serialized_model_proto()
-    ):
-        raise InputError(f"{args.assistant}: its vocabulary is not the target's, whose tokens it should draft")
-    found = text.read_sentences(args.file) if args.file else text.OWN
-    longest = 120  # pieces: what every model reads at once, base size included; a target may want less
-    if target:
-        longest = min(longest, trained_length(target))
-    short = [sentence for sentence in found if 0 < len(tokens.ids(sentence)) <= longest]
-    if not short:
-        raise InputError(f"{args.file}: no sentence of 1 to {longest} pieces")
-    sentences = text.spread(short, args.sentences or SENTENCES[kind], lambda sentence: len(tokens.ids(sentence)))
     setup = Setup(
         model=str(model), target=str(target or ""), assistant=args.assistant or "",
         speculator=args.speculator or "", harper=args.harper or "", device=args.device, dtype=args.dtype,
         threads=torch.get_num_threads(),
     )  # fmt: skip
-    return setup, sentences
+    setup.check()
+    tokens = Tokens.load(target or model, 0)
+    if args.assistant and tokens.processor.serialized_model_proto() != (
+        Tokens.load(args.assistant, 0).processor.serialized_model_proto()
+    ):
+        raise InputError(f"{args.assistant}: its vocabulary is not the target's, whose tokens it should draft")
+    return setup, choose_sentences(args, tokens, target, args.sentences or SENTENCES[kind])
 
 
-def heading(args: argparse.Namespace, kind: str) -> dict[str, Any]:
+def find_target(args: argparse.Namespace) -> Path | None:
+    """The folder of the T5, ours if none is named; None where there is none."""
+    from edit_gec.catalog import DEFAULT_TARGET, find_model
+
+    if args.target:
+        return find_model(args.target)
+    try:
+        return find_model(DEFAULT_TARGET)
+    except ModelError:
+        so = "T5s write what EdiT5 makes of it" if args.size == "base" else "what needs a T5 is left out"
+        correct.say(f"no {DEFAULT_TARGET} here and no --target: {so}")
+        return None
+
+
+def choose_sentences(args: argparse.Namespace, tokens: Tokens, target: Path | None, count: int) -> list[str]:
+    """Sentences that every model reads at once, spread over lengths. Raises InputError when there are none."""
+    from edit_gec.performance import sentences
+    from edit_gec.speculative.target import trained_length
+
+    longest = min(LONGEST, trained_length(target)) if target else LONGEST
+    found = sentences.read_sentences(args.file) if args.file else sentences.OWN
+    pieces = {sentence: len(tokens.ids(sentence)) for sentence in found}
+    short = [sentence for sentence in found if 0 < pieces[sentence] <= longest]
+    if not short:
+        raise InputError(f"{args.file}: no sentence of 1 to {longest} pieces")
+    return sentences.spread_lengths(short, count, pieces.__getitem__)
+
+
+def heading(args: argparse.Namespace, kind: str, sentences: list[str]) -> dict[str, Any]:
     """What stands at the top of every result."""
-    from edit_gec import machine
+    from edit_gec.performance import machine
+    from edit_gec.performance.sentences import digest
 
     # Names of files, not where they lie on this machine.
     words = ["edit-gec", *(Path(word).name if os.path.isabs(word) else word for word in sys.argv[1:])]
@@ -203,40 +245,21 @@ def heading(args: argparse.Namespace, kind: str) -> dict[str, Any]:
         "dtype": args.dtype,
         "threads": args.threads or os.cpu_count() or 1,
         "repeats": args.repeats,
+        "text": digest(sentences),
+        "sentences": len(sentences),
     }
 
 
-def place(args: argparse.Namespace, result: dict[str, Any], name: str) -> Path:
-    """Where a result is written."""
-    return Path(args.out) / str(result["machine"]["name"]) / f"{args.name or name}.json"
+def write(args: argparse.Namespace, result: dict[str, Any], name: str) -> Path:
+    """Write the result; returns where."""
+    from edit_gec.performance.results import write_result
+
+    path = Path(args.out) / str(result["machine"]["name"]) / f"{args.name or name}.json"
+    write_result(path, result)
+    return path
 
 
-def pareto(args: argparse.Namespace) -> int:
-    """Speed against quality, as a picture beside the result."""
-    from edit_gec.benching import plots, quality, results
-
-    if not args.quality:
-        raise InputError("--pareto needs --quality SYSTEM=FILE for each system to show")
-    result = results.read(args.pareto)
-    found, metric = quality.read(args.quality, result["systems"])
-    for path in plots.pareto(result, found, metric, Path(args.pareto)):
+def say_written(*paths: Path) -> None:
+    """Name the files on standard error."""
+    for path in paths:
         correct.say(f"wrote {path}")
-    return 0
-
-
-def speculation(args: argparse.Namespace) -> int:
-    """Drafters, measured against the theory."""
-    from edit_gec.benching import plots, results, speculate, text
-
-    setup, sentences = prepare(args, "speculation")
-    if not setup.target:
-        raise InputError("bench --speculation verifies drafts: name a T5 with --target")
-    learn = text.read_sentences(args.learn) if args.learn else []
-    figures = speculate.measure(setup, sentences, learn=learn, repeats=args.repeats, say=correct.say)
-    new = {**heading(args, "speculation"), "text": text.digest(sentences), "sentences": len(sentences), **figures}
-    path = place(args, new, "speculation")
-    results.write(path, new)
-    for written in [path, *plots.speculation(new, path)]:
-        correct.say(f"wrote {written}")
-    correct.out(speculate.tables(new))
-    return 0

@@ -17,11 +17,11 @@ import os
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
+from edit_gec.catalog import fingerprint
 from edit_gec.cli import correct
-from edit_gec.errors import InputError
+from edit_gec.errors import DeviceError, InputError
 
 SIZE = 2_000_000  # bytes of a unit: some 20,000 sentences, a minute on one core
 
@@ -121,7 +121,7 @@ def _work(args: Any, job: Any, units: Any, options: dict[str, Any], on_result: A
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments of Corrector.load. Raises InputError for a model that is not there."""
     from edit_gec import config
-    from edit_gec.corrector import find_model
+    from edit_gec.catalog import find_model
 
     return {
         "model": str(find_model(args.model).resolve()),
@@ -144,19 +144,9 @@ def _settings(args: argparse.Namespace, options: dict[str, Any]) -> dict[str, An
         **{name: getattr(args, name) for name in same},
         "types": not args.no_types,
         "dictionary": hashlib.sha256(words).hexdigest()[:16],
-        "model": _checksum(options["model"]),
-        "target": options["target"] and _checksum(options["target"]),
+        "model": fingerprint(options["model"]),
+        "target": options["target"] and fingerprint(options["target"]),
     }
-
-
-def _checksum(folder: str) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(Path(folder).iterdir()):
-        if path.suffix in (".json", ".safetensors", ".model"):
-            with open(path, "rb") as file:
-                while block := file.read(2**20):
-                    digest.update(block)
-    return digest.hexdigest()[:16]
 
 
 def _cores() -> int:
@@ -170,5 +160,5 @@ def _devices(device: str) -> list[str]:
     import torch
 
     if not torch.cuda.is_available():
-        raise InputError("device cuda: this torch sees no GPU; leave --device out to use the CPU")
+        raise DeviceError("device cuda: this torch sees no GPU; leave --device out to use the CPU")
     return [f"cuda:{n}" for n in range(torch.cuda.device_count())]

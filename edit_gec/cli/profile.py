@@ -5,25 +5,19 @@
     edit-gec profile --model edit5-mini --file sentences.txt      what the shipped model does with these sentences
 
 Writes profiles/MACHINE/NAME.json and pictures beside it, a Chrome trace of each system to profiles/traces/, and prints
-the table. The work is done in `edit_gec.measuring`.
+the table. The work is done in `edit_gec.performance`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from edit_gec import machine
 from edit_gec.errors import InputError
-from edit_gec.text import files
 
 if TYPE_CHECKING:
-    from edit_gec.measuring.replay import Text
-    from edit_gec.measuring.systems import Settings
+    from edit_gec.performance.sentences import Text
 
 PRESETS = ("edit5-base", "t5-base")
 
@@ -53,20 +47,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, write the files, print the table."""
-    from edit_gec.cli import correct
-    from edit_gec.measuring import table
-    from edit_gec.measuring.systems import Settings
+    for name in ("warm_up", "repeats", "traced", "threads"):
+        if getattr(args, name) is not None and getattr(args, name) < 1:
+            raise InputError(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 1 or more")
+    texts = read_texts(args)
+    import torch
 
-    for name, least in (("warm_up", 1), ("repeats", 1), ("traced", 1), ("threads", 1)):
-        if getattr(args, name) is not None and getattr(args, name) < least:
-            raise InputError(f"--{name.replace('_', '-')} {getattr(args, name)}: {least} or more is wanted")
-    presets = tuple(args.preset.split(",")) if args.preset else () if args.model else PRESETS
-    settings = Settings(tuple(args.system), presets, tuple(args.model), args.device, args.dtype, args.mode)
-    profile, written = measure(
-        settings, read_texts(args), out=Path(args.out), name=args.name, threads=args.threads,
-        warm_up=args.warm_up, repeats=args.repeats, traced=args.traced,
-    )  # fmt: skip
-    correct.out(table.table(profile))
+    from edit_gec.cli import correct
+    from edit_gec.performance.setup import Setup
+    from edit_gec.performance.stage_profile import Profiling
+    from edit_gec.performance.stage_table import format_profile
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    names = tuple(args.model) or (tuple(args.preset.split(",")) if args.preset else PRESETS)
+    how = {"device": args.device, "dtype": args.dtype, "mode": args.mode, "threads": torch.get_num_threads()}
+    setup = Setup.of_models(names, **how) if args.model else Setup.of_presets(names, **how)
+    counts = {"warm_up": args.warm_up, "repeats": args.repeats, "traced": args.traced}
+    profile, written = Profiling(setup, texts, tuple(args.system), names, **counts).write(Path(args.out), args.name)
+    correct.out(format_profile(profile))
     for path in written:
         correct.say(f"wrote {path}")
     return 0
@@ -74,81 +73,14 @@ def run(args: argparse.Namespace) -> int:
 
 def read_texts(args: argparse.Namespace) -> list[Text]:
     """The sentences that were asked for. Raises InputError when there are none."""
-    from edit_gec.measuring.replay import CASE_STUDY, Text
+    from edit_gec.performance import sentences
 
-    if args.file is None and args.text is None:
-        if args.corrected is not None:
-            raise InputError("--corrected is what --text becomes: give --text too")
-        return [CASE_STUDY]
-    if args.file is None:
-        lines = [args.text if args.corrected is None else f"{args.text}\t{args.corrected}"]
-    else:
-        lines = files.read(args.file).text.splitlines()
-    texts = [Text(*line.split("\t")[:2]) for line in lines if line.strip()]
-    if not texts:
-        raise InputError(f"{args.file or '--text'}: no sentence to profile; one on each line is wanted")
-    return texts
-
-
-def measure(
-    settings: Settings,
-    texts: list[Text],
-    *,
-    out: Path,
-    name: str | None = None,
-    threads: int | None = None,
-    warm_up: int = 2,
-    repeats: int = 20,
-    traced: int = 2,
-) -> tuple[dict[str, Any], list[Path]]:
-    """Measure, write result, pictures and traces under `out`; returns the profile as plain values, and the files."""
-    import torch
-
-    from edit_gec.measuring import clock, pictures, roofline, summary, systems
-    from edit_gec.measuring import traced as profiler
-
-    if threads:
-        torch.set_num_threads(threads)
-    models = systems.load(settings)
-    chosen = systems.build(models, settings.systems, texts)
-    sources = [text.source for text in texts]
-    where = {**machine.describe(settings.device), "threads": torch.get_num_threads()}
-    stem = out / where["name"] / (name or machine.slug("-".join((*models.names, settings.dtype, settings.mode))))
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    runs = clock.measure(chosen, sources, warm_up=warm_up, repeats=repeats, device=settings.device)
-    written, described = [], {}
-    limits = roofline.machine(settings.device, settings.dtype)
-    for system in chosen:
-        written.append(out / "traces" / where["name"] / f"{stem.name}-{system.name}.json.gz")
-        trace = profiler.trace(system, sources, runs=traced, device=settings.device, file=written[-1])
-        work = {} if settings.mode != "eager" else roofline.count(system, sources)
-        described[system.name] = summary.describe(runs[system.name], trace, work, limits, len(texts))
-    profile = {
-        "kind": "profile",
-        "date": time.strftime("%Y-%m-%d"),
-        "machine": where,
-        "settings": {
-            **asdict(settings), "models": models.names, "texts": len(texts), "warm_up": warm_up, "repeats": repeats,
-            "traced": traced, "replayed": replayed(texts) if models.random else None,
-        },
-        "limits": {"gb_per_s": limits.bytes_per_s / 1e9, "gflop_per_s": limits.flops_per_s / 1e9},
-        "systems": described,
-        "reduction": summary.reductions(described),
-    }  # fmt: skip
-    written += pictures.draw(profile, {name: each.typical() for name, each in runs.items()}, stem)
-    written.append(stem.with_suffix(".json"))
-    partial = stem.with_suffix(".json.partial")
-    partial.write_text(json.dumps(profile, indent=1) + "\n", encoding="utf-8")
-    partial.replace(written[-1])
-    return profile, written
-
-
-def replayed(texts: list[Text]) -> str:
-    """What random weights were made to write, in words."""
-    from edit_gec.measuring.replay import CASE_STUDY
-
-    if texts == [CASE_STUDY]:
-        return (
-            "random weights write the case study's tokens: 27 of T5, 10 of EdiT5 (<extra_id_1> I was <extra_id_6> ...)"
-        )
-    return "random weights write the corrections that were given"
+    if args.file is not None:
+        return sentences.read_texts(args.file)
+    if args.text is not None:
+        if not args.text.strip():
+            raise InputError("--text: no sentence to profile")
+        return [sentences.parse_text(args.text if args.corrected is None else f"{args.text}\t{args.corrected}")]
+    if args.corrected is not None:
+        raise InputError("--corrected is what --text becomes: give --text too")
+    return [sentences.CASE_STUDY]

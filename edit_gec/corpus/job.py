@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from edit_gec.corpus import lines, tables
 from edit_gec.corpus.records import Bad, BrokenError, Chunk, Columns, Unit
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, WriteError
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Correction, Found, Window
@@ -36,10 +36,6 @@ PARTIAL = ".partial"
 JOB = "__job__"  # a folder that readers of data sets leave out
 TABLES = ("parquet", "saved", "hub")
 Watch = Callable[[Chunk], Iterable[Chunk]]
-
-
-class WriteError(InputError):
-    """The output cannot be written; what is there is whole."""
 
 
 @dataclass
@@ -156,9 +152,9 @@ class Job:
         corrections = once.finish(texts, windows, found)
         if not self.types or not any(correction.edits for correction in corrections):
             return [(correction, correction.edits) for correction in corrections]
-        from edit_gec.annotation.explain import explain, forgetting
+        from edit_gec.annotation.explain import explain, spacy_memory_zone
 
-        with forgetting():
+        with spacy_memory_zone():
             return [(correction, explain(correction.text, correction.edits)) for correction in corrections]
 
     def _set_aside(self, unit: Unit, bad: list[Bad]) -> None:
@@ -209,7 +205,7 @@ def _each(function: Callable[[Sequence[A]], list[B]], rows: Sequence[A]) -> tupl
     """function(rows), or where that fails row by row: the results there are, and for each row why it has none."""
     try:
         return function(rows), [None] * len(rows)
-    except (OSError, MemoryError, InputError, ModuleNotFoundError):
+    except (OSError, MemoryError, EditGecError, ModuleNotFoundError):
         raise
     except Exception:
         results: list[B] = []

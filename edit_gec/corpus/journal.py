@@ -19,9 +19,9 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from edit_gec.corpus.job import JOB, WriteError, leftovers, set_aside_path, whole
+from edit_gec.corpus.job import JOB, leftovers, set_aside_path, whole
 from edit_gec.corpus.partition import Plan, as_json, from_json
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, WriteError
 
 
 class Journal:

@@ -20,7 +20,7 @@ from typing import Any
 
 from edit_gec.corpus.job import Job, Work
 from edit_gec.corpus.records import Bad, Chunk, Unit
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 
 CAREFUL = 2  # after so many lost workers a unit is done a row at a time
 FATAL = 2  # so many workers that died at a row
@@ -159,7 +159,7 @@ def _work(pipe: Connection, job: Job, options: dict[str, Any], remember: int) ->
             pipe.send(("done", job.save(task.unit, _counted(works, pipe), once)))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         os._exit(1)  # the driver is gone
-    except InputError as error:
+    except EditGecError as error:
         with contextlib.suppress(OSError):
             pipe.send(("refused", str(error)))
     except MemoryError:

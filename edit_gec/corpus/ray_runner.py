@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.corpus import local_runner
-from edit_gec.corpus.job import JOB, Job, WriteError
+from edit_gec.corpus.job import JOB, Job
 from edit_gec.corpus.records import Unit
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError, WriteError
 from edit_gec.runtime.dedup import REMEMBERED, Once
 
 BLOCKS = 2000  # of the list of units; one block is one task
@@ -52,7 +52,7 @@ def _stage(work: Callable[[Any, Row], Row]) -> Callable[[Any, Row], Row]:
             return row
         try:
             return work(self, row)
-        except InputError as error:
+        except EditGecError as error:
             return {**row, "works": b"", "refused": str(error)}
         except Exception:
             return {**row, "works": b"", "failed": traceback.format_exc()}
@@ -214,9 +214,9 @@ def _knock(address: str | None) -> None:
         socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=10).close()
 
 
-def _input_error(error: BaseException | None) -> InputError | None:
+def _input_error(error: BaseException | None) -> EditGecError | None:
     """The error of ours that Ray has wrapped, maybe more than once."""
-    while error is not None and not isinstance(error, InputError):
+    while error is not None and not isinstance(error, EditGecError):
         error = getattr(error, "cause", None) or error.__cause__
     return error
 

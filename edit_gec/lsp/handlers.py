@@ -7,7 +7,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError
 from edit_gec.lsp import actions as answers
 from edit_gec.lsp.documents import Documents
 from edit_gec.lsp.server import Server
@@ -101,7 +101,7 @@ def _remember(ls: Server, how: Callable[[], None]) -> None:
     """Keep something in mind, and show all documents without it."""
     try:
         how()
-    except InputError as error:
+    except EditGecError as error:
         ls.told.discard(str(error))  # every attempt is answered
         ls.tell(error)
     for document in ls.documents():

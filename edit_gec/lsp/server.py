@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from edit_gec.cli.correct import version
 from edit_gec.config import Settings
 from edit_gec.corrector import mentions, surest
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.lsp import actions
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import Options
@@ -31,6 +30,7 @@ from edit_gec.server.languagetool import placed
 from edit_gec.text import language_id
 from edit_gec.text.annotated import NOWHERE, Annotated
 from edit_gec.text.prose import prose
+from edit_gec.version import version
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -72,7 +72,7 @@ class Server(LanguageServer):
         found = self.workspace.get_text_document(uri)
         return found if isinstance(found, Document) and found.version is not None else None
 
-    def tell(self, error: InputError) -> None:
+    def tell(self, error: EditGecError) -> None:
         """Show an error, once."""
         if str(error) not in self.told:
             self.told.add(str(error))
@@ -95,7 +95,7 @@ class Server(LanguageServer):
             await asyncio.sleep(delay)
             assert self.checker is not None
             await self._mark(await asyncio.shield(self.checker), document)
-        except InputError as error:
+        except EditGecError as error:
             self.tell(error)
         except Exception as error:
             log.exception("checking %s failed", document.uri)
@@ -153,7 +153,7 @@ class Server(LanguageServer):
         """The settings of the project that a document is in; wrong ones are told, and as if there were none."""
         try:
             return self.memory.project(document.path or "")
-        except InputError as error:
+        except EditGecError as error:
             self.tell(error)
             return Settings()
 
@@ -174,7 +174,7 @@ class Server(LanguageServer):
         """Take over what the editor sets, and check anew."""
         try:
             self.options = self.options.update(given)
-        except InputError as error:
+        except EditGecError as error:
             self.tell(error)
         for document in self.documents():
             self.schedule(document, 0)

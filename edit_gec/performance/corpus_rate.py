@@ -25,8 +25,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from edit_gec import machine
 from edit_gec.errors import InputError
+from edit_gec.performance import machine
 
 PACKAGES = ("torch", "sentencepiece", "numpy", "pyarrow", "errant", "spacy")
 

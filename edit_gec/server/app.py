@@ -25,9 +25,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-from edit_gec.cli.correct import version
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.runtime.async_corrector import Checked, Checker, Stages
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
@@ -35,6 +34,7 @@ from edit_gec.server import languagetool, schema
 from edit_gec.server.middleware import Guard, Limits, note, refusal
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit
+from edit_gec.version import version
 
 PICKY = 0.5  # level=picky lowers the confidence that a drafted edit needs to this part of it
 SILENT = 0.5  # language=auto: a text that is less surely English is left alone
@@ -74,7 +74,7 @@ def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None
     for path, (name, kind) in FILES.items():
         app.add_api_route(path, partial(_file, (PAGE / name).read_bytes(), kind), include_in_schema=False)
     app.add_exception_handler(Busy, _busy)
-    app.add_exception_handler(InputError, _bad_request)
+    app.add_exception_handler(EditGecError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_middleware(Guard, limits=limits, metrics=metrics)

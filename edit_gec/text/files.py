@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, WriteError
 from edit_gec.text import formats
 
 SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "site-packages"))  # hidden ones are skipped anyway
@@ -34,10 +34,6 @@ _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the o
 }
 
 Stamp = tuple[int, int, int]  # inode, size, time of change: whether a file is still the one that was read
-
-
-class WriteError(InputError):
-    """A file that could not be replaced; it is as it was."""
 
 
 class BinaryFileError(InputError):

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from edit_gec.annotation.errant_edits import load_extractor
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import (
     CASE,
@@ -38,11 +39,12 @@ from edit_gec.editing.confidence import (
 )
 from edit_gec.editing.decode import Options
 from edit_gec.errors import InputError
-from edit_gec.evaluation import evaluate, projection
-from edit_gec.evaluation.calibration import fit, near
-from edit_gec.evaluation.datasets import TestSet, find
+from edit_gec.evaluation import projection
+from edit_gec.evaluation.calibration import changes_of_edit, fit_logistic
+from edit_gec.evaluation.datasets import TestSet, find_test_sets
 from edit_gec.evaluation.systems import Change, Output
 from edit_gec.modeling.checkpoint import read_config
+from edit_gec.text.detokenize import detokenize, splits_hyphens
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
 STEPS = [float(step) for step in np.arange(0.02, 0.98, 0.02)]  # thresholds that are tried
@@ -128,17 +130,17 @@ def collect(model: Path, keep_bias: float, learners: TestSet, clean: TestSet) ->
 def collect_learners(corrector: Corrector, seen: Sequence[Evidence], test: TestSet) -> Sample:
     """Every edit of an ERRANT set, right or wrong against the annotator that agrees most."""
     tokens = [line.split() for line in test.lines]
-    split = projection.hyphens_split(tokens)
-    raws = [projection.detokenise(t, split) for t in tokens]
+    split = splits_hyphens(tokens)
+    raws = [detokenize(t, split) for t in tokens]
     outputs = correct_all(corrector, [raw.text for raw in raws])
-    targets = [projection.project(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
-    found = evaluate.extractor(None).extract(tokens, targets)
+    targets = [projection.project_to_tokens(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
+    found = load_extractor(None).extract(tokens, targets)
     edits = []
     for n, (raw, output, mine, reference) in enumerate(zip(raws, outputs, found, test.m2, strict=True)):
         golds = [{(e.start, e.end, e.correction) for e in gold} for gold in reference.annotators.values()]
         gold = max(golds, key=lambda gold: sum((e.start, e.end, e.correction) in gold for e in mine), default=set())
         for e in mine:
-            parts = tuple(seen[int(c.confidence) - 1] for c in near(raw, output.changes, e))
+            parts = tuple(seen[int(c.confidence) - 1] for c in changes_of_edit(raw, output.changes, e))
             if parts:
                 edits.append(Edit(n, parts, (e.start, e.end, e.correction) in gold))
     expected = {n: min(map(len, s.annotators.values())) for n, s in enumerate(test.m2) if s.annotators}
@@ -183,7 +185,7 @@ def fit_scale(edits: Sequence[Edit]) -> Scale:
     while True:
         columns = [*slopes, *range(3, rows.shape[1])]
         weights = np.zeros(rows.shape[1])
-        weights[columns] = fit(rows[:, columns].tolist(), right)
+        weights[columns] = fit_logistic(rows[:, columns].tolist(), right)
         if min(weights[slopes], default=0.0) >= 0:
             break
         slopes.remove(min(slopes, key=weights.__getitem__))  # without the worst of them
@@ -329,8 +331,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--rate", type=float, default=2.0, choices=RATES, help="clean sentences changed, per cent (default: 2)")
     add("--write", action="store_true", help="write the best thresholds for --rate into the model folder")
     args = parser.parse_args(argv)
-    learners = first_sentences(find(args.learners, args.data)[0], args.limit)
-    clean = first_sentences(find(args.clean, args.data)[0], args.limit)
+    learners = first_sentences(find_test_sets(args.learners, args.data)[0], args.limit)
+    clean = first_sentences(find_test_sets(args.clean, args.data)[0], args.limit)
     fits = []
     for keep_bias in args.keep_bias:
         fits.append(calibrate(args.model, keep_bias, learners, clean))

@@ -214,12 +214,12 @@ def measure(model: Path, root: Path, run: str, watts: float) -> dict[str, str]:
     from edit_gec.evaluation import checklist, systems
 
     name, results = model.resolve().name, root / "profiles" / "score"
-    who = ":".join(systems.identity(str(model), None).split(":")[:2])
+    who = ":".join(systems.identify_model(str(model), None).split(":")[:2])
     rows = read_rows(results / f"{name}.json", who)
     everything = results / f"{name}-all.json"
     confidences = read_rows(everything, who) if everything.exists() else rows
     lists = [root / "tests" / "robustness" / file for file in LISTS]
-    cases = checklist.as_data([checklist.judge(path, "edit-gec", str(model)) for path in lists])
+    cases = checklist.to_data([checklist.run_checklist(path, "edit-gec", str(model)) for path in lists])
     (results / f"{name}-cases.json").write_text(
         json.dumps(cases, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )

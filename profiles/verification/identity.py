@@ -22,12 +22,12 @@ from typing import Any
 
 import torch
 
-from edit_gec import machine
-from edit_gec.benching.setup import Setup, load_target
-from edit_gec.benching.speculate import drafters
-from edit_gec.benching.text import read_sentences
-from edit_gec.corrector import find_model
+from edit_gec.catalog import find_model
 from edit_gec.editing.decode import read_options
+from edit_gec.performance import machine
+from edit_gec.performance.sentences import read_sentences
+from edit_gec.performance.setup import Setup, load_target
+from edit_gec.performance.speculation import list_drafters
 from edit_gec.speculative.decode import verify
 from edit_gec.speculative.drafters import SharedEdiT5
 from edit_gec.speculative.exactness import flips, summary
@@ -52,7 +52,7 @@ def table(result: dict[str, Any]) -> str:
              "| draft = output | gain |", "|---|---:|---:|---|---:|---:|---:|---:|---:|"]  # fmt: skip
     for r in result["rows"]:
         s = r["statistics"]
-        passes = f"{s['passes_mean']:.2f} / {s['passes_p50']:g} / {s['passes_p95']}"
+        passes = f"{s['passes_mean']:.2f} / {s['passes_p50']:g} / {s['passes_p95']:g}"
         rates = f"{s['tokens_per_pass']:.2f} | {s['alpha']:.3f} | {s['one_pass_rate']:.2f}"
         lines += [
             f"| {r['drafter']} | {r['batch']} | {r['identical']} of {r['sentences']} | {passes} | {rates} "
@@ -83,7 +83,7 @@ def main() -> None:
     setup = Setup(model, target_folder, **given, dtype=args.dtype, threads=threads)
     target = load_target(setup)
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
-    makers, skipped = drafters(setup, target, learn)
+    makers, skipped = list_drafters(setup, target, learn)
     if (shared := target.edit5) is not None:
         options = read_options(Path(model), **target.thresholds_for(2))
         makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, target.tokens, options), ())

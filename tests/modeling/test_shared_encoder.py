@@ -14,12 +14,12 @@ from conftest import SLOTS
 from edit_gec.corrector import Corrector
 from edit_gec.editing.decode import Options
 from edit_gec.errors import InputError
-from edit_gec.measuring.systems import Settings, load
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.quantization import packed, unpacked
 from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.performance.setup import Pair, Setup
 from edit_gec.speculative.decode import verify
 from edit_gec.speculative.drafters import Follow, edit5_drafter, edit5_writer
 from edit_gec.speculative.target import Target
@@ -173,6 +173,5 @@ def test_encoders_that_are_gone_or_changed(folders: tuple[Path, Path], make_mode
 def test_the_profile_measures_one_encoder(folders: tuple[Path, Path]) -> None:
     """As the product does, whichever of the two is named first."""
     for names in (folders, folders[::-1]):
-        loaded = load(Settings(models=tuple(map(str, names))))
-        assert loaded.corrector is not None and loaded.target is not None
-        assert loaded.target.edit5 is loaded.corrector.model
+        pair = Pair(Setup.of_models(tuple(map(str, names))))
+        assert pair.target.edit5 is pair.corrector.model

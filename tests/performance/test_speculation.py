@@ -10,11 +10,11 @@ import pytest
 import torch
 from support.tiny_t5 import pairs, trained_target
 
-from edit_gec.benching import plots, speculate
-from edit_gec.benching.setup import Setup
 from edit_gec.cli.main import main
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import FILE
+from edit_gec.performance import plots, speculation
+from edit_gec.performance.setup import Setup
 from edit_gec.speculative.mlp_speculator import Speculator
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def given(tokens: Tokens, model_folder: Path, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="module")
 def result(given: Setup) -> dict[str, Any]:
-    figures = speculate.measure(given, SENTENCES, learn=[right for _, right in pairs(40, 3)], repeats=1)
+    figures = speculation.measure_speculation(given, SENTENCES, learn=[right for _, right in pairs(40, 3)], repeats=1)
     heading = {"kind": "speculation", "size": "shipped", "dtype": "float32", "threads": 1, "date": "2026-01-01"}
     return {**heading, "machine": {"name": "some-machine"}, **figures}
 
@@ -49,7 +49,7 @@ def rows(result: dict[str, Any], drafter: str, temperature: int = 0) -> list[dic
 
 
 def test_no_drafter_changes_a_token(result: dict[str, Any]) -> None:
-    assert {r["drafter"] for r in result["rows"]} == set(speculate.DRAFTERS) - SHARED
+    assert {r["drafter"] for r in result["rows"]} == set(speculation.DRAFTERS) - SHARED
     assert set(result["skipped"]) == SHARED, "the target has an encoder of its own"
     for row in result["rows"]:
         sampled = row["drafter"] == "small t5" and row["temperature"] == 1
@@ -82,11 +82,11 @@ def test_copies_are_found_again(result: dict[str, Any]) -> None:
 
 
 def test_tables_and_pictures(result: dict[str, Any], tmp_path: Path) -> None:
-    made = speculate.tables(json.loads(json.dumps(result)))
-    for name in set(speculate.DRAFTERS) - set(result["skipped"]):
+    made = speculation.format_speculation(json.loads(json.dumps(result)))
+    for name in set(speculation.DRAFTERS) - set(result["skipped"]):
         assert f"| {name} | 0 |" in made and f"| {name} | 1 |" in made
     assert "NO" not in made and "| none | 0 |" in made and "| passes a sentence, T = 0 |" in made
-    (path,) = plots.speculation(result, tmp_path / "speculation.json")
+    (path,) = plots.plot_speculation(result, tmp_path / "speculation.json")
     assert path.read_bytes().startswith(b"\x89PNG")
 
 

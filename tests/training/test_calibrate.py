@@ -15,7 +15,7 @@ from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import DELETED, INSERTED, REPLACED, SPELLING, UNKNOWN, Evidence, Scale, together
 from edit_gec.editing.decode import read_options
 from edit_gec.errors import InputError
-from edit_gec.evaluation.datasets import find
+from edit_gec.evaluation.datasets import find_test_sets
 from edit_gec.training.calibrate import (
     FOLDS,
     LEAST_SLOPE,
@@ -135,8 +135,8 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_the_evidence_is_that_of_the_products_confidence(model_folder: Path, data: Path) -> None:
-    clean = find("clean", data)[0]
-    _, sample = collect(model_folder, 0.0, find("wi-3k", data)[0], clean)
+    clean = find_test_sets("clean", data)[0]
+    _, sample = collect(model_folder, 0.0, find_test_sets("wi-3k", data)[0], clean)
     corrector = Corrector.load(model_folder, min_confidence=0.0)
     corrections = corrector.correct_batch(clean.lines, lines=True, markup=False)
     options = read_options(model_folder, min_confidence=0.0)
@@ -160,7 +160,7 @@ def test_a_folder_gets_what_was_fitted(
     samples = draw_sample(TRUE, 7, 100), draw_clean(8, 100)
     monkeypatch.setattr("edit_gec.training.calibrate.collect", lambda *_: samples)
     assert main(options) == 0
-    fit = calibrate(folder, -0.5, find("wi-3k", data)[0], find("clean", data)[0])
+    fit = calibrate(folder, -0.5, find_test_sets("wi-3k", data)[0], find_test_sets("clean", data)[0])
     assert capsys.readouterr().out == fit.report()
     written = read_options(folder)
     assert (written.keep_bias, written.reread) == (-0.5, 0.8) and written.stays_slope == fit.scale.stays_slope > 0

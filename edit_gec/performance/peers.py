@@ -1,0 +1,245 @@
+"""What people would use instead: `transformers` generate, CTranslate2, Harper. All get the same text and pieces.
+
+Each builder returns a function from sentences to corrected sentences. Peers read the checkpoint that our target reads:
+a Hugging Face T5 folder, converted for CTranslate2 by `convert_target`. All pieces come from the same SentencePiece
+model, so differences between tokenizers are not measured.
+
+A peer writes at most as many tokens as the longest output in its batch may have, and each row is cut off where our
+target is (Target.limit): where one writes without end, they write the same.
+
+Replayed streams (weights that were never trained, setup.py): `transformers` gets each token forced by a logits
+processor after all its work is done; CTranslate2 has no such hook and writes as many tokens as the streams of the
+batch have on average.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from edit_gec.errors import InputError
+from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
+from edit_gec.performance.sentences import OWN
+from edit_gec.performance.setup import Setup, tensor_type
+
+Run = Callable[[Sequence[str]], list[str]]
+LOOKUP_TOKENS = 10  # transformers' own default
+PRECISIONS = ("float32", "int8")
+
+
+def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) -> Run:
+    """`generate`: greedy, or with an assistant, or with prompt lookup (these two take one sentence at a time)."""
+    import torch
+
+    dtype = tensor_type(setup.dtype)
+    tokens, model = Tokens.load(setup.target, 0), load_hugging_face(setup.target, dtype=dtype).to(setup.device)
+    options: dict[str, Any] = {"do_sample": False}
+    if assisted:
+        options["assistant_model"] = load_hugging_face(setup.assistant, dtype=dtype).to(setup.device)
+    if lookup:
+        options["prompt_lookup_num_tokens"] = LOOKUP_TOKENS
+    streams = setup.streams_of("target")
+    first = [setup.sentinel] if setup.sentinel else []
+
+    def run(sentences: Sequence[str]) -> list[str]:
+        rows = [[*first, *tokens.ids((setup.prefix or "") + sentence), EOS] for sentence in sentences]
+        width = max(map(len, rows))
+        ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=setup.device)
+        limits = output_limits(tokens, sentences, setup.max_length)
+        given = {**options, "max_new_tokens": max(limits)}
+        if streams is not None:
+            given["logits_processor"] = [force_streams([streams.of(sentence).output for sentence in sentences])]
+        written = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), **given)
+        return cut_outputs([output[1:] for output in written.tolist()], limits, tokens)  # <pad> comes first
+
+    return run
+
+
+def output_limits(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:
+    """Tokens that each output may have."""
+    from edit_gec.speculative.target import output_limit
+
+    return [output_limit(len(tokens.ids(sentence)), max_length) for sentence in sentences]
+
+
+def cut_outputs(outputs: Sequence[Sequence[int]], limits: Sequence[int], tokens: Tokens) -> list[str]:
+    """Texts of outputs, none longer than its limit."""
+    pairs = zip(outputs, limits, strict=True)
+    return [tokens.decode(output[:limit]).removeprefix(" ") for output, limit in pairs]
+
+
+def load_hugging_face(folder: str | Path, **options: Any) -> Any:
+    """A T5 of `transformers` in evaluation mode, loaded without its talk."""
+    from transformers import T5ForConditionalGeneration, utils
+
+    logging: Any = utils.logging
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    model: Any = T5ForConditionalGeneration
+    return model.from_pretrained(folder, **options).eval()
+
+
+def force_streams(streams: Sequence[Sequence[int]]) -> Callable[[Any, Any], Any]:
+    """A logits processor that leaves only the next token of each row's stream; </s> when the stream has ended."""
+    import torch
+
+    def force(input_ids: Any, scores: Any) -> Any:
+        position = input_ids.shape[1] - 1  # <pad> comes first
+        forced = [stream[position] if position < len(stream) else EOS for stream in streams]
+        only = torch.full_like(scores, -torch.inf)
+        only[range(len(forced)), forced] = 0.0
+        return only
+
+    return force
+
+
+# ---------------------------------------------------------------- CTranslate2
+
+
+def run_ctranslate2(setup: Setup, precision: str) -> Run:
+    """CTranslate2's greedy search on the converted checkpoint. `precision` is one of PRECISIONS.
+
+    All threads share a sentence's products; several sentences are shared out among translators of one thread each.
+    """
+    import ctranslate2 as library
+
+    @cache
+    def translator(inter: int) -> Any:
+        threads = {"inter_threads": inter, "intra_threads": setup.threads // inter}
+        kind = {"device": setup.device.split(":")[0], "compute_type": precision}
+        return library.Translator(setup.converted[precision], **kind, **threads)
+
+    tokens = Tokens.load(setup.target, 0)
+    streams = setup.streams_of("target")
+    name, number = tokens.processor.id_to_piece, tokens.processor.piece_to_id
+    # Its converter counts what stands behind the pieces upwards.
+    first = [f"<extra_id_{setup.sentinel - tokens.pieces}>"] if setup.sentinel else []
+
+    def run(sentences: Sequence[str]) -> list[str]:
+        rows = [[*first, *map(name, tokens.ids((setup.prefix or "") + sentence)), name(EOS)] for sentence in sentences]
+        limits = output_limits(tokens, sentences, setup.max_length)
+        options: dict[str, Any] = {"max_decoding_length": max(limits)}
+        if streams is not None:
+            steps = max(1, round(fmean(len(streams.of(sentence).output) for sentence in sentences)))
+            options.update(max_decoding_length=steps, min_decoding_length=steps)
+        inter = min(setup.threads, len(rows)) if setup.device == "cpu" else 1
+        options["max_batch_size"] = -(-len(rows) // inter)
+        results = translator(inter).translate_batch(rows, beam_size=1, **options)
+        return cut_outputs([[number(piece) for piece in result.hypotheses[0]] for result in results], limits, tokens)
+
+    return run
+
+
+def convert_target(target: str | Path, folder: str | Path, precision: str) -> None:
+    """Convert a Hugging Face T5 folder for CTranslate2, with the vocabulary of its spiece.model.
+
+    Its own converter expects a tokenizer of `transformers`. All it takes from it are names of pieces, given here.
+    """
+    import torch
+    from ctranslate2.converters.converter import Converter
+    from ctranslate2.converters.transformers import T5Loader
+
+    tokens = Tokens.load(target, 0)
+
+    class Names:
+        pad_token, eos_token, unk_token = map(tokens.processor.id_to_piece, (0, 1, 2))
+
+        def get_vocab(self) -> dict[str, int]:
+            return {tokens.processor.id_to_piece(n): n for n in range(tokens.pieces)}
+
+        def convert_ids_to_tokens(self, number: int) -> str:
+            return str(tokens.processor.id_to_piece(number))
+
+    class OfSentencePiece(Converter):  # type: ignore[misc]
+        def _load(self) -> Any:
+            with torch.no_grad():
+                return T5Loader()(load_hugging_face(target), Names())
+
+    OfSentencePiece().convert(str(folder), quantization=precision, force=True)
+
+
+# ---------------------------------------------------------------- Harper
+
+# JSON strings in and out, one a line; null for a linter that remembers nothing. The first suggestion of every lint is
+# applied; of two that meet, the first.
+HARPER = """
+import { createInterface } from "node:readline";
+import { Dialect, LocalLinter, SuggestionKind } from "harper.js";
+import { binary } from "harper.js/binary";
+let linter = new LocalLinter({ binary, dialect: Dialect.American });
+for await (const line of createInterface({ input: process.stdin })) {
+  const text = JSON.parse(line);
+  if (text === null) {
+    await linter.dispose();
+    linter = new LocalLinter({ binary, dialect: Dialect.American });
+    continue;
+  }
+  const lints = (await linter.lint(text, { language: "plaintext" }))
+    .filter((lint) => lint.suggestion_count() > 0)
+    .map((lint) => ({ start: lint.span().start, end: lint.span().end, fix: lint.suggestions()[0] }))
+    .sort((a, b) => a.start - b.start || a.end - b.end);
+  let out = "", at = 0;
+  for (const { start, end, fix } of lints) {
+    if (start < at) continue;
+    const extra = fix.get_replacement_text(), kind = fix.kind();
+    const old = text.slice(start, end);
+    const changed = kind === SuggestionKind.Remove ? "" : kind === SuggestionKind.InsertAfter ? old + extra : extra;
+    out += text.slice(at, start) + changed;
+    at = end;
+  }
+  process.stdout.write(JSON.stringify(out + text.slice(at)) + "\\n");
+}
+"""
+
+
+class Harper:
+    """Harper in a node process that stays until the stack closes: sentences go in and come back one by one.
+
+    A linter answers what it has seen before from memory, nine times as fast: `forget` gives the process a new one.
+    """
+
+    def __init__(self, setup: Setup, stack: ExitStack) -> None:
+        self.folder = setup.harper
+        self.process = subprocess.Popen(
+            ["node", "--input-type=module", "-e", HARPER],
+            cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+        )  # fmt: skip
+        stack.enter_context(self.process)  # which closes its pipes: it ends
+
+    def __call__(self, sentences: Sequence[str]) -> list[str]:
+        assert self.process.stdout is not None
+        corrected = []
+        for sentence in sentences:
+            self._say(sentence)
+            answer = self.process.stdout.readline()
+            if not answer:
+                status = self.process.wait()
+                raise InputError(f"Harper gave up (node's status {status}); is harper.js in {self.folder}?")
+            corrected.append(str(json.loads(answer)))
+        return corrected
+
+    def forget(self) -> None:
+        """A new linter, warmed up with sentences of our own."""
+        self._say(None)
+        self(OWN)
+
+    def _say(self, value: str | None) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(value) + "\n")
+        self.process.stdin.flush()
+
+
+def harper_is_missing(folder: str | None) -> str | None:
+    """Why Harper cannot run, None where it can: node, and harper.js in node_modules of the folder."""
+    if shutil.which("node") is None:
+        return "node is not installed"
+    if not (Path(folder or ".") / "node_modules" / "harper.js").is_dir():
+        return "harper.js is not installed there: npm install harper.js, and name the folder with --harper"
+    return None

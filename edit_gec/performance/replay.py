@@ -1,0 +1,264 @@
+"""Replay: models that compute all they would, and then write given tokens. Latency does not depend on the weights.
+
+    streams = record(corrector, target, sentences)        what a trained pair decides
+    replay_target(random_target, streams)                 a T5 that writes the tokens of the streams
+    replay_edit5(random_model, tokens, streams)           an EdiT5 that tags, points and inserts by their plans
+
+Both stand in for the model that they are given, in batches, in threads, under any drafter or verifier: a T5 chooses
+tokens in `Target.choose`, an EdiT5 in `tag`, `point` and `likeliest`; nothing else of the path is replaced. The price
+is a lookup by piece ids, and one scatter each for tags and points: some 10 us on a CPU.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from threading import local
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Tensor
+
+from edit_gec.editing.decode import kept_in_order
+from edit_gec.editing.insertion import MAX_INSERTION, open_slots
+from edit_gec.editing.plan import Plan, realize
+from edit_gec.editing.tags import choose_tags
+from edit_gec.errors import InputError
+from edit_gec.modeling.padding import pad
+from edit_gec.modeling.tagset import KEEP
+from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
+from edit_gec.performance.sentences import Text
+from edit_gec.speculative.target import Sampling, Target
+
+if TYPE_CHECKING:
+    from edit_gec.corrector import Corrector
+    from edit_gec.modeling.edit5 import EdiT5
+
+BONUS = 1e4  # the logit of what is to be chosen; fits in float16
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What is decided for one sentence: the target's tokens, </s> included, and the plan of EdiT5."""
+
+    output: tuple[int, ...]
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Streams by sentence."""
+
+    by_sentence: dict[str, Stream]
+
+    def of(self, sentence: str) -> Stream:
+        """The stream of a sentence. Raises InputError when there is none."""
+        try:
+            return self.by_sentence[sentence]
+        except KeyError:
+            raise InputError(f"replay: no stream was given for the sentence {sentence[:40]!r}") from None
+
+    def token(self, sentence: str, position: int) -> int:
+        """What the target writes there; </s> behind the end."""
+        output = self.of(sentence).output
+        return output[position] if position < len(output) else EOS
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[Text], tokens: Tokens) -> Streams:
+        """Streams that make of each text its correction. Raises InputError for a text without one, and for a plan that
+        no tags can express."""
+        streams = {}
+        for text in texts:
+            if text.corrected is None:
+                raise InputError(
+                    "random weights write nothing of use: say what they shall write with --corrected, or give "
+                    "--file lines with the sentence, a tab and its correction"
+                )
+            pieces = tokens.encode(text.source)
+            plan = text.plan(tokens)
+            left = Script.of(plan, pieces, tokens).plan
+            if realize(left, pieces, tokens) != realize(plan, pieces, tokens):
+                raise InputError(
+                    f"replay: no tags lead from {text.source[:40]!r} to its correction: of a doubled word one goes, "
+                    "and nothing comes in its place"
+                )
+            streams[text.source] = Stream((*tokens.ids(text.corrected), EOS), left)
+        return cls(streams)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Streams:
+        """What `write` wrote."""
+        entries = json.loads(Path(path).read_text(encoding="utf-8"))
+        return cls({sentence: _stream(**entry) for sentence, entry in entries.items()})
+
+    def write(self, path: str | Path) -> None:
+        """As JSON."""
+        entries = {sentence: asdict(stream) for sentence, stream in self.by_sentence.items()}
+        Path(path).write_text(json.dumps(entries), encoding="utf-8")
+
+
+def _stream(output: list[int], plan: Mapping[str, Any]) -> Stream:
+    insertions = tuple((k, tuple(ids)) for k, ids in plan["insertions"])
+    return Stream(tuple(output), Plan(plan["length"], tuple(plan["order"]), insertions))
+
+
+def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
+    """What a trained pair decides for each sentence in one pass; without a target, a T5 that writes EdiT5's text."""
+    tokens = corrector.tokens
+    pieces = [tokens.encode(sentence) for sentence in sentences]
+    plans = [Script.of(corrector.predict([each])[0].plan, each, tokens).plan for each in pieces]
+    if target is None:
+        written = [realize(*each, tokens) for each in zip(plans, pieces, strict=True)]
+        outputs = [[*tokens.ids(text), EOS] for text in written]
+    else:
+        outputs = target.generate(sentences)
+    decided = zip(sentences, outputs, plans, strict=True)
+    return Streams({sentence: Stream(tuple(output), plan) for sentence, output, plan in decided})
+
+
+# ---------------------------------------------------------------- T5
+
+
+def replay_target(target: Target, streams: Streams) -> Target:
+    """The same target, which writes what the streams say."""
+    return _ReplayedTarget(target, streams)
+
+
+class _ReplayedTarget(Target):
+    def __init__(self, target: Target, streams: Streams) -> None:
+        vars(self).update(vars(target))
+        self.streams = streams
+        self._now = local()  # each thread decodes sentences of its own
+
+    def begin(self, sentences: Sequence[str]) -> None:
+        self._now.sentences = list(sentences)
+
+    def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
+        """The given tokens; chosen like any, first."""
+        super().choose(logits, sampling, places)
+        sentences = self._now.sentences
+        return [self.streams.token(sentences[number], position) for number, position in places]
+
+
+# ---------------------------------------------------------------- EdiT5
+
+
+def replay_edit5(model: EdiT5, tokens: Tokens, streams: Streams) -> EdiT5:
+    """The same EdiT5, which decides as the plans of the streams say; `tokens` are its own.
+
+    It knows its sentences by what it encodes, so it must encode them itself.
+    """
+    encoded = {sentence: tokens.encode(sentence) for sentence in streams.by_sentence}
+    empty = model.config.empty_slots
+    scripts = {p.ids: Script.of(streams.of(sentence).plan, p, tokens, empty=empty) for sentence, p in encoded.items()}
+    return cast("EdiT5", _ReplayedEdiT5(model, tokens, scripts))
+
+
+@dataclass(frozen=True)
+class Script:
+    """A plan as the choices that lead to it: a tag and a successor for each piece [S], the pieces of each slot."""
+
+    plan: Plan
+    tags: tuple[int, ...]
+    pointers: tuple[int, ...]
+    slots: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, plan: Plan, pieces: Pieces, tokens: Tokens, *, empty: bool = False) -> Script:
+        """The script of a plan, or of what the path leaves of it: tags are decided by whole words (tags.py), so of a
+        doubled word one goes and nothing comes in its place.
+
+        `empty`: for a model that opens a slot wherever something goes, and leaves some of them empty.
+        """
+        chances = [[float(kind == tag) for kind in range(4)] for tag in plan.tags()]
+        tags = choose_tags(chances, pieces, tokens)
+        kept = kept_in_order(tags)
+        order = plan.order if sorted(plan.order) == kept else tuple(kept)
+        inserted = {plan.order[k - 1]: ids for k, ids in plan.insertions}
+        slots = [(slot.k, inserted.get(slot.kept, ())) for slot in open_slots([tags], [list(order)], empty=empty)]
+        left = Plan(plan.length, order, tuple((k, ids) for k, ids in slots if ids))
+        return cls(left, (*tags, KEEP), tuple(left.pointers()), tuple(ids for _, ids in slots))
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The scripts of B sentences together; `steps` are the choices of each insertion step, row by row, slots at once or
+    one after the other."""
+
+    tags: Tensor  # [B, S, 1]
+    pointers: Tensor  # [B, S, 1]
+    steps: tuple[list[Tensor], list[Tensor]]  # each [T][R]
+
+    @classmethod
+    def of(cls, scripts: Sequence[Script], device: torch.device) -> _Batch:
+        tags = pad([list(script.tags) for script in scripts], KEEP)[..., None]
+        pointers = pad([list(script.pointers) for script in scripts], 0)[..., None]
+        each = [[[*pieces, EOS][:MAX_INSERTION] for pieces in script.slots] for script in scripts]
+        parallel = list(chain.from_iterable(each))
+        sequential = [list(chain.from_iterable(streams)) for streams in each if streams]
+        return cls(tags.to(device), pointers.to(device), (_steps(parallel, device), _steps(sequential, device)))
+
+
+def _steps(streams: Sequence[Sequence[int]], device: torch.device) -> list[Tensor]:
+    """Tokens of each step; rows that have ended are left out, as in insertion.fill."""
+    longest = max(map(len, streams), default=0)
+    steps = [[stream[n] for stream in streams if n < len(stream)] for n in range(longest)]
+    return [torch.tensor(step, device=device) for step in steps]
+
+
+class _Now(local):
+    """What a thread is at: the batch that it encoded last, the steps that it takes, and how many it has taken."""
+
+    batch: _Batch | None = None
+    steps: list[Tensor]
+    taken = 0
+
+
+class _ReplayedEdiT5:
+    """All but three decisions is the model's own."""
+
+    def __init__(self, model: EdiT5, tokens: Tokens, scripts: Mapping[tuple[int, ...], Script]) -> None:
+        self._model, self._tokens, self._scripts = model, tokens, scripts
+        self._batches: dict[tuple[tuple[int, ...], ...], _Batch] = {}
+        self._now = _Now()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def encode(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        rows = tuple(map(tuple, ids.tolist()))
+        if rows not in self._batches:
+            self._batches[rows] = _Batch.of([self._script(row) for row in rows], ids.device)
+        self._now.batch, self._now.taken = self._batches[rows], 0
+        return self._model.encode(ids, mask)
+
+    def _script(self, row: tuple[int, ...]) -> Script:
+        """That of a row of the batch: sentinel, pieces, </s>, padding."""
+        pieces = row[1 : max(n for n, piece in enumerate(row) if piece == EOS)]
+        if pieces not in self._scripts:
+            text = self._tokens.decode(pieces).strip()
+            raise InputError(f"replay: no stream was given for the sentence {text[:40]!r}")
+        return self._scripts[pieces]
+
+    def tag(self, *args: Tensor) -> Tensor:
+        assert self._now.batch is not None, "encode comes first"
+        return self._model.tag(*args).scatter_(2, self._now.batch.tags, BONUS)
+
+    def point(self, *args: Tensor) -> Tensor:
+        assert self._now.batch is not None, "encode comes first"
+        return self._model.point(*args).scatter_(2, self._now.batch.pointers, BONUS)
+
+    def likeliest(self, *args: Tensor) -> tuple[Tensor, Tensor]:
+        values, _ = self._model.likeliest(*args)
+        now = self._now
+        assert now.batch is not None, "encode comes first"
+        if now.taken == 0:  # rows tell which: where both have as many, both are the same
+            fitting = (steps for steps in now.batch.steps if steps and len(steps[0]) == len(values))
+            now.steps = next(fitting, [])
+        if now.taken >= len(now.steps) or len(now.steps[now.taken]) != len(values):
+            raise InputError("replay: other slots are written than the streams have; thresholds must let all pass")
+        now.taken += 1
+        return torch.zeros_like(values), now.steps[now.taken - 1]

@@ -1,0 +1,215 @@
+"""What is measured, and how it runs: plain values, and the models that they name.
+
+    setup = Setup(model="models/edit5-mini", target="models/t5-mini")          folders; `random`: presets instead
+    pair = Pair(setup)
+    pair.corrector, pair.target, pair.verified()                               each loaded when it is first used
+
+Where `replayed` names a model, it follows the streams of the setup (replay.py): random weights write nothing of use.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from edit_gec.catalog import find_model
+from edit_gec.corrector import Corrector
+from edit_gec.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.performance.replay import Streams
+    from edit_gec.speculative.target import Target
+
+MODES = ("eager", "compiled", "graph")
+DTYPES = {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float16")}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Where everything is and how it runs; plain values, so that it can be handed to a new process."""
+
+    model: str = ""  # EdiT5 folder
+    target: str = ""  # Hugging Face T5 folder with spiece.model; none: no T5 runs
+    slim: str = ""
+    assistant: str = ""  # a small T5 for transformers' assisted generation
+    speculator: str = ""  # folder of an MLP that drafts for the target (mlp_speculator.py)
+    harper: str = ""  # folder with node_modules/harper.js
+    random: bool = False  # model and target are presets, with random weights
+    converted: dict[str, str] = field(default_factory=dict)  # CTranslate2 folders by precision
+    replayed: tuple[str, ...] = ()  # which of model, target and slim follow the streams
+    streams: str = ""  # file of the streams
+    prefix: str | None = None  # of the target's sources; None: what its config.json says
+    sentinel: int = 0  # piece that the target reads before each source; 0: none
+    shared: str = ""  # the target as it is stored, where it stands on the model's encoder
+    max_length: int = 256
+    device: str = "cpu"
+    dtype: str = "float32"
+    mode: str = "eager"
+    threads: int = 1
+
+    def dumps(self) -> str:
+        """As JSON, for `loads`."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def loads(cls, text: str) -> Setup:
+        """What `dumps` wrote."""
+        values = json.loads(text)
+        return cls(**{**values, "replayed": tuple(values["replayed"])})
+
+    @classmethod
+    def of_presets(cls, names: Sequence[str], **how: Any) -> Setup:
+        """An EdiT5 preset, a T5 preset or one of each, with random weights. Raises InputError for anything else."""
+        from edit_gec.modeling.edit5 import PRESETS
+        from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
+
+        found: dict[str, Any] = {}
+        for name in names:
+            kind = "model" if name in PRESETS else "target"
+            if kind in found or name not in (PRESETS if kind == "model" else T5_PRESETS):
+                known = f"one of {', '.join(PRESETS)} and one of {', '.join(T5_PRESETS)}"
+                raise InputError(f"preset {name}: expected {known}")
+            found[kind] = name
+        return cls(**found, random=True, **how)
+
+    @classmethod
+    def of_models(cls, names: Sequence[str], **how: Any) -> Setup:
+        """An EdiT5, a T5 or one of each, by name or folder. Raises InputError for anything else."""
+        found: dict[str, Any] = {}
+        for name in names:
+            kind = "model" if is_edit5(name) else "target"
+            if kind in found:
+                what = "an EdiT5" if kind == "model" else "a T5"
+                raise InputError(f"model {name}: {what} was given already; expected one EdiT5 and one T5")
+            found[kind] = str(find_model(name))
+        return cls(**found, **how)
+
+    def check(self) -> None:
+        """Raises InputError for a device, dtype or mode that this machine cannot do."""
+        import torch
+
+        kind = self.device.partition(":")[0]
+        if kind == "cuda" and not torch.cuda.is_available():
+            raise InputError(f"device {self.device}: this torch sees no GPU; leave --device out to use the CPU")
+        if kind not in DTYPES or self.dtype not in DTYPES[kind]:
+            raise InputError(f"dtype {self.dtype}: on {kind} {', '.join(DTYPES.get(kind, ()))} can be measured")
+        if self.mode == "graph" and kind != "cuda":
+            raise InputError(f"mode graph: CUDA graphs need --device cuda, not {self.device}; eager or compiled can do")
+
+    def streams_of(self, which: str) -> Streams | None:
+        """The streams that "model", "target" or "slim" follows, None where it decides itself."""
+        from edit_gec.performance.replay import Streams
+
+        return Streams.read(self.streams) if which in self.replayed else None
+
+
+def is_edit5(name: str) -> bool:
+    """Whether a model of that name or folder is an EdiT5. Raises InputError where there is none."""
+    from edit_gec.modeling.checkpoint import read_config
+
+    return read_config(find_model(name)).get("model_type") == "edit5"
+
+
+def tensor_type(name: str) -> torch.dtype:
+    """float32 -> torch.float32."""
+    import torch
+
+    return getattr(torch, name)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------- loading
+
+
+class Pair:
+    """The EdiT5 and the T5 of a setup, each loaded when it is first used. Raises InputError for what is not there."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+
+    @cached_property
+    def corrector(self) -> Corrector:
+        """EdiT5 alone."""
+        return load_corrector(self.setup)
+
+    @cached_property
+    def target(self) -> Target:
+        """The T5; on the encoder of the EdiT5, if that is how it is stored."""
+        return self._on_encoder("target")
+
+    @cached_property
+    def slim(self) -> Target:
+        """The T5 with one decoder layer."""
+        return load_target(self.setup, "slim")
+
+    def verified(self, *, respelt: bool = True) -> Corrector:
+        """The whole path, in which EdiT5 drafts for the target; without `respelt` it reads what other T5s read."""
+        from edit_gec.speculative.verifier import Verifier
+
+        target = self._on_encoder("shared") if self.setup.shared else self.target
+        target.respelt = target.respelt and respelt
+        return self.corrector.verified_by(Verifier(target))
+
+    def _on_encoder(self, which: str) -> Target:
+        """A target with the encoder of the pair's own EdiT5 where it shares one; no EdiT5 is loaded for another one."""
+        from edit_gec.modeling.checkpoint import read_config
+
+        folder = getattr(self.setup, which)
+        shares = not self.setup.random and self.setup.model and "encoder" in read_config(find_model(folder))
+        return load_target(self.setup, which, self.corrector.model if shares else None)
+
+
+def load_corrector(setup: Setup) -> Corrector:
+    """The EdiT5 of a setup."""
+    if setup.random:
+        from edit_gec.editing.decode import Options
+        from edit_gec.performance.random_weights import build_edit5
+
+        model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
+        corrector = Corrector(model, tokens, Options(), folder=Path(setup.model), batch_size=1)
+    else:
+        corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
+    speed_up(corrector.model, setup.mode)
+    streams = setup.streams_of("model")
+    if streams is not None:
+        from edit_gec.performance.replay import replay_edit5
+
+        corrector.model = replay_edit5(corrector.model, corrector.tokens, streams)
+    return corrector
+
+
+def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None) -> Target:
+    """The target, the slim one, the assistant, or the one that is "shared" with `edit5`."""
+    from edit_gec.speculative.target import Target
+
+    name = getattr(setup, which)
+    if setup.random:
+        from edit_gec.performance.random_weights import build_target
+
+        target = build_target(name, device=setup.device, dtype=setup.dtype)
+    else:
+        target = Target.load(
+            name, prefix=setup.prefix, device=setup.device, dtype=tensor_type(setup.dtype),
+            max_length=setup.max_length, edit5=edit5,
+        )  # fmt: skip
+    speed_up(target.model, setup.mode)
+    streams = setup.streams_of(which)
+    if streams is None:
+        return target
+    from edit_gec.performance.replay import replay_target
+
+    return replay_target(target, streams)
+
+
+def speed_up(model: torch.nn.Module, mode: str) -> None:
+    """Compile what takes the time of a model, in place; `graph` lets the compiler record CUDA graphs."""
+    if mode != "eager":
+        for name in ("encoder", "tag_layer", "memory_layer", "decoder"):
+            if hasattr(model, name):
+                getattr(model, name).compile(mode="reduce-overhead" if mode == "graph" else None)

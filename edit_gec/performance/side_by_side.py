@@ -1,0 +1,177 @@
+"""All systems on the same sentences, in turns: latency one by one, throughput in batches, cold start, memory.
+
+The result is plain values: for each system `latency` (seconds of each sentence, quantiles), `throughput` (sentences a
+second by batch), `cold_start_s`, `peak_bytes`, `same_output` (share of sentences with the text of the target's greedy
+decoding), and the names of those that were left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean, median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from edit_gec.errors import InputError
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.performance import cold_start, peers, systems
+from edit_gec.performance.peers import Run
+from edit_gec.performance.setup import Pair, Setup
+from edit_gec.performance.sizes import SIZES
+from edit_gec.performance.systems import System
+from edit_gec.performance.timing import interleave, medians
+from edit_gec.speculative.theory import quantile
+
+REFERENCE = "t5"  # whose text the exact systems write
+COLD_SENTENCES = 32  # that a process of its own corrects as one batch
+Rows = dict[str, dict[str, Any]]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What is measured and how often. `only` names systems, none of them: all."""
+
+    size: str = "shipped"
+    only: Sequence[str] = ()
+    batches: Sequence[int] = (1, 8, 32)
+    repeats: int = 3
+    cold_starts: int = 3
+
+    def systems(self) -> list[System]:
+        """The systems that were asked for. Raises InputError for a size or system that there is not."""
+        if self.size not in SIZES:
+            raise InputError(f"size {self.size}: expected {' or '.join(SIZES)}")
+        return [systems.find_system(name) for name in self.only] if self.only else list(systems.SYSTEMS)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The sentences, with the pieces of each, and how often each of them is timed."""
+
+    sentences: Sequence[str]
+    pieces: Sequence[int]
+    repeats: int
+    device: str
+
+    def batches(self, size: int) -> list[list[str]]:
+        """Batches of similar length."""
+        order = sorted(range(len(self.sentences)), key=self.pieces.__getitem__)
+        return [[self.sentences[n] for n in order[at : at + size]] for at in range(0, len(order), size)]
+
+
+def measure_side_by_side(
+    given: Setup, sentences: Sequence[str], effort: Effort | None = None, say: Say = lambda line: None
+) -> dict[str, Any]:
+    """Measure every system that can run here. Raises InputError for a size or system that there is not."""
+    effort = effort or Effort()
+    chosen = effort.systems()
+    with TemporaryDirectory(prefix="edit-gec-bench-") as work:
+        ready = prepare(Path(work), given, sentences, effort.size, chosen)
+        skipped = {system.name: why for system in chosen if (why := systems.missing(system, ready))}
+        for name, why in skipped.items():
+            say(f"left out: {name}: {why}")
+        chosen = [system for system in chosen if system.name not in skipped]
+        rows = {system.name: {"replayed": bool(set(system.follows) & set(ready.replayed))} for system in chosen}
+        result: dict[str, Any] = {"systems": rows, "skipped": skipped, "prefix": ready.prefix or ""}
+        if ready.replayed:
+            result["streams"] = f"{Path(given.model).name}, {Path(given.target).name or 'whose text the T5s write'}"
+        measure_warm(rows, chosen, ready, sentences, effort, say)
+        for system in chosen if effort.cold_starts else []:  # each runs alone
+            say(f"cold start: {system.name}")
+            rows[system.name].update(start_cold(system, ready, sentences, effort.cold_starts, Path(work)))
+        if effort.cold_starts and effort.size == "shipped":
+            result["command_cold_start_s"] = start_commands(ready, sentences[0], effort.cold_starts)
+    return result
+
+
+def prepare(work: Path, given: Setup, sentences: Sequence[str], size: str, chosen: Sequence[System]) -> Setup:
+    """Folders of this size in `work`, converted for whoever reads another format."""
+    ready = SIZES[size](work, given, sentences)
+    for system in chosen:
+        precision = system.name.partition(" ")[2]
+        if system.module == "ctranslate2" and systems.missing(system, ready) is None:
+            peers.convert_target(ready.target, work / precision, precision)
+            ready = replace(ready, converted={**ready.converted, precision: str(work / precision)})
+    return ready
+
+
+# ---------------------------------------------------------------- in this process, in turns
+
+
+def measure_warm(
+    rows: Rows, chosen: Sequence[System], ready: Setup, sentences: Sequence[str], effort: Effort, say: Say
+) -> None:
+    """Outputs, latency and throughput of all systems, each with a pair of its own."""
+    tokens = Tokens.load(ready.target or ready.model, 0)
+    sample = Sample(sentences, [len(tokens.ids(s)) for s in sentences], effort.repeats, ready.device)
+    say(f"loading {len(chosen)} systems")
+    with ExitStack() as stack:
+        runs = {system.name: systems.build(system, Pair(ready), stack) for system in chosen}
+        for name, outputs in compare_outputs(chosen, runs, sentences).items():
+            rows[name].update(outputs)
+        if 1 in effort.batches:
+            say(f"latency of {len(sentences)} sentences")
+            measure_latency(rows, runs, sample)
+        able = {system.name: runs[system.name] for system in chosen if system.batches}
+        for batch in (number for number in effort.batches if number > 1):
+            if batch > len(sentences):
+                say(f"left out: batches of {batch}: there are only {len(sentences)} sentences")
+                continue
+            say(f"batches of {batch}")
+            measure_throughput(rows, able, sample, batch)
+
+
+def compare_outputs(chosen: Sequence[System], runs: Mapping[str, Run], sentences: Sequence[str]) -> Rows:
+    """The share of sentences on which each system writes what the target does. This is the warm-up as well."""
+    outputs = {name: [run([sentence])[0] for sentence in sentences] for name, run in runs.items()}
+    reference = outputs.get(REFERENCE)
+    if reference is None:
+        return {}
+    same = {name: fmean(a == b for a, b in zip(texts, reference, strict=True)) for name, texts in outputs.items()}
+    return {system.name: {"same_output": same[system.name], "exact": system.exact} for system in chosen}
+
+
+def measure_latency(rows: Rows, runs: Mapping[str, Run], sample: Sample) -> None:
+    """Seconds of each sentence alone, which is the throughput in batches of 1 as well."""
+    times = interleave(runs, [[s] for s in sample.sentences], repeats=sample.repeats, device=sample.device)
+    for name, of_jobs in times.items():
+        each = medians(of_jobs)
+        rows[name]["latency"] = {
+            "p50_s": quantile(each, 0.5),
+            "p95_s": quantile(each, 0.95),
+            "mean_s": fmean(each),
+            "sentences": [[pieces, t] for pieces, t in zip(sample.pieces, each, strict=True)],
+        }
+        rows[name]["throughput"] = {"1": 1 / fmean(each)}
+
+
+def measure_throughput(rows: Rows, runs: Mapping[str, Run], sample: Sample, batch: int) -> None:
+    """Sentences a second in batches of similar length."""
+    times = interleave(runs, sample.batches(batch), repeats=sample.repeats, device=sample.device)
+    for name, of_jobs in times.items():
+        rows[name].setdefault("throughput", {})[str(batch)] = len(sample.sentences) / sum(medians(of_jobs))
+
+
+# ---------------------------------------------------------------- in processes of their own
+
+
+def start_cold(system: System, ready: Setup, sentences: Sequence[str], times: int, work: Path) -> dict[str, Any]:
+    """Median cold start and highest peak over several processes."""
+    starts = [cold_start.start_system(system.name, ready, sentences[:COLD_SENTENCES], work) for _ in range(times)]
+    return {
+        "cold_start_s": median(each["cold_start_s"] for each in starts),
+        **{key: max(each[key] for each in starts) for key in starts[0] if key.endswith("peak_bytes")},
+    }
+
+
+def start_commands(ready: Setup, sentence: str, times: int) -> dict[str, float]:
+    """Median seconds of the command `edit-gec correct`, alone and with the target."""
+    kinds = {"edit5": False, **({"edit5 + t5": True} if ready.target else {})}
+    return {
+        name: median(cold_start.start_command(ready, sentence, verified=verified) for _ in range(times))
+        for name, verified in kinds.items()
+    }

@@ -1,0 +1,103 @@
+"""Model folders on disk: every system of `edit-gec bench`, in this process or a new one, loads the same weights.
+
+    shipped   EdiT5 and target as they were trained; outputs are their own
+    base      edit5-base, t5-base and t5-slim with random weights, written to a temporary folder. They take the steps
+              that the shipped pair takes on the same sentences (replay.py). Without a trained target the T5s write what
+              EdiT5 makes of them
+
+The slim target has the target's shape and one decoder layer. Nobody trained it: it always replays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from edit_gec.errors import InputError
+from edit_gec.performance.setup import Setup, load_corrector, load_target
+
+if TYPE_CHECKING:
+    from edit_gec.modeling.t5 import T5
+
+
+def prepare_shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
+    """The trained pair as it is; with a target, the slim one is made and its streams are recorded, in folder `work`."""
+    if not setup.target:
+        return setup
+    import torch
+
+    from edit_gec.modeling.checkpoint import load_t5
+    from edit_gec.modeling.t5 import T5
+    from edit_gec.modeling.tokenizer import FILE
+
+    setup = _export_target(work, _record_streams(work, setup, sentences))
+    torch.manual_seed(0)
+    config = replace(load_t5(setup.target).config, num_decoder_layers=1)
+    slim = _save_t5(T5(config), work / "slim", (Path(setup.target) / FILE).read_bytes())
+    return replace(setup, slim=slim, replayed=("slim",))
+
+
+def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
+    """Base-size models in folder `work`, replaying what the trained pair does, or EdiT5 alone where there is no target.
+
+    Raises InputError for a target with another vocabulary.
+    """
+    from edit_gec.modeling.t5 import PRESETS, T5
+    from edit_gec.modeling.tokenizer import FILE
+    from edit_gec.performance import random_weights
+
+    setup = _record_streams(work, setup, sentences)
+    model, tokens = random_weights.build_edit5("edit5-base")
+    model.save(work / "model", thresholds={})
+    vocabulary = random_weights.vocabulary(tokens.pieces)
+    if not vocabulary.startswith((Path(setup.target or setup.model) / FILE).read_bytes()):
+        raise InputError("bench --size base replays pieces of the shipped vocabulary: this target has another one")
+    (work / "model" / FILE).write_bytes(vocabulary)
+    # As t5-small v1.1 is, but for heads that fill the width: CTranslate2 takes no others.
+    small = replace(PRESETS["t5-base"], d_model=512, d_ff=1024, num_heads=8, num_layers=8, num_decoder_layers=8)
+    return replace(
+        setup,
+        model=str(work / "model"),
+        target=_save_t5(random_weights.build_target("t5-base").model, work / "target", vocabulary),
+        slim=_save_t5(random_weights.build_target("t5-slim").model, work / "slim", vocabulary),
+        assistant=_save_t5(T5(small), work / "assistant", vocabulary),
+        replayed=("model", "target", "slim"),
+    )
+
+
+def _record_streams(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
+    """The setup with the streams of its trained pair. Raises InputError when the two have other vocabularies."""
+    corrector, target = load_corrector(setup), load_target(setup) if setup.target else None
+    ours, theirs = (t.processor.serialized_model_proto() for t in (corrector.tokens, (target or corrector).tokens))
+    if ours != theirs:
+        raise InputError("bench replays with one vocabulary: the model's and the target's spiece.model differ")
+    work.mkdir(parents=True, exist_ok=True)
+    from edit_gec.performance.replay import record
+
+    record(corrector, target, sentences).write(work / "streams.json")
+    return replace(setup, streams=str(work / "streams.json"), prefix=target.prefix if target else "")
+
+
+def _export_target(work: Path, setup: Setup) -> Setup:
+    """A target on the model's encoder is written as a T5 of its own, for those who know no other."""
+    from edit_gec.modeling.checkpoint import read_config
+
+    if "encoder" not in read_config(Path(setup.target)):
+        return setup
+    target = load_target(setup)
+    target.export(work / "target")
+    return replace(setup, target=str(work / "target"), shared=setup.target, sentinel=target.tokens.slot(0))
+
+
+def _save_t5(model: T5, folder: Path, vocabulary: bytes) -> str:
+    from edit_gec.modeling.checkpoint import save_t5
+    from edit_gec.modeling.tokenizer import FILE
+
+    save_t5(model, folder)
+    (folder / FILE).write_bytes(vocabulary)
+    return str(folder)
+
+
+SIZES = {"shipped": prepare_shipped, "base": prepare_base}

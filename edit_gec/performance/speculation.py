@@ -1,0 +1,293 @@
+"""Speculation, measured beside its theory (Leviathan et al. 2022): every drafter, greedy and sampling, several gammas.
+
+    E[tokens a pass] = (1 - alpha^(gamma+1)) / (1 - alpha)                             their equation 1
+    gain             = E[tokens a pass] / (gamma * c + 1)                              their theorem 3.8
+    gain, costed     = (encoder + N * T(1)) / (encoder + passes * (T(gamma+1) + gamma * c * T(1)))
+
+The theory has three ideals: acceptance is independent from token to token (errors cluster, so whole runs are accepted),
+a pass over gamma + 1 tokens costs what a step costs (not on a CPU: T(q) is measured here), and there is no encoder. The
+third line drops the last two. gamma is what was really proposed, pass by pass: a draft ends with its sentence. c counts
+all of a drafter's time by drafted token, in target steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from edit_gec.performance.setup import Setup, load_target
+from edit_gec.performance.timing import interleave, medians
+from edit_gec.speculative.theory import Statistics, best_gamma, expected_tokens, gain, quantile
+from edit_gec.text.tables import to_markdown
+
+if TYPE_CHECKING:
+    from edit_gec.speculative.drafters import Drafter
+    from edit_gec.speculative.target import Sampling, Target
+
+DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "edit5, shared", "edit5, distilled", "unigram", "bigram", "small t5",
+            "mlp")  # fmt: skip
+WHOLE = (1, 3, 7, 24)  # tokens of a whole draft that one pass may read
+STEPWISE = (1, 3, 5, 7)
+WIDTHS = (1, 2, 4, 8, 16, 25)  # tokens of a pass whose time is measured
+Say = Callable[[str], None]
+Make = Callable[[int, "Sampling | None"], "Drafter"]
+Makers = dict[str, tuple[Make, tuple[int, ...]]]  # with its gammas
+
+
+@dataclass
+class Case:
+    """A drafter at one gamma and temperature, and what its runs did."""
+
+    drafter: str
+    gamma: int
+    temperature: int
+    run: Callable[[str], tuple[list[int], Statistics]]
+    statistics: Statistics
+    same: bool | None = True  # None: it samples its drafts, so only the distribution is the same
+
+
+def measure_speculation(
+    setup: Setup, sentences: Sequence[str], *, learn: Sequence[str] = (), repeats: int = 2, say: Say = lambda line: None
+) -> dict[str, Any]:
+    """Rows of all drafters that there are, the plain decoding they are compared with, and the time of passes."""
+    from edit_gec.speculative.target import Sampling
+
+    target = load_target(setup)
+    makers, skipped = list_drafters(setup, target, learn)
+    for name, why in skipped.items():
+        say(f"left out: {name}: {why}")
+    result: dict[str, Any] = {"skipped": skipped, "rows": [], "plain": {}}
+    widths = time_passes(target, sentences, setup.device)
+    for temperature in (0, 1):
+        sampling = Sampling(seed=1) if temperature else None
+        say(f"T = {temperature}: {', '.join(makers)}")
+        cases = [
+            make_case(target, name, make, gamma, sampling)
+            for name, (make, gammas) in makers.items()
+            for gamma in gammas
+        ]
+        basis, seconds = measure_cases(target, cases, sentences, sampling, repeats)
+        result["plain"][str(temperature)] = basis
+        result["rows"] += [
+            compare_with_theory(one, took_s, basis, widths) for one, took_s in zip(cases, seconds, strict=True)
+        ]
+    return {**result, "pass_s": widths}
+
+
+# ---------------------------------------------------------------- drafters
+
+
+def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
+    """By name: how to make a drafter, and its gammas; and why others cannot be made."""
+    from edit_gec.editing.decode import read_options
+    from edit_gec.performance.setup import load_corrector
+    from edit_gec.speculative.drafters import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
+    from edit_gec.speculative.mlp_speculator import Speculated, Speculator
+    from edit_gec.speculative.realign import UniqueNGram
+
+    tokens = target.tokens
+    corrector = load_corrector(setup)
+    options = read_options(corrector.folder, **target.thresholds_for(1))
+    write = edit5_writer(corrector.model, corrector.tokens, options)
+    makers: Makers = {
+        "copy, SAD": (lambda gamma, sampling: Follow(tokens, rule=UniqueNGram), WHOLE),
+        "copy": (lambda gamma, sampling: Follow(tokens), WHOLE),
+        "edit5 draft": (lambda gamma, sampling: Follow(tokens, write), WHOLE),
+    }
+    skipped = {}
+    on_one_encoder = {"edit5, shared": target.edit5, "edit5, distilled": target.heads}  # above, EdiT5 encodes again
+    for name, heads in on_one_encoder.items():
+        if heads is not None:
+            makers[name] = (lambda gamma, sampling, h=heads: SharedEdiT5(h, tokens, options), WHOLE)  # type: ignore[misc]
+        else:
+            skipped[name] = "no such EdiT5 on the target's encoder"
+    if learn:
+        for order, name in ((1, "unigram"), (2, "bigram")):
+            following = NGrams.learn(learn, tokens, order=order, gamma=Gamma(1)).following
+            makers[name] = (lambda gamma, sampling, f=following: NGrams(f, Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
+    else:
+        skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from (--learn FILE)")
+    if setup.speculator:
+        mlp = Speculator.load(setup.speculator, target)
+        makers["mlp"] = (lambda gamma, sampling: Speculated(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
+    else:
+        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.speculative.mlp_speculator trains one)"
+    if setup.assistant:
+        small = load_target(setup, "assistant")
+        makers["small t5"] = (lambda gamma, sampling: SmallT5(small, tokens, Gamma(gamma), sampling), STEPWISE)
+    else:
+        skipped["small t5"] = "no small T5 (--assistant FOLDER)"
+    return makers, skipped
+
+
+# ---------------------------------------------------------------- measuring
+
+
+def measure_cases(
+    target: Target, cases: Sequence[Case], sentences: Sequence[str], sampling: Sampling | None, repeats: int
+) -> tuple[dict[str, Any], list[float]]:
+    """What plain decoding takes, and the seconds of each case, timed in turns, one sentence at a time.
+
+    The statistics of the cases are those of the timed runs.
+    """
+    plain = [target.generate([sentence], sampling)[0] for sentence in sentences]
+    for one in cases:
+        outputs = [one.run(sentence)[0] for sentence in sentences]
+        sampled = sampling is not None and one.drafter == "small t5"
+        one.same = None if sampled else outputs == plain
+        one.statistics = Statistics()  # what follows is timed, that was the warm-up
+    runs: dict[str, Callable[[str], object]] = {str(n): partial(_timed, one) for n, one in enumerate(cases)}
+    runs["plain"] = lambda sentence: target.generate([sentence], sampling)
+    runs["encoder"] = lambda sentence: _encode(target, sentence)
+    timed = interleave(runs, sentences, repeats=repeats, warm_up=0, device=str(target.device))
+    times = {name: sum(medians(t)) for name, t in timed.items()}
+    tokens = sum(map(len, plain))
+    basis = {
+        "tokens": tokens,
+        "passes_mean": tokens / len(sentences),  # one for each token
+        "passes_p95": quantile([len(output) for output in plain], 0.95),
+        "seconds": times["plain"],
+        "encoder_s": times["encoder"],
+        "step_s": (times["plain"] - times["encoder"]) / tokens,
+    }
+    return basis, [times[str(n)] for n in range(len(cases))]
+
+
+def make_case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
+    """One drafter at one gamma: a new drafter for each sentence, so that none knows the one before."""
+    from edit_gec.speculative.decode import verify
+
+    def run(sentence: str) -> tuple[list[int], Statistics]:
+        (output,), statistics = verify(
+            target, make(gamma, sampling), [sentence], sampling, batch_size=1, longest_draft=gamma
+        )
+        return output, statistics
+
+    return Case(name, gamma, int(sampling is not None), run, Statistics())
+
+
+def _timed(one: Case, sentence: str) -> None:
+    one.statistics.add(one.run(sentence)[1])
+
+
+def _encode(target: Target, sentence: str) -> None:
+    import torch
+
+    with torch.inference_mode():
+        target.encode([sentence])
+
+
+def time_passes(target: Target, sentences: Sequence[str], device: str, repeats: int = 25) -> dict[int, float]:
+    """Median seconds of a target pass over 1, 2, ... tokens, in the middle of a sentence of median length."""
+    import torch
+
+    from edit_gec.speculative.ragged_cache import Decoding
+
+    sentence = sorted(sentences, key=len)[len(sentences) // 2]
+    ids = [0, *target.tokens.ids(sentence)] * (1 + 2 * max(WIDTHS) // (1 + len(sentence)))
+    ids = (ids * -(-2 * max(WIDTHS) // len(ids)))[: 2 * max(WIDTHS)]
+    before = len(ids) // 4
+    with torch.inference_mode():
+        encoded, mask = target.encode([sentence])
+        decoding = Decoding(target.model)
+        decoding.admit(encoded, mask)
+        decoding.forward([ids[:before]])
+
+        def one(width: int) -> None:
+            target.model.logits(decoding.forward([ids[before : before + width]])).argmax(-1).tolist()
+            decoding.roll_back([before])
+
+        runs = {str(width): (lambda _, w=width: one(w)) for width in WIDTHS}
+        times = interleave(runs, [None], repeats=repeats, device=device)
+    return {int(name): medians(of_jobs)[0] for name, of_jobs in times.items()}
+
+
+# ---------------------------------------------------------------- theory beside it
+
+
+def compare_with_theory(
+    one: Case, took_s: float, basis: Mapping[str, Any], widths: Mapping[int, float]
+) -> dict[str, Any]:
+    """What a case did, and what the theory says of its alpha and c."""
+    s, traces = one.statistics, one.statistics.traces
+    passes = [trace.passes for trace in traces]
+    proposed = [n for trace in traces for n in trace.proposed]
+    drafted = sum(proposed)
+    alpha, step_s = s.alpha, basis["step_s"]
+    c = (s.begin_s + s.propose_s) / max(1, drafted) / step_s
+    expected = fmean(expected_tokens(alpha, n) for n in proposed)
+    mean_gamma = fmean(proposed)
+    passes_expected = basis["tokens"] / expected
+    pass_s = fmean(interpolate(widths, n + 1) for n in proposed) / interpolate(widths, 1) * step_s
+    costed = basis["encoder_s"] + passes_expected * (pass_s + mean_gamma * c * step_s)
+    return {
+        "drafter": one.drafter,
+        "temperature": one.temperature,
+        "gamma": one.gamma,
+        "proposed_mean": mean_gamma,
+        "alpha": alpha,
+        "accepted_of_proposed": sum(sum(t.accepted) for t in traces) / max(1, drafted),
+        "c": c,
+        "tokens_per_pass": sum(t.tokens for t in traces) / sum(passes),
+        "expected_tokens_per_pass": expected,
+        "passes_mean": fmean(passes),
+        "passes_p50": quantile(passes, 0.5),
+        "passes_p95": quantile(passes, 0.95),
+        "one_pass_rate": fmean(n == 1 for n in passes),
+        "draft_is_output_rate": fmean(t.draft_is_output for t in traces),
+        "gain": basis["seconds"] / took_s,
+        "predicted_gain_ideal": expected / (mean_gamma * c + 1),
+        "predicted_gain": basis["seconds"] / costed,
+        "best_gamma_ideal": best_gamma(alpha, c, 24),
+        "gain_at_best_ideal": gain(alpha, best_gamma(alpha, c, 24), c),
+        "share_drafting": (s.begin_s + s.propose_s) / s.total_s,
+        "same_tokens": one.same,
+    }
+
+
+def interpolate(widths: Mapping[int, float], width: int) -> float:
+    """Seconds of a pass over so many tokens, between those that were measured; beyond them in a straight line.
+
+    >>> interpolate({1: 1.0, 3: 2.0}, 2), interpolate({1: 1.0, 3: 2.0}, 5)
+    (1.5, 3.0)
+    """
+    sizes = sorted(widths)
+    high = next((n for n, size in enumerate(sizes) if size >= width), len(sizes) - 1)
+    low, high = (high - 1, high) if high else (0, 1)
+    a, b = sizes[low], sizes[high]
+    return widths[a] + (widths[b] - widths[a]) * (width - a) / (b - a)
+
+
+def format_speculation(result: Mapping[str, Any]) -> str:
+    """Markdown, after Leviathan's tables 2 and 3: each drafter at its best gamma, then all at their largest."""
+    heads = ("drafter", "T", "γ", "α", "c", "tokens a pass", "theory", "passes a sentence", "p95")
+    rows = [[*heads, "gain", "theory", "ideal", "same"]]
+    names = dict.fromkeys(row["drafter"] for row in result["rows"])
+    for temperature in (0, 1):
+        plain = result["plain"][str(temperature)]
+        passes = [f"{plain['passes_mean']:.2f}", f"{plain['passes_p95']:.0f}"]
+        rows.append(["none", str(temperature), "", "", "", "1", "1", *passes, "1", "1", "1", ""])
+        for name in names:
+            own = [r for r in result["rows"] if (r["drafter"], r["temperature"]) == (name, temperature)]
+            best = max(own, key=lambda row: float(row["gain"]))
+            rows.append([name, str(temperature), *_cells(best)])
+    longest_rows = [["at the largest γ", *names]]
+    for temperature in (0, 1):
+        longest = {r["drafter"]: r for r in result["rows"] if r["temperature"] == temperature}
+        for key, what in (("alpha", "α"), ("passes_mean", "passes a sentence"), ("one_pass_rate", "in one pass")):
+            longest_rows.append([f"{what}, T = {temperature}", *(f"{longest[name][key]:.2f}" for name in names)])
+    text = f"{to_markdown(rows)}\n{to_markdown(longest_rows)}"
+    return text + "".join(f"\nleft out: {name}: {why}" for name, why in result["skipped"].items()).rstrip() + "\n"
+
+
+def _cells(r: Mapping[str, Any]) -> list[str]:
+    forms = {
+        "gamma": "d", "alpha": ".2f", "c": ".3f", "tokens_per_pass": ".2f", "expected_tokens_per_pass": ".2f",
+        "passes_mean": ".2f", "passes_p95": ".0f", "gain": ".2f", "predicted_gain": ".2f",
+        "predicted_gain_ideal": ".2f",
+    }  # fmt: skip
+    same = {True: "yes", False: "NO", None: "in distribution"}[r["same_tokens"]]
+    return [*(format(r[name], form) for name, form in forms.items()), same]

@@ -1,0 +1,125 @@
+"""One profile: the systems timed in turns, traced, counted; a result with its pictures and traces.
+
+profile, written = Profiling(setup, texts).write(Path("profiles"))
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from edit_gec.catalog import DEFAULT_MODEL, find_model
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.performance import machine, plots, results, roofline, torch_profiler
+from edit_gec.performance.peers import Run
+from edit_gec.performance.replay import Streams
+from edit_gec.performance.sentences import CASE_STUDY, Text
+from edit_gec.performance.setup import Pair, Setup
+from edit_gec.performance.stage_summary import Measured, reduction_factors, summarize
+from edit_gec.performance.stages import TimedRuns, measure_stages
+from edit_gec.performance.systems import build_staged
+
+
+@dataclass(frozen=True)
+class Profiling:
+    """What to profile, and how often. `names` are the models as they were asked for."""
+
+    setup: Setup
+    texts: Sequence[Text]
+    systems: tuple[str, ...] = ()  # of STAGED; none: all that the models allow
+    names: tuple[str, ...] = ()
+    warm_up: int = 2
+    repeats: int = 20
+    traced: int = 2
+
+    def write(self, out: Path, name: str | None = None) -> tuple[dict[str, Any], list[Path]]:
+        """Measure; write result, pictures and traces under `out`. Returns the result as plain values, and the files.
+
+        Raises InputError for what cannot be measured here.
+        """
+        setup = self.setup
+        setup.check()
+        where = {**machine.describe(setup.device), "threads": torch.get_num_threads()}
+        stem = out / where["name"] / (name or machine.slug("-".join((*self.names, setup.dtype, setup.mode))))
+        traces = out / "traces" / where["name"]
+        with ExitStack() as stack:
+            runs = self.build(stack)
+            times = self.measure(runs)
+            limits = roofline.measure_machine(setup.device, setup.dtype)
+            files = {system: traces / f"{stem.name}-{system}.json.gz" for system in runs}
+            systems = {
+                system: summarize(self.inspect(run, times[system], limits, files[system]))
+                for system, run in runs.items()
+            }
+        result = self.describe(where, limits, systems)
+        path = stem.with_suffix(".json")
+        results.write_result(path, result)
+        drawn = plots.plot_profile(result, {system: each.typical() for system, each in times.items()}, path)
+        return result, [*files.values(), *drawn, path]
+
+    def build(self, stack: ExitStack) -> dict[str, Run]:
+        """The systems, loaded. Random weights replay the corrections of the texts.
+
+        The vocabularies of all presets begin with the shipped one, so its pieces are theirs.
+        """
+        setup = self.setup
+        if setup.random:
+            tokens = Tokens.load(find_model(DEFAULT_MODEL), 0)
+            path = Path(stack.enter_context(TemporaryDirectory(prefix="edit-gec-profile-"))) / "streams.json"
+            Streams.of_texts(self.texts, tokens).write(path)
+            setup = replace(setup, streams=str(path), replayed=("model", "target"))
+        return build_staged(Pair(setup), self.systems, stack)
+
+    def measure(self, runs: Mapping[str, Run]) -> dict[str, TimedRuns]:
+        """All runs by the wall clock."""
+        how = {"warm_up": self.warm_up, "repeats": self.repeats}
+        return measure_stages(runs, self.sources, device=self.setup.device, **how)
+
+    def inspect(self, run: Run, times: TimedRuns, limits: roofline.Machine, file: Path) -> Measured:
+        """What the runs of a system are made of; `file` gets its trace."""
+        device = self.setup.device
+        trace = torch_profiler.trace_runs(run, self.sources, repeats=self.traced, device=device, file=file)
+        work = roofline.count_work(run, self.sources) if self.setup.mode == "eager" else {}
+        return Measured(times, trace, work, limits, len(self.texts))
+
+    def describe(
+        self, where: Mapping[str, Any], limits: roofline.Machine, systems: dict[str, dict[str, Any]]
+    ) -> dict[str, Any]:
+        """The result as plain values."""
+        setup = self.setup
+        settings = {
+            "systems": self.systems, "presets": self.names if setup.random else (), "device": setup.device,
+            "dtype": setup.dtype, "mode": setup.mode, "models": self.names, "texts": len(self.texts),
+            "warm_up": self.warm_up, "repeats": self.repeats, "traced": self.traced, "replayed": self.replayed,
+        }  # fmt: skip
+        return {
+            "kind": "profile",
+            "date": time.strftime("%Y-%m-%d"),
+            "machine": where,
+            "settings": settings,
+            "limits": {"gb_per_s": limits.bytes_per_s / 1e9, "gflop_per_s": limits.flops_per_s / 1e9},
+            "systems": systems,
+            "reduction": reduction_factors(systems),
+        }
+
+    @property
+    def sources(self) -> list[str]:
+        """The sentences themselves."""
+        return [text.source for text in self.texts]
+
+    @property
+    def replayed(self) -> str | None:
+        """What random weights are made to write, in words; None for trained ones."""
+        if not self.setup.random:
+            return None
+        if list(self.texts) == [CASE_STUDY]:
+            of_case = "27 of T5, 10 of EdiT5 (<extra_id_1> I was <extra_id_6> ...)"
+            return f"random weights write the case study's tokens: {of_case}"
+        return "random weights write the corrections that were given"

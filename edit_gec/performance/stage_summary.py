@@ -1,0 +1,119 @@
+"""What was measured, as plain values for JSON; times in milliseconds per text.
+
+The case study's terms: encoder, decoder steps (how many, how long each), overhead. Overhead is all that is neither:
+split, tokens, tags, points, the decoders' setup, assembly. Reduction factors compare decoder latencies (steps; steps
+with setup) with those of the first system, T5 alone where it was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from edit_gec.performance.roofline import Machine, Work
+from edit_gec.performance.stages import TimedRuns
+from edit_gec.performance.torch_profiler import Stage, Trace
+from edit_gec.speculative.theory import quantile
+from edit_gec.tracing import STAGES
+
+ENCODERS = ("encode", "target encode")
+STEPS = ("insert step", "decoder step", "verify")
+PLAN = ("tag", "point", "realize")  # what the case study calls EdiT5's overhead
+SETUPS = ("insert setup", "decoder setup")
+CASE_STUDY_STEPS = 10  # of EdiT5's decoder, which also generates the first slot; here the tags have opened it
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All that was measured of one system on that many texts."""
+
+    runs: TimedRuns
+    trace: Trace
+    work: Mapping[str, Work]
+    limits: Machine
+    texts: int
+
+
+def summarize(measured: Measured) -> dict[str, Any]:
+    """Figures of one system."""
+    runs, texts = measured.runs, measured.texts
+    names = [name for name in STAGES if any(span.name == name for span in runs.labelled[0].spans)]
+    stages = [_summarize_stage(name, measured) for name in names]
+    by_name = {stage["name"]: stage for stage in stages}
+
+    def total(group: tuple[str, ...], key: str = "ms") -> float:
+        return float(sum(by_name[name][key] for name in group if name in by_name))
+
+    steps = round(total(STEPS, "regions"), 2)
+    bare, labelled = median(runs.bare_s), median(run.total_s for run in runs.labelled)
+    unattributed = median(run.total_s - sum(span.own_s for span in run.spans) for run in runs.labelled)
+    whole = 1000 * bare / texts
+    encoder, decoder = total(ENCODERS), total(STEPS)
+    return {
+        "total_ms": _round(whole),
+        "total_p95_ms": _round(1000 * quantile(runs.bare_s, 0.95) / texts),
+        "encoder_ms": _round(encoder),
+        "steps": steps,
+        "step_ms": _round(decoder / steps) if steps else 0.0,
+        "decoder_ms": _round(decoder),
+        "setup_ms": _round(total(SETUPS)),
+        "overhead_ms": _round(max(0.0, 1000 * labelled / texts - encoder - decoder)),
+        "plan_over_encoder": _round(total(PLAN) / encoder) if encoder else 0.0,
+        "total_over_encoder": _round(whole / encoder) if encoder else 0.0,
+        "unattributed_ms": _round(1000 * unattributed / texts),
+        "unattributed_share": _round(unattributed / labelled),
+        "labels_cost": _round(labelled / bare - 1),
+        "profiler_cost": _round(median(measured.trace.runs_s) / bare - 1),
+        "peak_bytes": measured.trace.peak_bytes,
+        "stages": stages,
+        "steps_ms": [_round(1000 * each) for each in runs.steps_s(*STEPS)],
+    }
+
+
+def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
+    runs, texts = measured.runs, measured.texts
+    stage, work = measured.trace.stages.get(name, Stage()), measured.work.get(name, Work())
+    times, device = runs.stage_s(name), runs.device_s(name)
+    ms = 1000 * median(times) / texts
+    least = 1000 * measured.limits.seconds(work) / texts
+    traced = len(measured.trace.runs_s) * texts
+    return {
+        "name": name,
+        "regions": _round(sum(span.name == name for span in runs.labelled[0].spans) / texts),
+        "ms": _round(ms),
+        "p95_ms": _round(1000 * quantile(times, 0.95) / texts),
+        "device_ms": _round(1000 * median(device) / texts) if device else None,
+        "profiler_ms": _round(1000 * stage.total_s / traced),
+        "busy_ms": _round(1000 * stage.busy_s / traced),
+        "gap_ms": _round(1000 * (stage.total_s - stage.busy_s) / traced),
+        "kernels": _round(stage.kernels / traced),
+        "allocated_bytes": round(stage.allocated / traced),
+        "bytes": round(work.bytes / texts),
+        "flops": round(work.flops / texts),
+        "limit_ms": _round(least),
+        "achieved": _round(least / ms) if ms else 0.0,
+    }
+
+
+def reduction_factors(systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """How many times less than the first system: decoder latency (steps, and with its setup) and everything."""
+    first, *others = systems
+    base = systems[first]
+    factors = {}
+    for name in others:
+        own = systems[name]
+        factors[name] = {"total": _round(base["total_ms"] / own["total_ms"])}
+        if own["decoder_ms"]:
+            factors[name]["decoder"] = _round(base["decoder_ms"] / own["decoder_ms"])
+            with_setup = (each["decoder_ms"] + each["setup_ms"] for each in (base, own))
+            factors[name]["decoder_with_setup"] = _round(next(with_setup) / next(with_setup))
+        if name == "edit5-sequential" and own["step_ms"]:
+            factors[name]["decoder_in_10_steps"] = _round(base["decoder_ms"] / (CASE_STUDY_STEPS * own["step_ms"]))
+    return factors
+
+
+def _round(value: float) -> float:
+    """Four significant digits."""
+    return float(f"{value:.4g}")

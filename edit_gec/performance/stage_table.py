@@ -1,0 +1,55 @@
+"""A profile as one screen of text, in the case study's shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edit_gec.text.tables import align_columns
+
+
+def format_profile(profile: dict[str, Any]) -> str:
+    """Systems and their reduction factors, then the stages of each system."""
+    s = profile["settings"]
+    head = f"{' + '.join(s['models'])} on {profile['machine']['name']}: {s['device']}, {s['dtype']}, {s['mode']}, "
+    head += f"{profile['machine']['threads']} threads; {s['texts']} text(s), {s['repeats']} runs, medians"
+    lines = [head, f"replayed: {s['replayed']}" if s["replayed"] else "the models' own output", ""]
+    rows = [["", "encoder ms", "ms/step", "steps", "decoder ms", "overhead ms", "total ms", "p95 ms", "decoder", "all"]]
+    for name, own in profile["systems"].items():
+        factors = profile["reduction"].get(name, {})
+        rows.append([
+            name, f"{own['encoder_ms']:.1f}", f"{own['step_ms']:.2f}", f"{own['steps']:g}", f"{own['decoder_ms']:.1f}",
+            f"{own['overhead_ms']:.1f}", f"{own['total_ms']:.1f}", f"{own['total_p95_ms']:.1f}",
+            *(f"{factors[key]:.1f}x" if key in factors else "" for key in ("decoder", "total")),
+        ])  # fmt: skip
+    lines += align_columns(rows)
+    for name, own in profile["systems"].items():
+        if name.startswith("edit5"):
+            lines.append(
+                f"{name}: tag, point and realize take {own['plan_over_encoder']:.0%} of the encoder's time, "
+                f"everything {own['total_over_encoder']:.2f}x"
+            )
+    for name, factors in profile["reduction"].items():
+        if "decoder_in_10_steps" in factors:
+            lines.append(f"{name} at the case study's 10 steps: decoder {factors['decoder_in_10_steps']:.1f}x")
+            lines.append("(9 are run here: the tags open the first slot, it is not generated)")
+    limits = profile["limits"]
+    lines += ["", f"stages; limits: {limits['gb_per_s']:.1f} GB/s, {limits['gflop_per_s']:.0f} GFLOP/s"]
+    rows = [["stage", "n", "ms", "p95", "profiler", "busy", "gap", "kernels", "MB", "MFLOP", "limit ms", "of it"]]
+    for name, own in profile["systems"].items():
+        rows.append([name.upper(), *[""] * 11])
+        rows += [_stage(stage) for stage in own["stages"]]
+        rows.append(["unattributed", "", f"{own['unattributed_ms']:.2f}", *[""] * 9])
+    lines += align_columns(rows)
+    for what, key in (("labels", "labels_cost"), ("torch.profiler", "profiler_cost")):
+        costs = ", ".join(f"{name} {own[key]:+.1%}" for name, own in profile["systems"].items())
+        lines.append(f"cost of {what}: {costs}")
+    return "\n".join(lines) + "\n"
+
+
+def _stage(stage: dict[str, Any]) -> list[str]:
+    return [
+        stage["name"], f"{stage['regions']:g}", f"{stage['ms']:.2f}", f"{stage['p95_ms']:.2f}",
+        f"{stage['profiler_ms']:.2f}", f"{stage['busy_ms']:.2f}", f"{stage['gap_ms']:.2f}", f"{stage['kernels']:g}",
+        f"{stage['bytes'] / 1e6:.2f}", f"{stage['flops'] / 1e6:.1f}", f"{stage['limit_ms']:.2f}",
+        f"{stage['achieved']:.0%}",
+    ]  # fmt: skip

@@ -1,0 +1,130 @@
+"""Runs by the wall clock: a warm-up, then systems in turn, so that what disturbs the machine disturbs all of them.
+
+Every round runs each system twice: bare, and with a clock that hears the labelled tracing. The difference is what the
+labels cost. On a GPU events of the device are recorded at the same places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from edit_gec.performance.peers import Run
+from edit_gec.performance.timing import synchronize, time_call
+from edit_gec.tracing import Clock, Span, listen
+
+if TYPE_CHECKING:
+    from torch.cuda import Event
+
+
+@dataclass
+class TimedRun:
+    """One run of a system over all texts, in seconds; device_s has the device's own time of each span, on a GPU."""
+
+    begun: float
+    total_s: float
+    spans: list[Span]
+    device_s: list[float] = field(default_factory=list)
+
+
+@dataclass
+class TimedRuns:
+    """All runs of one system."""
+
+    bare_s: list[float] = field(default_factory=list)
+    labelled: list[TimedRun] = field(default_factory=list)
+
+    def stage_s(self, name: str) -> list[float]:
+        """Time of a stage in each run."""
+        return [sum(span.own_s for span in run.spans if span.name == name) for run in self.labelled]
+
+    def device_s(self, name: str) -> list[float]:
+        """The same by the device's events; empty on a CPU."""
+        return [
+            sum(own for span, own in zip(run.spans, run.device_s, strict=True) if span.name == name)
+            for run in self.labelled
+            if run.device_s
+        ]
+
+    def steps_s(self, *names: str) -> list[float]:
+        """Median time of the first, second, ... region of these names in a run."""
+        runs = [[span.own_s for span in run.spans if span.name in names] for run in self.labelled]
+        return [median(times) for times in zip(*runs, strict=False)]
+
+    def typical(self) -> TimedRun:
+        """The run of median length."""
+        return sorted(self.labelled, key=lambda run: run.total_s)[len(self.labelled) // 2]
+
+
+class DeviceClock(Clock):
+    """A clock that also records events in the device's stream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._marks: list[tuple[Event, Event]] = []
+        self._running: list[int] = []  # spans that have not ended
+        self._within: dict[int, int] = {}  # span -> the span that it lies in
+
+    def begin(self, name: str) -> None:
+        super().begin(name)
+        number = len(self.spans) - 1
+        if self._running:
+            self._within[number] = self._running[-1]
+        self._running.append(number)
+        self._marks.append((_event(), _event()))
+        self._marks[-1][0].record()
+
+    def end(self) -> None:
+        self._marks[self._running.pop()][1].record()
+        super().end()
+
+    def device_s(self) -> list[float]:
+        """Seconds between the events of each span, without those of spans within it; waits for the device."""
+        import torch
+
+        torch.cuda.synchronize()
+        times = [begun.elapsed_time(ended) / 1000 for begun, ended in self._marks]
+        own = list(times)
+        for inner, outer in self._within.items():
+            own[outer] -= times[inner]
+        return own
+
+
+def _event() -> Any:
+    import torch
+
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+
+
+def measure_stages(
+    runs: Mapping[str, Run], texts: Sequence[str], *, warm_up: int, repeats: int, device: str
+) -> dict[str, TimedRuns]:
+    """Run each system `warm_up` + `repeats` times over the texts, one text at a time."""
+    times = {name: TimedRuns() for name in runs}
+    for number in range(warm_up + repeats):
+        for name, run in runs.items():
+            bare_s, labelled = time_call(lambda run=run: run_each(run, texts), device), _labelled(run, texts, device)  # type: ignore[misc]
+            if number >= warm_up:
+                times[name].bare_s.append(bare_s)
+                times[name].labelled.append(labelled)
+    return times
+
+
+def run_each(run: Run, texts: Sequence[str]) -> None:
+    """One text at a time."""
+    for text in texts:
+        run([text])
+
+
+def _labelled(run: Run, texts: Sequence[str], device: str) -> TimedRun:
+    clock = DeviceClock() if device.startswith("cuda") else Clock()
+    with listen(clock):
+        synchronize(device)
+        begun = perf_counter()
+        run_each(run, texts)
+        synchronize(device)
+        total_s = perf_counter() - begun
+    return TimedRun(begun, total_s, clock.spans, clock.device_s() if isinstance(clock, DeviceClock) else [])

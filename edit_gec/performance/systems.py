@@ -1,0 +1,177 @@
+"""The systems that are measured: text in, corrected text out, whatever happens between.
+
+    run = build(find_system("t5"), Pair(setup), stack);  run(["She go home."])  ->  ["She goes home."]
+
+SYSTEMS stand side by side in `bench`; peers.py builds those that are not ours. All T5 rows but the slim one write the
+same text where nothing was quantised; whether they did is in the result. STAGED are those that `profile` takes apart:
+
+    t5                 the target alone: one decoder step for each token
+    edit5-sequential   EdiT5 alone with one slot after the other, as in the paper
+    edit5              the same with all slots at once, as `edit-gec correct` runs it
+    verified           EdiT5 drafts, the target verifies
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from edit_gec.errors import InputError
+from edit_gec.performance import peers
+from edit_gec.performance.peers import Run
+from edit_gec.performance.setup import Pair, Setup
+
+if TYPE_CHECKING:
+    from edit_gec.corrector import Corrector
+    from edit_gec.speculative.drafters import Drafter
+    from edit_gec.speculative.target import Target
+
+LARGEST = 256  # sentences that are one batch; more of them (bench --cost) are batched as the product does
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of a table."""
+
+    name: str
+    build: Callable[[Pair, ExitStack], Run]
+    needs: tuple[str, ...] = ()  # of the setup: model, target, assistant, harper
+    module: str = ""  # Python package of a peer
+    batches: bool = True  # False: one sentence at a time, whatever the batch
+    follows: tuple[str, ...] = ()  # what of it replays streams where the setup says so
+    exact: bool = False  # writes what the target writes greedily
+
+
+def run_target(target: Target) -> Run:
+    """Our greedy decoding, one decoder step for each token."""
+    return lambda given: [target.text(ids) for ids in target.generate(given, batch_size=len(given))]
+
+
+def run_drafter(target: Target, drafter: Drafter) -> Run:
+    """The target verifies drafts: text to text, without the product around it."""
+    from edit_gec.speculative.decode import verify
+
+    def run(given: Sequence[str]) -> list[str]:
+        outputs, _ = verify(target, drafter, given, batch_size=len(given))
+        return [target.text(ids) for ids in outputs]
+
+    return run
+
+
+def run_copies(target: Target, *, unique: bool) -> Run:
+    """The source is the draft; re-synchronised by unique n-grams (SAD), or by alignment."""
+    from edit_gec.speculative.drafters import Follow
+    from edit_gec.speculative.realign import Resync, UniqueNGram
+
+    return run_drafter(target, Follow(target.tokens, rule=UniqueNGram if unique else Resync))
+
+
+def run_drafts(verified: Corrector) -> Run:
+    """EdiT5's correction is the draft, on the target's encoder where they share one."""
+    from edit_gec.speculative.drafters import edit5_drafter
+
+    assert verified.verifier is not None
+    target = verified.verifier.target
+    return run_drafter(target, edit5_drafter(target, verified.model, verified.tokens, verified.options))
+
+
+def run_corrector(corrector: Corrector) -> Run:
+    """The product's whole path: text to edits to text, alone or with the target."""
+    usual = corrector.batch_size
+
+    def run(given: Sequence[str]) -> list[str]:
+        corrector.batch_size = len(given) if len(given) <= LARGEST else usual
+        return [c.corrected for c in corrector.correct_batch(given, lines=True, markup=False)]
+
+    return run
+
+
+def slot_after_slot(corrector: Corrector) -> Corrector:
+    """The same, with one insertion after the other."""
+    made = copy(corrector)
+    made.options = replace(corrector.options, sequential=True)
+    return made
+
+
+_T, _BOTH = ("target",), ("model", "target")
+SYSTEMS = (
+    System("transformers", lambda p, _: peers.run_transformers(p.setup), _T, "transformers", exact=True),
+    System(
+        "transformers assisted", lambda p, _: peers.run_transformers(p.setup, assisted=True),
+        ("target", "assistant"), "transformers", batches=False, exact=True,
+    ),
+    System(
+        "transformers lookup", lambda p, _: peers.run_transformers(p.setup, lookup=True),
+        _T, "transformers", batches=False, exact=True,
+    ),
+    System(
+        "ctranslate2 float32", lambda p, _: peers.run_ctranslate2(p.setup, "float32"), _T, "ctranslate2", exact=True,
+    ),
+    System("ctranslate2 int8", lambda p, _: peers.run_ctranslate2(p.setup, "int8"), _T, "ctranslate2"),
+    System("t5", lambda p, _: run_target(p.target), _T, follows=_T, exact=True),
+    System("t5-slim", lambda p, _: run_target(p.slim), _T, follows=("slim",)),
+    System("t5 + copy, SAD", lambda p, _: run_copies(p.target, unique=True), _T, follows=_T, exact=True),
+    System("t5 + copy", lambda p, _: run_copies(p.target, unique=False), _T, follows=_T, exact=True),
+    System("t5 + edit5 draft", lambda p, _: run_drafts(p.verified(respelt=False)), _T, follows=_BOTH, exact=True),
+    System("edit5", lambda p, _: run_corrector(p.corrector), follows=("model",)),
+    System("edit5 + t5", lambda p, _: run_corrector(p.verified(respelt=False)), _T, follows=_BOTH),
+    System("harper", lambda p, stack: peers.Harper(p.setup, stack), ("harper",)),
+)  # fmt: skip
+STAGED = (
+    System("t5", lambda p, _: run_target(p.target), _T),
+    System("edit5-sequential", lambda p, _: run_corrector(slot_after_slot(p.corrector)), ("model",)),
+    System("edit5", lambda p, _: run_corrector(p.corrector), ("model",)),
+    System("verified", lambda p, _: run_corrector(p.verified()), _BOTH),
+)
+
+
+def find_system(name: str) -> System:
+    """The system of SYSTEMS with that name. Raises InputError when there is none."""
+    for system in SYSTEMS:
+        if system.name == name:
+            return system
+    raise InputError(f"bench: no system {name!r}; there are {', '.join(repr(system.name) for system in SYSTEMS)}")
+
+
+def missing(system: System, setup: Setup) -> str | None:
+    """Why a system cannot run here, None where it can."""
+    if system.module and importlib.util.find_spec(system.module) is None:
+        return f"{system.module} is not installed: pip install 'edit-gec[bench]'"
+    if system.name == "harper":
+        return peers.harper_is_missing(setup.harper)
+    absent = [need for need in system.needs if not getattr(setup, need)]
+    return f"no {' and no '.join(absent)} given (--{absent[0]} FOLDER)" if absent else None
+
+
+def build(system: System, pair: Pair, stack: ExitStack) -> Run:
+    """A loaded system; `stack` closes what it opened."""
+    run = system.build(pair, stack)
+    return as_one_iteration(run) if pair.setup.mode == "graph" else run
+
+
+def as_one_iteration(run: Run) -> Run:
+    """The same, told to CUDA graphs as one iteration: what one graph wrote stays until the sentence is finished, or the
+    encoder's states would be lost when the next stage runs."""
+    import torch
+
+    def one_iteration(given: Sequence[str]) -> list[str]:
+        torch.compiler.cudagraph_mark_step_begin()  # type: ignore[no-untyped-call]
+        return run(given)
+
+    return one_iteration
+
+
+def build_staged(pair: Pair, names: Sequence[str], stack: ExitStack) -> dict[str, Run]:
+    """The systems of STAGED with these names, all that the setup has models for if there are none, on one pair.
+
+    Raises InputError for a system that lacks its model.
+    """
+    possible = {system.name: system for system in STAGED if not missing(system, pair.setup)}
+    if absent := [name for name in names if name not in possible]:
+        kinds = {"t5": "a T5", "verified": "both an EdiT5 and a T5"}
+        raise InputError(f"system {absent[0]} needs {kinds.get(absent[0], 'an EdiT5')}; add a --preset or a --model")
+    return {name: build(possible[name], pair, stack) for name in names or possible}

@@ -1,0 +1,79 @@
+"""Timing in turns: on each job every system once, then all again, so that a busy minute falls on all of them.
+
+    times = interleave({"a": run_a, "b": run_b}, jobs, repeats=3)      times["a"][job] = [seconds, seconds, seconds]
+
+Quantiles over jobs are of each job's median over the repeats. A system that remembers what it was given forgets it
+before each repeat, while no clock runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from time import perf_counter
+from typing import Protocol, TypeVar, runtime_checkable
+
+J = TypeVar("J")
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A system that answers faster what it has been given before."""
+
+    def forget(self) -> None:
+        """Be as if nothing had been given."""
+
+
+def interleave(
+    runs: Mapping[str, Callable[[J], object]],
+    jobs: Sequence[J],
+    *,
+    repeats: int,
+    warm_up: int = 1,
+    device: str = "cpu",
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, list[list[float]]]:
+    """Wall-clock seconds of every run on every job, `repeats` of each.
+
+    The order of the systems turns by one from job to job: none always comes after the same other. `warm_up` jobs are
+    run first and not counted. No two jobs should have anything in common, for the sake of those who remember it.
+    `progress` is called with (jobs done, jobs in all).
+    """
+    names = list(runs)
+    times: dict[str, list[list[float]]] = {name: [[] for _ in jobs] for name in names}
+    for job in jobs[:warm_up]:
+        for name in names:
+            runs[name](job)
+    for repeat in range(repeats):
+        for run in runs.values():
+            if isinstance(run, Remembers):
+                run.forget()
+        for number, job in enumerate(jobs):
+            turn = (number + repeat) % len(names) if names else 0
+            for name in names[turn:] + names[:turn]:
+                times[name][number].append(time_call(lambda name=name, job=job: runs[name](job), device))  # type: ignore[misc]
+            if progress:
+                progress(repeat * len(jobs) + number + 1, repeats * len(jobs))
+    return times
+
+
+def time_call(work: Callable[[], object], device: str = "cpu") -> float:
+    """Wall-clock seconds of one call; on a GPU until it has finished."""
+    synchronize(device)
+    begun = perf_counter()
+    work()
+    synchronize(device)
+    return perf_counter() - begun
+
+
+def synchronize(device: str) -> None:
+    """Wait until a GPU has done all that it was given; a CPU always has."""
+    if device.startswith("cuda"):
+        import torch
+
+        torch.cuda.synchronize()
+
+
+def medians(times: Sequence[Sequence[float]]) -> list[float]:
+    """Each job's median over its repeats."""
+    return [median(of_job) for of_job in times]

@@ -1,0 +1,109 @@
+"""Results: the table, what got slower, speed against quality, and results that older versions wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edit_gec.cli.main import main
+from edit_gec.errors import InputError
+from edit_gec.performance import pareto, plots, results
+from edit_gec.performance.stage_table import format_profile
+
+PROFILES = Path(__file__).parents[2] / "profiles"
+
+
+def result(**times: float) -> dict[str, Any]:
+    """A result in which each system takes so many seconds."""
+    rows = {
+        name.replace("_", " "): {
+            "latency": {"p50_s": s, "p95_s": 2 * s, "mean_s": s, "sentences": [[5, s], [9, 2 * s]]},
+            "throughput": {"8": 1 / s},
+            "cold_start_s": 10 * s,
+            "replayed": name == "edit5",
+            "exact": name == "t5",
+        }
+        for name, s in times.items()
+    }
+    heading = {"kind": "bench", "size": "shipped", "device": "cpu", "dtype": "float32", "threads": 1, "text": "0"}
+    machine = {"name": "some-machine"}
+    return {**heading, "date": "2026-01-01", "machine": machine, "systems": rows, "skipped": {"harper": "not there"}}
+
+
+def test_what_got_slower() -> None:
+    old = result(transformers=1.0, ctranslate2_int8=0.5, edit5=0.1, t5=0.6)
+    lines, how = results.find_slower(old, result(transformers=2.0, ctranslate2_int8=1.0, edit5=0.4, t5=1.2))
+    what = ["p50 latency", "p95 latency", "time a sentence at batch 8", "cold start"]
+    assert sorted(lines) == sorted(f"edit5: {each} x2.00" for each in what), "t5 has kept up with the peers"
+    assert "relative to the peers, which took x2.00" in how
+    assert results.find_slower(old, old)[0] == []
+    with pytest.raises(InputError, match="differ in threads: 1 and 2"):
+        results.find_slower(old, {**old, "threads": 2})
+    with pytest.raises(InputError, match="no system in common"):
+        results.find_slower(result(t5=1.0), result(edit5=1.0))
+
+
+def test_what_got_slowest_comes_first() -> None:
+    old, new = result(edit5=0.1, t5=1.0), result(edit5=0.13, t5=1.25)
+    lines, how = results.find_slower(old, new, tolerance=1.2)
+    assert [line.partition(":")[0] for line in lines] == ["edit5"] * 4 + ["t5"] * 4 and "no peer in both" in how
+
+
+def test_compare_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for name, of_edit5 in (("old", 0.1), ("same", 0.101), ("slow", 0.3)):
+        results.write_result(tmp_path / f"{name}.json", result(transformers=1.0, edit5=of_edit5))
+    old = str(tmp_path / "old.json")
+    assert main(["bench", "--compare", old, "--with", str(tmp_path / "same.json")]) == 0
+    assert main(["bench", "--compare", old, "--with", str(tmp_path / "slow.json")]) == 2
+    assert "edit5: p50 latency x3.00" in capfd.readouterr().out
+    (tmp_path / "other.json").write_text('{"kind": "profile"}', encoding="utf-8")
+    assert main(["bench", "--compare", str(tmp_path / "other.json")]) == 1
+    assert main(["bench", "--with", old]) == 1
+    assert main(["bench", "--compare", old, "--cost"]) == 1
+
+
+def test_the_table_has_every_system() -> None:
+    made = results.format_result(result(transformers=1.0, edit5=0.1))
+    assert "| transformers | 1000 | 2000 | 1.00 | 1.00 | 10.0 |" in made
+    assert "| edit5 * | 100 | 200 | 10.0 | 10.0 | 1.00 |" in made
+    assert "left out: harper: not there" in made and "* untrained weights" in made
+    assert "edit5 is 10.0 times as fast as transformers" in made and "as ctranslate2" not in made
+
+
+@pytest.mark.parametrize("path", sorted(PROFILES.glob("*/bench-*.json")), ids=lambda path: path.stem)
+def test_older_results_can_be_read(path: Path, tmp_path: Path) -> None:
+    old = results.read_result(path)
+    assert all(f"| {name}" in results.format_result(old) for name in old["systems"])
+    assert results.find_slower(old, old)[0] == []
+    assert [made.is_file() for made in plots.plot_latency(old, tmp_path / path.name)] in ([True], [])
+
+
+@pytest.mark.parametrize("path", sorted(PROFILES.glob("*/*-eager.json")), ids=lambda path: path.stem)
+def test_older_profiles_can_be_read(path: Path) -> None:
+    old = json.loads(path.read_text(encoding="utf-8"))
+    made = format_profile(old)
+    assert all(f"\n{name.upper()}" in made for name in old["systems"])
+
+
+def test_speed_against_quality(tmp_path: Path) -> None:
+    entries = [
+        {"set": "wi", "system": "cp {in} {out}", "scores": {"F0.5": 0.0}},
+        {"set": "wi", "system": "node harper.mjs", "scores": {"F0.5": 12.9}},
+        {"set": "jfleg", "system": "edit-gec", "scores": {"GLEU": 50.0}},
+    ]
+    scores = tmp_path / "scores.json"
+    scores.write_text(json.dumps(entries), encoding="utf-8")
+    made = result(edit5=0.1, t5=0.6, transformers=1.0)
+    made["systems"]["transformers"]["exact"] = True
+    found, metric = pareto.read_quality([f"edit5={scores}:wi:harper", f"t5={scores}"], made["systems"])
+    assert found == {"edit5": 12.9, "t5": 0.0, "transformers": 0.0} and metric == "F0.5, wi"
+    results.write_result(tmp_path / "bench.json", made)
+    assert main(["bench", "--pareto", str(tmp_path / "bench.json"), "--quality", f"edit5={scores}"]) == 0
+    assert (tmp_path / "bench-pareto.png").read_bytes().startswith(b"\x89PNG")
+    for wrong, message in ((f"edit6={scores}", "no system 'edit6'"), (f"edit5={scores}:jfleg", "no F0.5 of set jfleg")):
+        with pytest.raises(InputError, match=message):
+            pareto.read_quality([wrong], made["systems"])
+    assert plots.find_frontier([(2.0, 5.0), (1.0, 5.0), (3.0, 4.0), (4.0, 9.0)]) == [(1.0, 5.0), (4.0, 9.0)]

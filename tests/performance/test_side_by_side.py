@@ -1,0 +1,64 @@
+"""Systems side by side, in this process and in their own; the command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from edit_gec.cli.main import main
+from edit_gec.errors import InputError
+from edit_gec.performance import cold_start, results
+from edit_gec.performance.setup import Setup
+from edit_gec.performance.side_by_side import Effort, Sample, measure_side_by_side
+
+
+def test_batches_are_of_similar_length() -> None:
+    sample = Sample(["ccc", "a", "bb", "dddd", "e"], [3, 1, 2, 4, 1], repeats=1, device="cpu")
+    assert sample.batches(2) == [["a", "e"], ["bb", "ccc"], ["dddd"]]
+
+
+@pytest.mark.slow
+def test_side_by_side(given: Setup, sentences: list[str]) -> None:
+    only = ["transformers", "t5", "t5-slim", "edit5", "edit5 + t5", "harper"]
+    said: list[str] = []
+    effort = Effort(only=only, batches=(1, 4), repeats=1, cold_starts=0)
+    result = measure_side_by_side(given, sentences, effort, said.append)
+    assert set(result["systems"]) == set(only) - {"harper"} and set(result["skipped"]) == {"harper"}
+    assert any(line.startswith("left out: harper") for line in said)
+    for name, row in result["systems"].items():
+        assert len(row["latency"]["sentences"]) == len(sentences), name
+        assert 0 < row["latency"]["p50_s"] <= row["latency"]["p95_s"]
+        assert set(row["throughput"]) == {"1", "4"} and min(row["throughput"].values()) > 0
+    rows = result["systems"]
+    assert rows["t5"]["same_output"] == rows["transformers"]["same_output"] == 1.0
+    assert rows["t5-slim"]["replayed"] and not rows["t5"]["replayed"]
+    with pytest.raises(InputError, match="size huge: expected shipped or base"):
+        measure_side_by_side(given, sentences, Effort(size="huge"))
+
+
+@pytest.mark.slow
+def test_cold_start_and_memory_of_a_process(given: Setup, sentences: list[str], tmp_path: Path) -> None:
+    found = cold_start.start_system("edit5", given, sentences, tmp_path)
+    assert found["cold_start_s"] > 0.1 and 50e6 < found["peak_bytes"] < 5e9
+    assert cold_start.start_command(given, sentences[0]) > 0.1
+    with pytest.raises(InputError, match=r"edit5 failed in a process of its own: .*no such folder"):
+        cold_start.start_system("edit5", replace(given, model="no such folder"), sentences, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_command(given: Setup, sentences: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.txt").write_text("\n".join(sentences), encoding="utf-8")
+    common = ["--model", given.model, "--target", given.target, "--file", str(tmp_path / "text.txt"),
+              "--out", str(tmp_path), "--threads", "1", "--repeats", "1"]  # fmt: skip
+    only = ["--only", "t5", "--only", "edit5", "--cold-starts", "0", "--batch", "1"]
+    assert main(["bench", *common, *only]) == 0
+    (path,) = tmp_path.glob("*/bench-shipped.json")
+    assert "| t5 |" in capfd.readouterr().out and path.with_name("bench-shipped-latency.png").is_file()
+    written = results.read_result(path)
+    assert written["sentences"] == len(sentences) and str(tmp_path) not in written["command"]
+    assert set(written["systems"]) == {"t5", "edit5"} and torch.get_num_threads() == 1
+    assert main(["bench", *common, *only, "--compare", str(path), "--tolerance", "1000"]) == 0
+    assert main(["bench", *common, "--only", "nobody"]) == 1

@@ -1,0 +1,222 @@
+"""The profiler on tiny models: what is replayed, what the stages add up to, what is counted, the files, the errors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from edit_gec.cli.main import main
+from edit_gec.errors import InputError
+from edit_gec.modeling import edit5, t5
+from edit_gec.performance import roofline, setup, torch_profiler
+from edit_gec.performance.peers import Run
+from edit_gec.performance.sentences import CASE_STUDY, Text
+from edit_gec.performance.setup import Pair, Setup, load_corrector, load_target
+from edit_gec.performance.stage_profile import Profiling
+from edit_gec.performance.stages import measure_stages
+from edit_gec.performance.systems import as_one_iteration
+from edit_gec.tracing import STAGES
+
+Build = Callable[..., dict[str, Run]]
+
+SHAPE = {"vocab_size": 8128, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2}
+MOVED = Text("I have never such a thing seen before .", "I have never seen such a thing before .")
+PAIRS = [
+    CASE_STUDY,
+    Text("She go to school 🏠 and its late.", "She goes to school 🏠 and it's late."),
+    Text("Nothing is wrong here.", "Nothing is wrong here."),
+    Text("I like very much it .", "I like it very much ."),
+    Text("delete this this word", "delete this word"),
+    Text("x", "Something else entirely, in several pieces"),
+]
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Setup:
+    """Random models of tiny presets, on one thread."""
+    torch.set_num_threads(1)
+    monkeypatch.setitem(edit5.PRESETS, "edit5-base", edit5.EdiT5Config(**SHAPE, slots=128, point_width=8))
+    monkeypatch.setitem(t5.PRESETS, "t5-base", t5.T5Config(**SHAPE, num_decoder_layers=2))
+    return Setup.of_presets(("edit5-base", "t5-base"))
+
+
+@pytest.fixture
+def build(tiny: Setup) -> Iterator[Callable[..., dict[str, Run]]]:
+    """build(text, text...): the systems, replaying these."""
+    with ExitStack() as stack:
+        yield lambda *texts, **how: Profiling(replace(tiny, **how), texts).build(stack)
+
+
+def test_the_case_study_is_replayed(tiny: Setup, build: Build) -> None:
+    tokens = Pair(tiny).corrector.tokens
+    assert len(tokens.ids(CASE_STUDY.source)) == 23
+    stream = CASE_STUDY.plan(tokens).stream(tokens)
+    slots = {tokens.slot(k): f"<extra_id_{k}>" for k in (1, 6, 8)}
+    words = [slots.get(piece, tokens.surface(piece).decode()) for piece in stream]
+    assert words == ["<extra_id_1>", " I", " was", "<extra_id_6>", " I", " was", "<extra_id_8>", " ", "a", ""]
+    runs = measure_stages(build(CASE_STUDY), [CASE_STUDY.source], warm_up=0, repeats=1, device="cpu")
+    steps = {
+        name: sum(span.name in ("decoder step", "insert step") for span in each.labelled[0].spans)
+        for name, each in runs.items()
+    }
+    assert steps == {"t5": 27, "edit5-sequential": 9, "edit5": 3, "verified": 3}
+    assert sum(span.name == "verify" for span in runs["verified"].labelled[0].spans) <= 2
+    assert len(runs["t5"].steps_s("decoder step")) == 27 and runs["t5"].device_s("decoder step") == []
+
+
+@pytest.mark.parametrize("text", [*PAIRS, MOVED], ids=lambda text: text.source[:12])
+def test_random_weights_write_what_is_given(build: Build, text: Text) -> None:
+    for name, run in build(text).items():
+        assert run([text.source]) == [text.corrected], name
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # torch's own, when its compiler is imported
+def test_a_text_is_one_iteration_for_cuda_graphs(build: Build) -> None:
+    from torch._inductor.cudagraph_trees import MarkStepBox
+
+    before = MarkStepBox.mark_step_counter
+    for number, run in enumerate(map(as_one_iteration, build(CASE_STUDY).values()), start=1):
+        assert run([CASE_STUDY.source]) == [CASE_STUDY.corrected]
+        assert MarkStepBox.mark_step_counter == before - number
+
+
+def test_only_what_was_given_is_replayed(build: Build) -> None:
+    for run in build(CASE_STUDY).values():
+        with pytest.raises(InputError, match="replay: no"):
+            run(["Another sentence."])
+
+
+def test_all_systems_of_a_profile_share_their_weights(build: Build) -> None:
+    """A pair of base size is a gigabyte."""
+    loaded = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(setup, "load_target", lambda *args: loaded.append("t5") or load_target(*args))
+        patch.setattr(setup, "load_corrector", lambda *args: loaded.append("edit5") or load_corrector(*args))
+        assert len(build(CASE_STUDY)) == 4
+    assert sorted(loaded) == ["edit5", "t5"]
+
+
+def test_stages_add_up(build: Build) -> None:
+    runs = measure_stages(build(*PAIRS), [t.source for t in PAIRS], warm_up=1, repeats=3, device="cpu")
+    for name, each in runs.items():
+        for number, run in enumerate(each.labelled):
+            own = sum(span.own_s for span in run.spans)
+            assert {span.name for span in run.spans} <= set(STAGES)
+            assert 0.5 * run.total_s < own <= run.total_s, name
+            assert own == pytest.approx(sum(each.stage_s(stage)[number] for stage in STAGES))
+        assert len(each.labelled) == len(each.bare_s) == 3
+
+
+def test_what_torch_profiler_says(build: Build, tmp_path: Path) -> None:
+    run = build(CASE_STUDY)["verified"]
+    file = tmp_path / "traces" / "verified.json.gz"
+    found = torch_profiler.trace_runs(run, [CASE_STUDY.source], repeats=2, device="cpu", file=file)
+    assert len(found.runs_s) == 2 and found.peak_bytes > 0
+    assert {"split", "encode", "insert step", "target encode", "verify", "align"} <= set(found.stages) <= set(STAGES)
+    for name, stage in found.stages.items():
+        assert 0 <= stage.busy_s <= stage.total_s, name
+    assert sum(stage.total_s for stage in found.stages.values()) <= sum(found.runs_s)
+    counts = {name: found.stages[name].regions for name in ("insert step", "verify", "encode")}
+    assert counts == {"insert step": 6, "verify": counts["verify"], "encode": 2} and counts["verify"] in (2, 4)
+    assert found.stages["encode"].kernels > 50 and found.stages["split"].kernels == 0
+    assert found.stages["encode"].allocated > 2 * 25 * 32 * 4  # its result at least, in each run
+    events = json.loads(gzip.decompress(file.read_bytes()))["traceEvents"]
+    labels = {event["name"] for event in events if str(event.get("name", "")).startswith(torch_profiler.LABEL)}
+    assert {"edit-gec: insert step #3", "edit-gec: verify #1"} <= labels
+
+
+def test_bytes_and_operations(tiny: Setup, build: Build) -> None:
+    runs, model = build(CASE_STUDY), Pair(tiny).target.model
+    work = roofline.count_work(runs["t5"], [CASE_STUDY.source])
+    s, d, inner, ff, layers = 24, 32, 32, 48, 2
+    products = 2 * s * d * (3 * inner + inner + 2 * ff + ff) + 4 * s * s * inner  # qkv, o, wi, wo; attention
+    assert work["target encode"].flops == layers * products
+    encoder = sum(p.nbytes for n, p in model.encoder.named_parameters() if "relative" not in n)
+    rest = 4 * s * d + 4 * 4 * s * s + 8 * s  # embedded pieces, position bias, ids
+    assert encoder <= work["target encode"].bytes <= encoder + 2 * rest
+    weights = sum(p.nbytes for n, p in model.decoder.named_parameters() if "cross.kv" not in n and "relative" not in n)
+    assert model.output is not None
+    weights += model.output.weight.nbytes
+    caches = 2 * layers * inner * 4 * (14 + s)  # of 14 tokens on average, and of the source
+    assert work["decoder step"].bytes == pytest.approx(27 * (weights + caches), rel=0.03)
+    ours = roofline.count_work(runs["edit5"], [CASE_STUDY.source])
+    assert ours["insert step"].flops > 0 and ours["split"].flops == ours["split"].bytes == 0
+
+
+def test_limits_of_the_machine() -> None:
+    limits = roofline.Machine(bytes_per_s=10.0, flops_per_s=100.0)
+    assert limits.seconds(roofline.Work(bytes=20, flops=100)) == 2.0
+    assert limits.seconds(roofline.Work(bytes=20, flops=1000)) == 10.0
+
+
+@pytest.mark.usefixtures("tiny")
+def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--threads", "1", "--repeats", "2", "--warm-up", "1", "--traced", "1", "--out", str(tmp_path)]
+    assert main(["profile", *arguments]) == 0
+    out, err = capfd.readouterr()
+    lines = out.splitlines()
+    assert len(lines) <= 64 and max(map(len, lines)) <= 120, "one screen"
+    assert "27 of T5, 10 of EdiT5" in out
+    for name, steps in (("t5", "27"), ("edit5-sequential", "9"), ("edit5", "3")):
+        row = next(line for line in lines if line.startswith(f"{name} "))
+        assert row.split()[3] == steps, row
+    (file,) = tmp_path.glob("*/*.json")
+    profile = json.loads(file.read_text())
+    assert profile["systems"]["t5"]["steps"] == 27 == len(profile["systems"]["t5"]["steps_ms"])
+    own = profile["systems"]["edit5"]
+    listed = sum(stage["ms"] for stage in own["stages"])
+    assert listed == pytest.approx(own["encoder_ms"] + own["decoder_ms"] + own["overhead_ms"], rel=0.5)
+    plan = sum(stage["ms"] for stage in own["stages"] if stage["name"] in ("tag", "point", "realize"))
+    assert own["plan_over_encoder"] == pytest.approx(plan / own["encoder_ms"], rel=0.01)
+    assert own["total_over_encoder"] == pytest.approx(own["total_ms"] / own["encoder_ms"], rel=0.01)
+    assert all(stage["limit_ms"] > 0 for stage in own["stages"] if stage["name"] in ("encode", "tag", "insert step"))
+    assert profile["reduction"]["edit5-sequential"]["decoder_in_10_steps"] > 0
+    assert len(list(tmp_path.glob("*/*.png"))) == 2 and len(list(tmp_path.glob("traces/*/*.json.gz"))) == 4
+    assert all(f"wrote {path}" in err for path in tmp_path.rglob("*.*") if path.is_file())
+
+
+def test_a_model_writes_its_own(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("She go home.\n\nI has two banana , but the the dog eat it.\n", encoding="utf-8")
+    arguments = ["--model", str(model_folder), "--file", str(lines), "--repeats", "1", "--out", str(tmp_path / "out")]
+    assert main(["profile", *arguments, "--system", "edit5", "--name", "mine"]) == 0
+    out, _ = capfd.readouterr()
+    assert "the models' own output" in out and "2 text(s)" in out
+    (file,) = tmp_path.glob("out/*/mine.json")
+    assert list(json.loads(file.read_text())["systems"]) == ["edit5"]
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--mode graph", "mode graph: CUDA graphs need --device cuda, not cpu"),
+        ("--dtype float16", "dtype float16: on cpu float32, bfloat16 can be measured"),
+        ("--preset edit5-huge", "preset edit5-huge: expected one of edit5-base"),
+        ("--preset edit5-base,edit5-mini", "preset edit5-mini: expected one of edit5-base"),
+        ("--preset edit5-base --system t5", "system t5 needs a T5"),
+        ("--preset t5-base --system verified", "system verified needs both an EdiT5 and a T5"),
+        ("--text Hello", "say what they shall write with --corrected"),
+        ("--corrected Hello", "give --text too"),
+        ("--repeats 0", "--repeats 0: expected 1 or more"),
+        ("--model nowhere", "model 'nowhere': neither a model folder nor one of"),
+        ("--file /dev/null", "/dev/null: no sentence to profile"),
+    ],
+)
+def test_errors(arguments: str, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "--out", str(tmp_path), *arguments.split()]) == 1
+    out, err = capfd.readouterr()
+    assert out == "" and message in err and err.count("\n") == 1
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_no_gpu(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "--out", str(tmp_path), "--device", "cuda"]) == 1
+    assert "this torch sees no GPU" in capfd.readouterr().err
