@@ -13,8 +13,6 @@ What is learnt from a pair is the objective's (objective.py).
 
 from __future__ import annotations
 
-import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,21 +103,3 @@ def average(weights: dict[str, float], run: Path, output: Path) -> None:
     folders = [run / name for name in weights]
     tensors = checkpoint.average(folders, list(weights.values()))
     checkpoint.write_folder(output, checkpoint.read_config(folders[-1]), tensors)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of `edit-gec train`."""
-    parser.add_argument("--recipe", type=Path, required=True, help="recipe.toml of a model folder")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EDIT_GEC_DATA", "data")), help="corpora")
-    parser.add_argument("--runs", type=Path, default=Path("models/.runs"), help="where checkpoints go")
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--init", type=Path, help="start from this T5 checkpoint (Hugging Face folder)")
-
-
-def run(args: argparse.Namespace) -> int:
-    """`edit-gec train`: returns the exit status."""
-    import sys
-
-    finished = train(args.recipe, args.data, args.runs, device=args.device, init=args.init)
-    sys.stdout.write(f"{finished}\n")
-    return 0
