@@ -18,7 +18,7 @@ from edit_gec.speculative.exactness import Flip, find_flips, summarize_flips
 from edit_gec.speculative.mlp_speculator import Speculator, main, read_pairs, train_speculator
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
-from edit_gec.training.distillation import distil, write
+from edit_gec.training.distillation import distil, write_pairs
 from edit_gec.training.edit_pairs import RealEdits
 
 SOURCES = [source for source, _ in pairs(10, seed=3)]
@@ -40,7 +40,7 @@ def test_pairs_are_the_targets_own(corrector: Corrector, tokens: Tokens, tmp_pat
     assert kept == list(zip(SOURCES, expected, strict=True)) and not {"a\tb", unreadable[0]} & {s for s, _ in found}
     assert list(distil(corrector, iter(SOURCES), 4)) == kept[:4]
     said: list[int] = []
-    assert write(iter(kept), tmp_path / "greedy" / "some.tsv", "toy", said.append) == len(kept) and not said
+    assert write_pairs(iter(kept), tmp_path / "greedy" / "some.tsv", "toy", said.append) == len(kept) and not said
     assert read_pairs(tmp_path / "greedy" / "some.tsv") == kept
     drawn = {RealEdits(tmp_path / "greedy").draw(random.Random(n)) for n in range(100)}
     assert drawn <= set(kept) and len(drawn) > 5, "as a stage of a recipe reads them"
