@@ -114,7 +114,7 @@ def test_write_refuses_what_it_would_harm(tmp_path: Path) -> None:
 
 WRITE = """
 import os, sys
-from edit_gec import files
+from edit_gec.text import files
 document = files.read(sys.argv[1])
 if sys.argv[3:] and os.geteuid() == 0:
     os.setuid(65534)
@@ -183,7 +183,7 @@ def test_read_only_folder_leaves_the_file(tmp_path: Path) -> None:
 
 WRITE_FOR_EVER = """
 import itertools, sys
-from edit_gec import files
+from edit_gec.text import files
 for letter in itertools.cycle("ab"):
     files.write(files.read(sys.argv[1]), letter * 3_000_000)
     print(letter, flush=True)
@@ -209,6 +209,21 @@ def test_kill_in_the_middle_never_leaves_half_a_file(tmp_path: Path) -> None:
         assert path.read_text() == "old"
     assert len(os.listdir(tmp_path)) > 2
     assert list(files.search(str(tmp_path))) == [str(path)]  # left-over temporary files are never taken for texts
+
+
+def test_an_atomic_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    place, umask = tmp_path / "new" / "ü.bin", os.umask(0o027)
+    try:
+        files.atomic_write(str(place), b"one")
+    finally:
+        os.umask(umask)
+    assert place.read_bytes() == b"one" and stat.S_IMODE(place.stat().st_mode) == 0o640
+    with pytest.raises(ZeroDivisionError), files.atomic_file(str(place)) as file:
+        file.write(b"two")
+        file.flush()
+        assert place.read_bytes() == b"one" and len(os.listdir(place.parent)) == 2
+        file.write(b"%d" % (1 // 0))
+    assert place.read_bytes() == b"one" and os.listdir(place.parent) == [place.name]
 
 
 def test_search(tmp_path: Path) -> None:
