@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from edit_gec.lsp.handlers import register
     from edit_gec.lsp.options import Options
     from edit_gec.lsp.server import Server
-    from edit_gec.lsp.user_dictionary import Memory, folder
+    from edit_gec.lsp.user_dictionary import UserDictionary, config_folder
 
     args.model = args.model or config.nearest([]).model or "edit5-mini"
     for name in filter(None, (args.model, args.target)):
@@ -50,12 +50,12 @@ def run(args: argparse.Namespace) -> int:
     if sys.stdin is None or sys.stdout is None:
         raise InputError("standard input and output are closed; an editor must start edit-gec lsp")
     options = Options(min_confidence=args.min_confidence, fix_all_confidence=args.fix_all_confidence)
-    server = Server(partial(_load, args), Memory(folder()), options)
+    server = Server(partial(_load, args), UserDictionary(config_folder()), options)
     register(server)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as protocol:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         server.start_io(sys.stdin.buffer, protocol)
-    return 0 if server.left else 1
+    return 0 if server.has_shut_down else 1
 
 
 def _load(args: argparse.Namespace) -> Corrector:

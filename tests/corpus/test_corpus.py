@@ -19,8 +19,8 @@ from support.strategies import brief, nasty, thorough
 from support.tiny_t5 import pairs, trained_target
 
 from edit_gec.corpus import lines
-from edit_gec.corpus.job import revert
-from edit_gec.corpus.partition import plan
+from edit_gec.corpus.edit_column import revert_edits
+from edit_gec.corpus.partition import make_plan
 from edit_gec.corpus.records import Columns, Unit
 from edit_gec.corrector import Correction, Corrector
 from edit_gec.errors import InputError
@@ -76,7 +76,7 @@ def test_rows_come_out_as_they_were_with_reversible_edits(formats: tuple[Path, P
     wanted = {c.text: c for c in corrector.correct_batch(sorted({row["text"] for row in found}))}
     for row in found:
         correction = wanted[row["text"]]
-        assert row["corrected"] == correction.corrected and revert(row["corrected"], row["edits"]) == row["text"]
+        assert row["corrected"] == correction.corrected and revert_edits(row["corrected"], row["edits"]) == row["text"]
         assert [tuple(edit[name] for name in NAMES) for edit in row["edits"]] == [
             (e.start, e.end - e.start, e.original, e.replacement, None, e.confidence, e.provenance)
             for e in correction.edits
@@ -214,7 +214,7 @@ def test_a_quote_that_is_never_closed_costs_one_row(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST_ROW", 100)
+    monkeypatch.setattr(lines, "MAX_ROW_BYTES", 100)
     for kind, head in (("jsonl", b""), ("csv", b"text\n"), ("text", b"")):
         path = tmp_path / f"a.{kind}"
         good = b'{"text": "a"}\n' if kind == "jsonl" else b"a\n"
@@ -241,7 +241,7 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch
 def test_inputs_that_cannot_be(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=reason):
-        plan(str(tmp_path / name), COLUMNS, 1000)
+        make_plan(str(tmp_path / name), COLUMNS, 1000)
 
 
 def test_parts_with_one_name_are_refused(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_parts_with_one_name_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("a\n")
     (tmp_path / "b.txt.jsonl").write_text('{"text": "a"}\n')
     with pytest.raises(InputError, match=r"both become b\.txt-000000\.jsonl"):
-        plan(str(tmp_path), COLUMNS, 1000)
+        make_plan(str(tmp_path), COLUMNS, 1000)
 
 
 def test_an_output_folder_of_somebody_else(tmp_path: Path, model_folder: Path) -> None:
@@ -321,4 +321,4 @@ def test_edits_go_back(text: str, data: st.DataObject) -> None:
         {"offset": e.start, "length": e.end - e.start, "original": e.original, "replacement": e.replacement}
         for e in edits
     ]
-    assert revert(apply(text, edits), columns) == text
+    assert revert_edits(apply(text, edits), columns) == text
