@@ -3,7 +3,7 @@
     >>> from edit_gec import Corrector                                                     # doctest: +SKIP
     >>> corrector = Corrector.load()                                                       # doctest: +SKIP
     >>> corrector.correct("She go home becuase its late.").corrected                       # doctest: +SKIP
-    'She goes home because it's late.'
+    "She goes home because it's late."
 
 Text is split into sentences (1), sentences into pieces (2); the model tags, points and writes insertions (3, 4); plans
 become edits of the sentence (5), which is then read once more, and of the document (7). What is not edited is never
@@ -21,11 +21,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from edit_gec.catalog import DEFAULT_MODEL, find_model
 from edit_gec.editing.batching import FEWEST, PRICE, cut
-from edit_gec.errors import InputError
+from edit_gec.errors import DeviceError, InputError, ModelError
 from edit_gec.text.edits import Change, Edit, apply, minimal, whole_words
 from edit_gec.text.sentences import Sentence, split
-from edit_gec.tracing import region
+from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,14 +38,10 @@ if TYPE_CHECKING:
     from edit_gec.speculative.target import Encoded
     from edit_gec.speculative.verifier import Verifier
 
-DEFAULT_MODEL = "edit5-mini"
-DEFAULT_TARGET = "t5-mini"
 VERIFY = ("always", "auto")
 DTYPES = ("float32", "bfloat16", "float16")
 NARROW = 1 << 20  # weights of a layer up to which a sentence is not worth a second thread (edit5-mini: 180k)
-_HERE = Path(__file__).resolve().parent
 _WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
-MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
 
 
 @dataclass(frozen=True)
@@ -120,8 +117,8 @@ class Corrector:
         `target`, a T5 folder or one of our names, verifies every sentence; `target_prefix` is what it wants before each
         ("grammar: "), if its config.json does not say so. Two ways to save time at the price of exactness: `verify`
         "auto" verifies only what the model edits or doubts; `lenience` below 1 lets drafted words pass that have this
-        share of the probability of the target's own. Raises InputError for an unknown model, a broken folder, or a
-        device that is not there.
+        share of the probability of the target's own. Raises ModelError for an unknown model or a broken folder,
+        DeviceError for a device that is not there, InputError for other arguments.
         """
         folder = find_model(model)  # before torch is imported: a typing error is answered at once
         target_folder = None if target is None else find_model(target)
@@ -139,9 +136,9 @@ class Corrector:
         try:
             kind = torch.device(device).type
         except RuntimeError:
-            raise InputError(f"device {device}: cpu, cuda or cuda:0 and so on is wanted") from None
+            raise DeviceError(f"device {device}: cpu, cuda or cuda:0 and so on is wanted") from None
         if kind == "cuda" and not torch.cuda.is_available():
-            raise InputError(f"device {device}: this torch sees no GPU; leave --device out to use the CPU")
+            raise DeviceError(f"device {device}: this torch sees no GPU; leave --device out to use the CPU")
         if threads:
             torch.set_num_threads(threads)
         network = EdiT5.load(folder, getattr(torch, dtype)).to(device)
@@ -149,7 +146,7 @@ class Corrector:
         tokens = Tokens.load(folder, network.config.slots)
         if tokens.size != network.config.vocab_size:
             given, wanted = tokens.size, network.config.vocab_size
-            raise InputError(f"{folder}: the vocabulary has {given} entries with slots, config.json says {wanted}")
+            raise ModelError(f"{folder}: the vocabulary has {given} entries with slots, config.json says {wanted}")
         corrector = cls(
             network, tokens, read_options(folder, **own), folder=folder, batch_size=batch_size, dictionary=dictionary,
             workers=torch.get_num_threads() if kind == "cpu" else 1, spelling=Spelling.load(folder),
@@ -186,9 +183,9 @@ class Corrector:
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Correction]:
         """Correct several texts together; `progress` is called with (windows done, windows in all)."""
-        with region("split"):
+        with span(Stage.SPLIT):
             sentences = [split(text, lines=lines, markup=markup) for text in texts]  # 1
-        with region("tokenize"):
+        with span(Stage.TOKENIZE):
             windows = [
                 Window(number, sentence, pieces)
                 for number, of_text in enumerate(sentences)
@@ -207,7 +204,7 @@ class Corrector:
             done += len(batch)
             if progress:
                 progress(done, len(windows))
-        with region("detokenize"):
+        with span(Stage.DETOKENIZE):
             return [self.apply(*each) for each in zip(texts, edits, refused, strict=True)]
 
     # ---------------------------------------------------------------- the stages
@@ -306,7 +303,7 @@ class Corrector:
         self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], options: Options | None = None
     ) -> list[list[Change]]:
         """What changes in each sentence. Those that change are read again, unless a target has the say."""
-        with region("realize"):
+        with span(Stage.REALIZE):
             first = [list(p.changes(s, self.tokens)) for s, p in zip(sentences, predictions, strict=True)]
         given = options or self.options
         if self.verifier is not None or not given.reread:
@@ -321,12 +318,12 @@ class Corrector:
         """The changes of sentences, and those of a second reading with them."""
         from edit_gec.editing.second_pass import both, edited, holds
 
-        with region("tokenize"):
+        with span(Stage.TOKENIZE):
             again = [edited(*each, self.tokens) for each in zip(sentences, first, strict=True)]
         short = [n for n, pieces in enumerate(again) if 0 < len(pieces) <= self.model.config.max_pieces]
         laxer = replace(options, min_confidence=options.min_confidence * options.reread, sentence_gate=0.0)
         predictions = self.predict([again[n] for n in short], options=laxer) if short else []
-        with region("realize"):
+        with span(Stage.REALIZE):
             for n, prediction in zip(short, predictions, strict=True):
                 held = holds(
                     sentences[n], first[n], again[n], prediction.doubts, options.sentence_gate, options.confirm
@@ -342,13 +339,13 @@ class Corrector:
 
         `min_confidence` is that of a target's edits.
         """
-        with region("realize"):
+        with span(Stage.REALIZE):
             drafted = list(self.projected(text, sentence, found.drafted))
         if found.verified is None:
             return drafted, []
         from edit_gec.speculative.verifier import compare
 
-        with region("align"):
+        with span(Stage.ALIGN):
             sure = [change for change in found.verified if change[3] >= min_confidence]
             return compare(drafted, list(self.projected(text, sentence, sure)))
 
@@ -385,15 +382,3 @@ def surest(found: Iterable[Edit]) -> list[Edit]:
             continue
         chosen.append(edit)
     return chosen
-
-
-def find_model(model: str | Path) -> Path:
-    """Folder of a model given by name or path. Raises InputError that names the models there are."""
-    places = [Path(model), *(folder / model for folder in MODEL_FOLDERS)]
-    for place in places:
-        if (place / "config.json").is_file():
-            return place
-    names = sorted({p.parent.name for folder in MODEL_FOLDERS for p in folder.glob("*/config.json")})
-    raise InputError(
-        f"model {str(model)!r}: neither a model folder nor one of {', '.join(names) or 'ours (none here)'}"
-    )

@@ -20,7 +20,7 @@ from support.strategies import brief, nasty
 
 from edit_gec.corrector import Correction, Corrector, surest
 from edit_gec.editing.decode import Options, Prediction
-from edit_gec.errors import InputError
+from edit_gec.errors import DeviceError, EditGecError, InputError, ModelError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.text.edits import Edit, whole_words
@@ -255,26 +255,28 @@ def test_loading(model_folder: Path, make: Callable[..., Corrector]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "error", "message"),
     [
-        ({"model": "no-such-model"}, "model 'no-such-model': neither a model folder nor one of"),
-        ({"device": "cuda"}, "device cuda: this torch sees no GPU"),
-        ({"device": "toaster"}, "device toaster: cpu, cuda or"),
-        ({"dtype": "float3"}, "dtype float3: float32, bfloat16, float16 are known"),
-        ({"dtype": "int8"}, "dtype int8: "),
+        ({"model": "no-such-model"}, ModelError, "model 'no-such-model': neither a model folder nor one of"),
+        ({"device": "cuda"}, DeviceError, "device cuda: this torch sees no GPU"),
+        ({"device": "toaster"}, DeviceError, "device toaster: cpu, cuda or"),
+        ({"dtype": "float3"}, InputError, "dtype float3: float32, bfloat16, float16 are known"),
+        ({"dtype": "int8"}, InputError, "dtype int8: "),
     ],
 )  # fmt: skip
-def test_loading_what_is_not_there(arguments: dict[str, str], message: str, model_folder: Path) -> None:
+def test_loading_what_is_not_there(
+    arguments: dict[str, str], error: type[EditGecError], message: str, model_folder: Path
+) -> None:
     import torch
 
     if "GPU" in message and torch.cuda.is_available():
         pytest.skip("there is one")
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(error, match=message):
         Corrector.load(**{"model": model_folder, **arguments})  # type: ignore[arg-type]
 
 
 def test_a_vocabulary_of_another_model(model_folder: Path, t5_tokens: Tokens, tmp_path: Path) -> None:
     shutil.copytree(model_folder, tmp_path, dirs_exist_ok=True)
     (tmp_path / FILE).write_bytes(t5_tokens.processor.serialized_model_proto())
-    with pytest.raises(InputError, match="the vocabulary has 390 entries with slots, config.json says 640"):
+    with pytest.raises(ModelError, match="the vocabulary has 390 entries with slots, config.json says 640"):
         Corrector.load(tmp_path)

@@ -51,7 +51,7 @@ MARKS = {",": "comma", ".": "full stop", "?": "question mark", "!": "exclamation
 
 
 @dataclass
-class _Window:
+class _Passage:
     """A sentence, or several that an edit joins: characters with their document offsets, and the edits in them."""
 
     text: str
@@ -84,7 +84,7 @@ def explain(text: str, edits: Sequence[Edit]) -> list[Edit]:
     if not edits:
         return []
     annotator = _annotator()
-    windows = [w for w in _windows(split(text), edits) if w.edits and parseable(w.text)]
+    windows = [w for w in _group_edits(split(text), edits) if w.edits and parseable(w.text)]
     before = list(annotator.nlp.pipe(w.text for w in windows))
     after = list(annotator.nlp.pipe(w.corrected(edits) for w in windows))
     out = list(edits)
@@ -101,7 +101,7 @@ def parseable(sentence: str) -> bool:
 
 
 @contextmanager
-def forgetting() -> Iterator[None]:
+def spacy_memory_zone() -> Iterator[None]:
     """What spaCy learns inside, it forgets: each new word costs it some 300 bytes for good, much in a large corpus.
 
     Not for several threads, and not to be nested.
@@ -112,22 +112,22 @@ def forgetting() -> Iterator[None]:
 
 @cache
 def _annotator() -> Any:
-    from edit_gec.annotation.errant_edits import Extractor
+    from edit_gec.annotation.errant_edits import load_extractor
 
-    return Extractor().errant
+    return load_extractor(None).errant
 
 
-def _windows(sentences: Sequence[Sentence], edits: Sequence[Edit]) -> list[_Window]:
-    windows: list[_Window] = []
+def _group_edits(sentences: Sequence[Sentence], edits: Sequence[Edit]) -> list[_Passage]:
+    windows: list[_Passage] = []
     at = 0  # the next edit to place
     for sentence in sentences:
         if not sentence.text:
             continue
-        window = _Window(sentence.text, list(sentence.offsets))
+        window = _Passage(sentence.text, list(sentence.offsets))
         if windows and windows[-1].edits and edits[windows[-1].edits[-1]].end > window.offsets[0]:
             last = windows.pop()
             # The blank between them stands where the first one ends.
-            window = _Window(f"{last.text} {window.text}", last.offsets + window.offsets, last.edits)
+            window = _Passage(f"{last.text} {window.text}", last.offsets + window.offsets, last.edits)
         while at < len(edits) and edits[at].start <= window.offsets[-1]:
             window.edits.append(at)
             at += 1

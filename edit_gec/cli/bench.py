@@ -177,7 +177,7 @@ def plot_pareto(args: argparse.Namespace) -> int:
 
 def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
     """What to measure with, and on. Raises InputError for what is not there."""
-    from edit_gec.corrector import find_model
+    from edit_gec.catalog import find_model
 
     model, target = find_model(args.model), find_target(args)
     import torch
@@ -202,13 +202,13 @@ def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
 
 def find_target(args: argparse.Namespace) -> Path | None:
     """The folder of the T5, ours if none is named; None where there is none."""
-    from edit_gec.corrector import DEFAULT_TARGET, find_model
+    from edit_gec.catalog import DEFAULT_TARGET, find_model
 
     if args.target:
         return find_model(args.target)
     try:
         return find_model(DEFAULT_TARGET)
-    except InputError:
+    except ModelError:
         so = "T5s write what EdiT5 makes of it" if args.size == "base" else "what needs a T5 is left out"
         correct.say(f"no {DEFAULT_TARGET} here and no --target: {so}")
         return None

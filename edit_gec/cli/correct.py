@@ -21,8 +21,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from edit_gec import config
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError, MissingExtraError, WriteError
 from edit_gec.text import files, formats, render
+from edit_gec.version import version
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Correction, Corrector
@@ -71,7 +72,8 @@ class Run:
         model = args.model if args.model is not None else self.settings.model or "edit5-mini"
         begun = time.perf_counter()
         with _interruptible():
-            from edit_gec.corrector import DEFAULT_TARGET, Corrector
+            from edit_gec.catalog import DEFAULT_TARGET
+            from edit_gec.corrector import Corrector
 
             corrector = Corrector.load(
                 model,
@@ -91,7 +93,7 @@ class Run:
             say(f"{model} loaded in {time.perf_counter() - begun:.1f} s")
         return corrector
 
-    def _fail(self, error: InputError) -> None:
+    def _fail(self, error: EditGecError) -> None:
         say(f"edit-gec: {error}")
         self.failed = True
 
@@ -107,7 +109,7 @@ class Run:
                     if (real := os.path.realpath(path)) not in seen:
                         seen.add(real)
                         yield path, not folder
-            except InputError as error:
+            except EditGecError as error:
                 self._fail(error)
 
     def _leaves_out(self, name: str) -> bool:
@@ -136,7 +138,7 @@ class Run:
                     self._fail(error)
                 elif self.args.verbose:
                     say(f"skipped {error}")
-            except InputError as error:
+            except EditGecError as error:
                 self._fail(error)
 
     def _groups(self) -> Iterator[list[files.Document]]:
@@ -161,7 +163,7 @@ class Run:
                 self._print(document, correction, edits)
             elif edits:
                 files.write(document, correction.corrected)
-        except files.WriteError as error:
+        except WriteError as error:
             return self._fail(error)
         self.changed += bool(edits)
         self.edits += len(edits)
@@ -213,13 +215,13 @@ def _interruptible() -> Iterator[None]:
 
 
 def _explain(text: str, edits: Sequence[Edit]) -> Sequence[Edit]:
-    """The edits with type and message. Raises InputError where the extra is not installed."""
+    """The edits with type and message. Raises MissingExtraError where the extra is not installed."""
     try:
         from edit_gec.annotation.explain import explain
 
         return explain(text, edits)
     except ModuleNotFoundError as error:
-        raise InputError(f"--explain needs {error.name}; install it: pip install 'edit-gec[score]'") from None
+        raise MissingExtraError(f"--explain needs {error.name}; install it: pip install 'edit-gec[score]'") from None
 
 
 def _read_stdin() -> files.Document:
@@ -228,17 +230,6 @@ def _read_stdin() -> files.Document:
     if sys.stdin.isatty():
         say("edit-gec: reading from the terminal; end with Ctrl-D")
     return files.decode("-", sys.stdin.buffer.read())
-
-
-def version() -> str:
-    """The installed version."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("edit-gec")
-    except PackageNotFoundError:
-        return "0+uninstalled"
 
 
 def say(line: str) -> None:

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve one editor until it leaves: 1, as the protocol wants, where it did not say goodbye. Raises InputError."""
     import pygments  # noqa: F401  # told now, where it is missing
 
-    from edit_gec.corrector import find_model
+    from edit_gec.catalog import find_model
     from edit_gec.lsp.handlers import register
     from edit_gec.lsp.options import Options
     from edit_gec.lsp.server import Server

@@ -1,7 +1,7 @@
 r"""The command line: edit-gec correct | score | train | bench | serve ...
 
-    $ echo 'She go to school.' | edit-gec correct --inline
-    She [-go-]{+goes+} to school.
+    $ echo 'They was late.' | edit-gec correct --inline
+    They [-was-]{+were+} late.
     $ edit-gec correct --write docs/ README.md
     2 files changed, 9 edits
 
@@ -21,8 +21,9 @@ from functools import partial
 from typing import Any, NoReturn
 
 from edit_gec.cli import correct
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, MissingExtraError
 from edit_gec.text import formats
+from edit_gec.version import version
 
 STATUSES = """exit status:
   0    done; with --check, nothing to change
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parser(argv).parse_args(_explicit(argv))
         return int(args.run(args))
-    except InputError as error:
+    except EditGecError as error:
         correct.say(f"edit-gec: {error}")
         return 1
     except KeyboardInterrupt:
@@ -114,16 +115,16 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        correct.out(f"edit-gec {correct.version()}\n")
+        correct.out(f"edit-gec {version()}\n")
         parser.exit()
 
 
 def _with_extra(name: str, function: str, argument: Any) -> Any:
-    """Call edit_gec.NAME.FUNCTION(argument). Raises InputError that names the extra when a module is missing."""
+    """Call edit_gec.NAME.FUNCTION(argument). Raises MissingExtraError that names the extra when a module is missing."""
     try:
         return getattr(importlib.import_module(MODULES.get(name, f"edit_gec.cli.{name}")), function)(argument)
     except ModuleNotFoundError as error:
-        raise InputError(f"{name} needs {error.name}; install it: pip install 'edit-gec[{name}]'") from None
+        raise MissingExtraError(f"{name} needs {error.name}; install it: pip install 'edit-gec[{name}]'") from None
 
 
 def _add_correct(commands: Any) -> None:

@@ -8,7 +8,7 @@
 
 The work is done in `edit_gec.evaluation`. From Python:
 
-    judge.judge(benchmarks.from_m2("dev.m2"), judge.Hypothesis("mine", lines), judge.Options()).scores
+    score_hypothesis(read_m2_set("dev.m2"), Hypothesis("mine", lines), ScoreOptions()).scores
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 
 if TYPE_CHECKING:
     from edit_gec.evaluation.datasets import TestSet
-    from edit_gec.evaluation.evaluate import Options, Result
+    from edit_gec.evaluation.evaluate import Result
+    from edit_gec.evaluation.options import ScoreOptions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,11 +89,11 @@ def run(args: argparse.Namespace) -> int:
     options = _options(args)
     results = [result for test in _tests(args) for result in _judge(test, args, options)]
     if args.plot:
-        report.plot(results, Path(args.plot))
+        report.plot_precision_recall(results, Path(args.plot))
     if args.format == "json":
-        sys.stdout.write(json.dumps(report.as_data(results, options), indent=1) + "\n")
+        sys.stdout.write(json.dumps(report.to_data(results, options), indent=1) + "\n")
     else:
-        sys.stdout.write(report.table(results, options, args.types))
+        sys.stdout.write(report.format_table(results, options, args.types))
     return 0
 
 
@@ -111,22 +112,22 @@ def _cases(args: argparse.Namespace) -> int:
     if args.hyp:
         raise InputError("--cases and --again need a system that runs here: --system, not --hyp")
     judged = [
-        checklist.judge(path, system, args.model, args.min_confidence, plain=bool(args.again))
+        checklist.run_checklist(path, system, args.model, args.min_confidence, plain=bool(args.again))
         for path in args.cases or [args.again]
         for system in args.system
     ]
-    data = json.dumps(checklist.as_data(judged), indent=1, ensure_ascii=False) + "\n"
-    sys.stdout.write(data if args.format == "json" else checklist.table(judged))
+    data = json.dumps(checklist.to_data(judged), indent=1, ensure_ascii=False) + "\n"
+    sys.stdout.write(data if args.format == "json" else checklist.format_table(judged))
     return 0
 
 
-def _options(args: argparse.Namespace) -> Options:
-    from edit_gec.evaluation.evaluate import Options
+def _options(args: argparse.Namespace) -> ScoreOptions:
+    from edit_gec.evaluation.options import ScoreOptions
 
     if args.beta <= 0 or args.resamples < 1:
         raise InputError("--beta and --resamples must be above zero")
     names = ("mode", "beta", "reference", "spacy_model", "resamples", "seed", "tokens", "model", "min_confidence")
-    return Options(**{name: getattr(args, name) for name in names}, curve=args.curve or bool(args.plot))
+    return ScoreOptions(**{name: getattr(args, name) for name in names}, curve=args.curve or bool(args.plot))
 
 
 def _tests(args: argparse.Namespace) -> list[TestSet]:
@@ -135,31 +136,31 @@ def _tests(args: argparse.Namespace) -> list[TestSet]:
     from edit_gec.evaluation import datasets
 
     if args.m2:
-        tests = [datasets.from_m2(args.m2)]
+        tests = [datasets.read_m2_set(args.m2)]
     elif args.clean:
-        tests = [datasets.clean(args.clean)]
+        tests = [datasets.read_clean_set(args.clean)]
     elif args.source:
         if not args.ref:
             raise InputError("--source needs --ref, one file per annotator (or --clean for error-free text)")
-        tests = [datasets.from_lines(args.source, args.ref, "errant")]
+        tests = [datasets.read_parallel_set(args.source, args.ref, "errant")]
     else:
         folder = args.data or os.environ.get("EDIT_GEC_DATA")
-        tests = [t for name in args.benchmark for t in datasets.find(name, Path(folder) if folder else None)]
+        tests = [t for name in args.benchmark for t in datasets.find_test_sets(name, Path(folder) if folder else None)]
     return [replace(t, metric=args.metric) if args.metric and not t.raw else t for t in tests]
 
 
-def _judge(test: TestSet, args: argparse.Namespace, options: Options) -> list[Result]:
-    from edit_gec.evaluation import evaluate
+def _judge(test: TestSet, args: argparse.Namespace, options: ScoreOptions) -> list[Result]:
+    from edit_gec.evaluation import evaluate, hypotheses
 
-    hypotheses = [evaluate.from_file(test, path) for path in args.hyp]
-    hypotheses += [evaluate.from_system(test, system, options) for system in args.system]
+    given = [hypotheses.read_hypothesis(test, path) for path in args.hyp]
+    given += [hypotheses.make_hypothesis(test, system, options) for system in args.system]
     if args.write_hyp:
         folder = Path(args.write_hyp)
         folder.mkdir(parents=True, exist_ok=True)
-        for i, hypothesis in enumerate(hypotheses):
+        for i, hypothesis in enumerate(given):
             text = "".join(line + "\n" for line in hypothesis.lines)
             (folder / f"{test.name}.{i}.txt").write_text(text, encoding="utf-8", newline="\n")
-    return [evaluate.judge(test, hypothesis, options) for hypothesis in hypotheses]
+    return [evaluate.score_hypothesis(test, hypothesis, options) for hypothesis in given]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -168,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     try:
         return run(parser.parse_args(argv))
-    except InputError as error:
+    except EditGecError as error:
         sys.stderr.write(f"edit-gec: {error}\n")
         return 1
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from edit_gec.corpus import lines, tables
 from edit_gec.corpus.edit_column import edit_to_dict
 from edit_gec.corpus.records import BadRow, BrokenFileError, Chunk, Columns, Unit, UnitResult
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, WriteError
 from edit_gec.runtime.dedup import REMEMBERED
 from edit_gec.text.files import atomic_file
 
@@ -34,10 +34,6 @@ A = TypeVar("A")
 B = TypeVar("B")
 JOB_FOLDER = "__job__"  # readers of data sets leave out a folder with underscores
 Splitter = Callable[[Chunk], Iterable[Chunk]]
-
-
-class WriteError(InputError):
-    """The output cannot be written; the parts that are there are complete."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ class Job:
     names_types: bool = True
 
     def load_corrector(self) -> Once:
-        """The corrector of a worker. Raises InputError for a model that cannot be loaded."""
+        """The corrector of a worker. Raises ModelError for a model that cannot be loaded."""
         from edit_gec.corrector import Corrector
         from edit_gec.runtime.dedup import Once
 
@@ -179,9 +175,9 @@ class Job:
         corrections = corrector.finish(texts, windows, changes)
         if not self.names_types or not any(correction.edits for correction in corrections):
             return [(correction, correction.edits) for correction in corrections]
-        from edit_gec.annotation.explain import explain, forgetting
+        from edit_gec.annotation.explain import explain, spacy_memory_zone
 
-        with forgetting():
+        with spacy_memory_zone():
             return [(correction, explain(correction.text, correction.edits)) for correction in corrections]
 
     def _write_bad_rows(self, unit: Unit, bad: list[BadRow]) -> None:
@@ -226,7 +222,7 @@ def _try_each(function: Callable[[Sequence[A]], list[B]], rows: Sequence[A]) -> 
     """
     try:
         return function(rows), [None] * len(rows)
-    except (OSError, MemoryError, InputError, ModuleNotFoundError):
+    except (OSError, MemoryError, EditGecError, ModuleNotFoundError):
         raise
     except Exception:
         results: list[B] = []

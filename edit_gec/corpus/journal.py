@@ -19,10 +19,10 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from edit_gec.corpus.job import JOB_FOLDER, WriteError, bad_rows_path
+from edit_gec.corpus.job import JOB_FOLDER, bad_rows_path
 from edit_gec.corpus.partition import Plan, plan_from_json, plan_to_json
 from edit_gec.corpus.records import UnitResult
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, WriteError
 from edit_gec.text.files import PARTIAL_SUFFIX, atomic_file, atomic_write
 
 

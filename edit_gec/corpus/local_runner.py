@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from edit_gec.corpus.job import ChunkWork, Events, Job, Splitter
 from edit_gec.corpus.records import BadRow, Chunk, Unit, UnitResult
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 
 DEATHS_BEFORE_ROWS = 2  # a unit that has cost so many workers is done row by row
 DEATHS_PER_ROW = 2  # a row that has cost so many workers is set aside
@@ -204,7 +204,7 @@ def _run_worker(pipe: Connection, job: Job) -> None:
             pipe.send(Message(Kind.DONE, job.save(task.unit, _count_rows(works, pipe), corrector)))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         os._exit(1)  # the driver is gone
-    except InputError as error:
+    except EditGecError as error:
         with contextlib.suppress(OSError):
             pipe.send(Message(Kind.REFUSED, str(error)))
     except MemoryError:

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.corpus import local_runner
-from edit_gec.corpus.job import JOB_FOLDER, Events, Job, WriteError
+from edit_gec.corpus.job import JOB_FOLDER, Events, Job
 from edit_gec.corpus.records import Columns, Unit, UnitResult
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError, WriteError
 
 if TYPE_CHECKING:
     from edit_gec.runtime.dedup import Once
@@ -57,7 +57,7 @@ def _pass_on_errors(stage: Callable[[Any, Row], Row]) -> Callable[[Any, Row], Ro
             return row
         try:
             return stage(self, row)
-        except InputError as error:
+        except EditGecError as error:
             return {**row, "works": b"", "refused": str(error)}
         except Exception:
             return {**row, "works": b"", "failed": traceback.format_exc()}
@@ -218,9 +218,9 @@ def _check_reachable(address: str | None) -> None:
         socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=10).close()
 
 
-def _unwrap(error: BaseException | None) -> InputError | None:
+def _unwrap(error: BaseException | None) -> EditGecError | None:
     """The error of ours that Ray has wrapped, maybe more than once."""
-    while error is not None and not isinstance(error, InputError):
+    while error is not None and not isinstance(error, EditGecError):
         error = getattr(error, "cause", None) or error.__cause__
     return error
 

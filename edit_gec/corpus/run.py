@@ -15,16 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
+from edit_gec.catalog import DEFAULT_MODEL, find_model, fingerprint
 from edit_gec.corpus import partition
 from edit_gec.corpus.job import Events, Job
 from edit_gec.corpus.journal import open_journal
 from edit_gec.corpus.progress import Progress
 from edit_gec.corpus.records import Columns, Unit, UnitResult
 from edit_gec.corpus.summary import describe_summary, summarize
-from edit_gec.errors import InputError
+from edit_gec.errors import DeviceError, InputError
 from edit_gec.runtime.dedup import REMEMBERED
 
 UNIT_BYTES = 2_000_000  # some 20,000 sentences: a minute on one core
@@ -67,7 +67,7 @@ def correct_corpus(
     """Do a job, or what is left of it, and return its summary.
 
     `say` gets lines for people; if `is_quiet` only what goes wrong. `hourly_cost` is that of all machines together.
-    Raises InputError for what cannot be read, written or continued, and ModuleNotFoundError for a missing extra.
+    Raises EditGecError for what cannot be read, written or continued, and ModuleNotFoundError for a missing extra.
     """
     begun = time.monotonic()
     job = _make_job(task)
@@ -101,9 +101,7 @@ def correct_corpus(
 
 
 def _make_job(task: CorpusTask) -> Job:
-    """The job with paths for names of models. Raises InputError, and ModuleNotFoundError where types need more."""
-    from edit_gec.corrector import DEFAULT_MODEL, find_model
-
+    """The job with paths for names of models. Raises InputError, ModelError, and ModuleNotFoundError if types need more."""
     if len(set(task.columns)) < len(task.columns):
         raise InputError("--column, --corrected and --edits: expected three different names")
     target = task.options.get("target")
@@ -132,19 +130,9 @@ def _settings(task: CorpusTask, job: Job) -> dict[str, Any]:
         "types": task.names_types,
         "dictionary": hashlib.sha256(words).hexdigest()[:16],
         **{name: job.options.get(name) for name in ("min_confidence", "target_prefix", "dtype")},
-        "model": _checksum(job.options["model"]),
-        "target": job.options["target"] and _checksum(job.options["target"]),
+        "model": fingerprint(job.options["model"]),
+        "target": job.options["target"] and fingerprint(job.options["target"]),
     }
-
-
-def _checksum(folder: str) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(Path(folder).iterdir()):
-        if path.suffix in (".json", ".safetensors", ".model"):
-            with open(path, "rb") as file:
-                while block := file.read(2**20):
-                    digest.update(block)
-    return digest.hexdigest()[:16]
 
 
 def _run_workers(task: CorpusTask, job: Job, units: Sequence[Unit], events: Events) -> None:
@@ -168,11 +156,11 @@ def _count_cores() -> int:
 
 
 def _list_devices(device: str) -> list[str]:
-    """The devices of the workers: "cuda" stands for every GPU. Raises InputError if there is none."""
+    """The devices of the workers: "cuda" stands for every GPU. Raises DeviceError if there is none."""
     if device != "cuda":
         return [device]
     import torch
 
     if not torch.cuda.is_available():
-        raise InputError("device cuda: this torch sees no GPU; leave --device out to use the CPU")
+        raise DeviceError("device cuda: this torch sees no GPU; leave --device out to use the CPU")
     return [f"cuda:{number}" for number in range(torch.cuda.device_count())]

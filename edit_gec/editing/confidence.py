@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from edit_gec.editing.plan import INSERT, REPLACE
+from edit_gec.modeling.tagset import INSERT, REPLACE
 
 POWER = 4  # of the norm by which the edits of a sentence count together
 UNKNOWN = 0.5  # probability that the source stays, of a decoder that was never asked: it counts for nothing

@@ -33,16 +33,17 @@ from edit_gec.editing.confidence import (
 )
 from edit_gec.editing.insertion import Slot, fill, open_slots, weigh_source
 from edit_gec.editing.lexicon import Spelling
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, spans, unchanged
+from edit_gec.editing.plan import Plan, spans, unchanged
 from edit_gec.editing.spelling import choose, doubt, respell
 from edit_gec.editing.tags import CERTAIN, choose_tags, tag_probabilities
 from edit_gec.errors import InputError
 from edit_gec.modeling.checkpoint import read_config
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.padding import pad, wrap
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import PAD, Pieces, Tokens
 from edit_gec.text.edits import Change
-from edit_gec.tracing import region
-from edit_gec.training.collate import pad, wrap
+from edit_gec.tracing import Stage, span
 
 
 @dataclass(frozen=True)
@@ -147,16 +148,16 @@ def predict(
     doubtful words that it does not know are replaced by words that it knows, and other languages are left alone.
     """
     device = model.embedding.weight.device
-    with region("tokenize"):
+    with span(Stage.TOKENIZE):
         ids = pad([wrap(s.ids, tokens) for s in sentences], PAD).to(device)  # [B, S]
         lengths = torch.tensor([len(s) + 2 for s in sentences], device=device)
         mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
-    with region("encode"):
+    with span(Stage.ENCODE):
         if encoded is None:
             encoded, bias = model.encode(ids, mask)
         else:
             bias = model.encoder.bias(mask)
-    with region("tag"):
+    with span(Stage.TAG):
         probabilities = tag_probabilities(model.tag(encoded, bias), options.keep_bias)  # [B, S, 4] on the CPU
         tags = [choose_tags(p, s, tokens) for p, s in zip(probabilities, sentences, strict=True)]
         english = [spelling is None or not spelling.foreign(s) for s in sentences]
@@ -164,7 +165,7 @@ def predict(
             if spelling and english[n]:
                 doubt(spelling, tags[n], probabilities[n], sentence)
         tag_ids = pad([[*t, KEEP] for t in tags], KEEP).to(device)
-    with region("point"):
+    with span(Stage.POINT):
         orders: list[list[int]] = [kept_in_order(t) for t in tags]
         links: list[dict[int, float]] = [{} for _ in tags]
         if options.reorder:
@@ -180,12 +181,12 @@ def predict(
     slots = open_slots([tags[n] for n in changed], [orders[n] for n in changed], empty=model.config.empty_slots)
     worth = [slot for slot in slots if slot.kept in hopes[changed[slot.sentence]]]
     if worth:
-        with region("insert setup"):
+        with span(Stage.INSERT_SETUP):
             rows = torch.tensor(changed, device=device)
             ranks = pad([[*rank_list(o, len(t)), len(o)] for o, t in zip(orders, tags, strict=True)], -1).to(device)
             memory = model.remember(encoded[rows], bias[rows], tag_ids[rows], ranks[rows])
         if spelling:
-            with region("spell"):
+            with span(Stage.SPELL):
                 misspelt = respell(spelling, worth, [tags[n] for n in changed], [sentences[n] for n in changed])
                 choose(model, tokens, memory, mask[rows], misspelt)
         left = [slot for slot in worth if not slot.finished]
@@ -196,7 +197,7 @@ def predict(
                 source_of(slot, tags[changed[slot.sentence]], sentences[changed[slot.sentence]]) for slot in worth
             ]
             weigh_source(model, tokens, memory, mask[rows], list(zip(worth, sources, strict=True)))
-    with region("realize"):
+    with span(Stage.REALIZE):
         for row, n in enumerate(changed):
             mine = [slot for slot in slots if slot.sentence == row]
             name_kinds(mine, changes(tags[n]), sentences[n], tokens)

@@ -15,11 +15,12 @@ import torch
 from torch import Tensor
 
 from edit_gec.editing.confidence import UNKNOWN
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, anchor
+from edit_gec.editing.plan import anchor
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.padding import pad
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
-from edit_gec.tracing import STEP, region
-from edit_gec.training.collate import pad
+from edit_gec.tracing import Stage, span
 
 MAX_INSERTION = 32  # pieces in one slot; a slot that goes on longer is given up
 
@@ -75,7 +76,7 @@ def fill(
     for number, slot in enumerate(slots):
         queues.setdefault(slot.sentence if sequential else number, []).append(slot)
     device = memory.device
-    with region("insert setup"):
+    with span(Stage.INSERT_SETUP):
         rows = list(queues.values())
         first = [0, *accumulate(map(len, rows))][:-1]  # of each row, among the slots in the order of the rows
         ordered = [slot for queue in rows for slot in queue]
@@ -93,7 +94,7 @@ def fill(
     empty = model.config.empty_slots
     steps = 0
     while rows:
-        with region(STEP):
+        with span(Stage.INSERT_STEP):
             numbers = [n + a for n, a in zip(first, at, strict=True)]  # [R] the slot of each row
             now, stream = torch.tensor(numbers, device=device), torch.tensor(inputs, device=device)[:, None]
             embedded = model.embedding(stream) + anchored[now, None]

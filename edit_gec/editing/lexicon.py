@@ -2,7 +2,7 @@
 
     >>> spelling = Spelling(["because", "become", "house"])
     >>> [candidate.text for candidate in spelling.candidates("Becuase")]
-    ['Because', 'Become']
+    ['Because']
 
 A small decoder sees that "becuase" is wrong long before it can spell what belongs there. Where a word is unknown, what
 is near it (edit distance, first letter, frequency: a noisy channel) is for the decoder to choose from (spelling.py).

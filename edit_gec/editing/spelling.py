@@ -15,8 +15,8 @@ from torch import Tensor
 from edit_gec.editing.confidence import SPELLING
 from edit_gec.editing.insertion import Slot, score_candidates
 from edit_gec.editing.lexicon import Candidate, Spelling
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 
 DOUBT = 0.05  # probability of a change from which on an unknown word is looked up

@@ -10,7 +10,8 @@ from operator import eq
 import torch
 from torch import Tensor
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, words
+from edit_gec.editing.alignment import STEM_CHARACTERS, word_ranges
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 
 CERTAIN = 1e4  # a keep bias beyond this is no different, and infinity would make a softmax NaN
@@ -35,7 +36,7 @@ def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Toke
     doubled = any(map(eq, sentence.ids, sentence.ids[1:]))
     if all(t == KEEP for t in tags) and not doubled:
         return tags
-    ranges = words(sentence.ids, tokens)
+    ranges = word_ranges(sentence.ids, tokens)
     for start, end in ranges:
         if end - start > 1 and not _is_whole(tags[start + 1 : end + 1], sentence, start, tokens):
             _decide_word(tags, probabilities, start + 1, end + 1)

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 from edit_gec.annotation.m2 import read_lines
 from edit_gec.errors import InputError
 from edit_gec.evaluation import systems
+from edit_gec.version import version
 
 LONG = 15  # words from which a text counts as long
 FORM = '{"kind": ..., "text": ..., "accept": [...]}'
@@ -83,7 +84,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judged:
+class ChecklistResult:
     """All outcomes of one system on one file. With `plain` the file was any text, so nothing passes or fails."""
 
     name: str
@@ -163,7 +164,7 @@ def _counts(
     return {key: _count(listed) for key, listed in answers.items()}
 
 
-def read(path: str | Path) -> list[Case]:
+def read_cases(path: str | Path) -> list[Case]:
     """Cases from a file of JSON lines, each followed by its twin. Raises InputError that names the line at fault."""
     cases = []
     for number, line in enumerate(read_lines(path), start=1):
@@ -197,7 +198,7 @@ def _parse(line: str) -> list[Case]:
     return [case, Case(f"{case.kind}, twin", words["twin"])] if words["twin"] else [case]
 
 
-def read_plain(path: str | Path) -> list[Case]:
+def read_lines_as_cases(path: str | Path) -> list[Case]:
     """The lines of any text file, as cases without a kind. Raises InputError where there are none."""
     lines = [line for line in read_lines(path) if line.strip()]
     if not lines:
@@ -205,33 +206,31 @@ def read_plain(path: str | Path) -> list[Case]:
     return [Case("", line) for line in lines]
 
 
-def judge(
+def run_checklist(
     path: str | Path,
     system: str,
     model: str | None = None,
     min_confidence: float | None = None,
     *,
     plain: bool = False,
-) -> Judged:
+) -> ChecklistResult:
     """Give each text to a system, and its output once more. `plain` takes any text file; else it holds cases."""
-    from edit_gec.cli.correct import version
-
-    cases = read_plain(path) if plain else read(path)
-    first = systems.run(system, [case.text for case in cases], model, min_confidence, markup=True)
-    second = systems.run(system, [output.text for output in first], model, min_confidence, markup=True)
+    cases = read_lines_as_cases(path) if plain else read_cases(path)
+    first = systems.run_system(system, [case.text for case in cases], model, min_confidence, markup=True)
+    second = systems.run_system(system, [output.text for output in first], model, min_confidence, markup=True)
     outcomes = [Outcome(c, a.text, b.text) for c, a, b in zip(cases, first, second, strict=True)]
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
-    who = f"edit-gec+{systems.identity(model, min_confidence)}" if system == "edit-gec" else system
+    who = systems.describe_system(system, model, min_confidence)
     signature = f"{'AGAIN' if plain else 'CASES'}|set:{Path(path).name}:{digest}|sys:{who}|edit-gec:{version()}"
-    return Judged(Path(path).name, system, outcomes, signature, plain)
+    return ChecklistResult(Path(path).name, system, outcomes, signature, plain)
 
 
-def table(judged: Sequence[Judged]) -> str:
+def format_table(results: Sequence[ChecklistResult]) -> str:
     """For people: the share that passed by kind, what failed, and how much changed the second time."""
-    return "\n".join(_table(one) for one in judged)
+    return "\n".join(_table(one) for one in results)
 
 
-def _table(one: Judged) -> str:
+def _table(one: ChecklistResult) -> str:
     count = len(one.outcomes)
     head = f"{one.name}, {one.system}"
     lines = [head] if one.plain else [f"{head}: passed, of, %{', errors gone' if one.named else ''}", *_shares(one)]
@@ -248,7 +247,7 @@ def _table(one: Judged) -> str:
     return "\n".join([*lines, f"  {one.signature}", ""])
 
 
-def _shares(one: Judged) -> list[str]:
+def _shares(one: ChecklistResult) -> list[str]:
     """A line for each kind; where errors are named, also for each group, and the sums."""
     gone = one.errors_gone
     lines = []
@@ -268,10 +267,10 @@ def _sorted(counts: dict[str, tuple[int, int]]) -> dict[str, list[int]]:
     return {key: list(pair) for key, pair in sorted(counts.items())}
 
 
-def as_data(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def to_data(results: Sequence[ChecklistResult]) -> list[dict[str, Any]]:
     """The same as plain data, ready for JSON."""
     out = []
-    for one in judged:
+    for one in results:
         row: dict[str, Any] = {"set": one.name, "system": one.system, "metric": "again" if one.plain else "cases"}
         row |= {"texts": len(one.outcomes), "changed": one.changed, "changed_again": one.changed_again}
         if not one.plain:

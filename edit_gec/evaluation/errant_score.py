@@ -43,7 +43,7 @@ class Counts:
 
 
 @dataclass
-class Split:
+class Breakdown:
     """The same edits in plain words; hit + wrong + over = edits proposed."""
 
     hit: int = 0  # the annotator's own edit
@@ -62,7 +62,7 @@ class ErrantScore:
     by_type: dict[str, Counts] = field(default_factory=dict)
     per_sentence: list[Counts] = field(default_factory=list)
     annotator: list[int] = field(default_factory=list)
-    split: Split = field(default_factory=Split)
+    split: Breakdown = field(default_factory=Breakdown)
 
     @property
     def prf(self) -> tuple[float, float, float]:
@@ -77,7 +77,7 @@ class ErrantScore:
         return dict(sorted(out.items()))
 
 
-def compare(
+def score_edits(
     hypothesis: Sequence[M2Sentence], reference: Sequence[M2Sentence], mode: str = "cs", beta: float = 0.5
 ) -> ErrantScore:
     """Score hypothesis edits against reference edits, sentence by sentence in file order."""
@@ -136,7 +136,7 @@ def _corrections(edits: Sequence[M2Edit]) -> list[M2Edit]:
     return [e for e in edits if e.type != "UNK"]
 
 
-def _split(hyp: Sequence[M2Edit], ref: Sequence[M2Edit], into: Split) -> None:
+def _split(hyp: Sequence[M2Edit], ref: Sequence[M2Edit], into: Breakdown) -> None:
     gold = {(e.start, e.end, e.correction) for e in ref}
     for e in hyp:
         if (e.start, e.end, e.correction) in gold:

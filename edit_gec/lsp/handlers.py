@@ -7,7 +7,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError
 from edit_gec.lsp import actions
 from edit_gec.lsp.documents import Documents
 from edit_gec.lsp.server import Server
@@ -106,7 +106,7 @@ def _change_dictionary(ls: Server, change: Callable[[], None]) -> None:
     """Change what is ignored, and publish all documents again."""
     try:
         change()
-    except InputError as error:
+    except EditGecError as error:
         ls.shown_errors.discard(str(error))  # every attempt is answered
         ls.show_error(error)
     for document in ls.open_documents():

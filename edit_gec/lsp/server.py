@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from edit_gec.cli.correct import version
 from edit_gec.config import Settings
 from edit_gec.corrector import mentions, surest
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.lsp import actions
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import Options
@@ -31,6 +30,7 @@ from edit_gec.text import language_id
 from edit_gec.text.annotated import NOWHERE, Annotated, to_document_edits
 from edit_gec.text.edits import Edit
 from edit_gec.text.prose import prose
+from edit_gec.version import version
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -73,7 +73,7 @@ class Server(LanguageServer):
         found = self.workspace.get_text_document(uri)
         return found if isinstance(found, Document) and found.version is not None else None
 
-    def show_error(self, error: InputError) -> None:
+    def show_error(self, error: EditGecError) -> None:
         """Show an error to the user, once."""
         if str(error) not in self.shown_errors:
             self.shown_errors.add(str(error))
@@ -97,7 +97,7 @@ class Server(LanguageServer):
             await asyncio.sleep(delay)
             assert self.checker is not None
             await self._find_marks(await asyncio.shield(self.checker), document)
-        except InputError as error:
+        except EditGecError as error:
             self.show_error(error)
         except Exception as error:
             log.exception("checking %s failed", document.uri)
@@ -159,7 +159,7 @@ class Server(LanguageServer):
         """The settings of the project that a document is in. An error in them is shown, and they are left out."""
         try:
             return self.user_dictionary.project(document.path or "")
-        except InputError as error:
+        except EditGecError as error:
             self.show_error(error)
             return Settings()
 
@@ -184,7 +184,7 @@ class Server(LanguageServer):
         """Take the settings that an editor sent, and check all documents again."""
         try:
             self.options = self.options.with_settings(given)
-        except InputError as error:
+        except EditGecError as error:
             self.show_error(error)
         for document in self.open_documents():
             self.schedule(document, 0)

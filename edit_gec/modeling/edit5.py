@@ -21,7 +21,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from edit_gec.editing.plan import INSERT, KEEP
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint
 from edit_gec.modeling.int8_argmax import likeliest
@@ -38,6 +37,7 @@ from edit_gec.modeling.t5 import (
     initialise,
     stacked,
 )
+from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import EOS
 
 POINT_DISTANCE = 8  # distances in the kept sequence beyond this share one bias

@@ -24,13 +24,14 @@ from torch import Tensor
 
 from edit_gec.editing.decode import kept_in_order
 from edit_gec.editing.insertion import MAX_INSERTION, open_slots
-from edit_gec.editing.plan import KEEP, Plan, realize
+from edit_gec.editing.plan import Plan, realize
 from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
+from edit_gec.modeling.padding import pad
+from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.performance.sentences import Text
 from edit_gec.speculative.target import Sampling, Target
-from edit_gec.training.collate import pad
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector

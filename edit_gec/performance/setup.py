@@ -16,7 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.corrector import Corrector, find_model
+from edit_gec.catalog import find_model
+from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:

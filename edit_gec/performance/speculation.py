@@ -19,9 +19,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.performance.setup import Setup, load_target
-from edit_gec.performance.tables import to_markdown
 from edit_gec.performance.timing import interleave, medians
 from edit_gec.speculative.theory import Statistics, best_gamma, expected_tokens, gain, quantile
+from edit_gec.text.tables import to_markdown
 
 if TYPE_CHECKING:
     from edit_gec.speculative.drafters import Drafter

@@ -12,9 +12,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edit_gec.tracing import STEP, Clock
+from edit_gec.tracing import Clock, Stage
 
-VERIFYING = ("draft", "target tokenize", "decoder setup", "decoder step", "verify", "align")
+ENCODING = (Stage.ENCODE, Stage.TARGET_ENCODE)  # one of them, if drafter and target share the encoder
+VERIFYING = (
+    Stage.DRAFT,
+    Stage.TARGET_TOKENIZE,
+    Stage.DECODER_SETUP,
+    Stage.DECODER_STEP,
+    Stage.VERIFY,
+    Stage.ALIGN,
+)
 
 
 @dataclass(frozen=True)
@@ -29,8 +37,9 @@ class Timing:
 
 
 def timing(clock: Clock, seconds: float) -> Timing:
-    """What was heard during a batch that took `seconds` in all."""
-    encoder_s, steps_s = clock.seconds("encode", "target encode"), clock.seconds(STEP)  # one, if they share it
+    """What was recorded during a batch that took `seconds` in all."""
+    encoder_s = clock.seconds(*ENCODING)
+    steps_s = clock.seconds(Stage.INSERT_STEP)
     verify_s = clock.seconds(*VERIFYING)
-    steps = sum(span.name == STEP for span in clock.spans)
+    steps = sum(each.name == Stage.INSERT_STEP for each in clock.spans)
     return Timing(encoder_s, steps, steps_s, seconds - encoder_s - steps_s - verify_s, verify_s)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from edit_gec.annotation.explain import explain, forgetting, parseable
+from edit_gec.annotation.explain import explain, parseable, spacy_memory_zone
 from edit_gec.text.edits import Edit
 
 Job = tuple[str, tuple[Edit, ...]]  # a sentence, and edits with positions in it
@@ -53,6 +53,6 @@ def _explained(jobs: Sequence[Job]) -> list[list[Name]]:
         at += len(source) + len(_GAP)
     if not jobs:
         return []
-    with forgetting():
+    with spacy_memory_zone():
         named = iter(explain(_GAP.join(source for source, _ in jobs), shifted))
     return [[(edit.type, edit.message) for edit in islice(named, len(edits))] for _, edits in jobs]

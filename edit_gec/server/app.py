@@ -25,9 +25,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-from edit_gec.cli.correct import version
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.runtime.async_corrector import Checked, Checker, Stages
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
@@ -35,6 +34,7 @@ from edit_gec.server import languagetool, schema
 from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit
+from edit_gec.version import version
 
 PICKY_FACTOR = 0.5  # level=picky multiplies the confidence that a drafted edit needs by this
 PAGE_FOLDER = Path(__file__).parent / "page"
@@ -74,7 +74,7 @@ def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None
     for path, (name, kind) in PAGE_FILES.items():
         app.add_api_route(path, partial(_serve_file, (PAGE_FOLDER / name).read_bytes(), kind), include_in_schema=False)
     app.add_exception_handler(Busy, _answer_busy)
-    app.add_exception_handler(InputError, _answer_input_error)
+    app.add_exception_handler(EditGecError, _answer_user_error)
     app.add_exception_handler(HTTPException, _answer_http_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_middleware(RequestGuard, limits=limits, metrics=metrics)
@@ -251,7 +251,7 @@ async def _answer_busy(request: Request, _: Exception) -> Response:
     return error_response(request.url.path, 503, "too many sentences are waiting; try again later")
 
 
-async def _answer_input_error(request: Request, error: Exception) -> Response:
+async def _answer_user_error(request: Request, error: Exception) -> Response:
     return error_response(request.url.path, 400, str(error))
 
 

@@ -44,7 +44,7 @@ from edit_gec.speculative.target import (
     uniform,
 )
 from edit_gec.speculative.theory import Statistics, Trace, best_length
-from edit_gec.tracing import region
+from edit_gec.tracing import Stage, span
 
 # On a CPU each token of a pass costs time (a GPU reads all that was drafted): drafts are cut to the length that theory
 # says is best, with what a pass and each of its rows cost beside their tokens, in tokens (t5-mini, one core of Zen 5).
@@ -102,9 +102,9 @@ def verify(
             new, waiting = waiting[:batch_size], waiting[batch_size:]
             known = None if encoded is None else encoded.rows(new)
             rows += admit([(n, sentences[n]) for n in new], known, target, drafter, decoding, statistics)
-        with region("draft"):
+        with span(Stage.DRAFT):
             proposals = propose(drafter, rows, longest_draft, target.model.config.vocab_size, statistics)
-        with region("verify"):
+        with span(Stage.VERIFY):
             judgements = read(target, decoding, rows, proposals, sampling, lenience, statistics)
             for row, proposal, judgement in zip(rows, proposals, judgements, strict=True):
                 advance(row, proposal, judgement, statistics.traces[row.number])
@@ -133,13 +133,13 @@ def admit(
     begun = perf_counter()
     rows = [Row(number, sentence, target.limit(sentence)) for number, sentence in sentences]
     encoded = target.encode_shared([sentence for _, sentence in sentences]) if known is None else known
-    with region("decoder setup"):
+    with span(Stage.DECODER_SETUP):
         decoding.admit(encoded.states, encoded.mask)
         if encoded.edit5 is not None:
             for row, states, length in zip(rows, encoded.edit5, encoded.mask.sum(1).tolist(), strict=True):
                 row.encoded = states[:length]
     target_done = perf_counter()
-    with region("draft"):
+    with span(Stage.DRAFT):
         drafter.begin(rows)
     statistics.target_s += target_done - begun
     statistics.begin_s += perf_counter() - target_done

@@ -21,13 +21,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.modeling import checkpoint
+from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import NEGATIVE
 from edit_gec.modeling.tokenizer import EOS, PAD
 from edit_gec.speculative.drafters import Gamma, Proposal, Row
 from edit_gec.speculative.target import Target
-from edit_gec.training.collate import IGNORE, pad
 
 
 class Speculator(nn.Module):
@@ -200,7 +200,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args(argv)
-    from edit_gec.corrector import find_model
+    from edit_gec.catalog import find_model
 
     try:
         target = Target.load(find_model(args.target), device=args.device)
@@ -214,7 +214,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 f"stage {number}: {len(losses)} batches, {sum(last) / max(1, len(last)):.3f} nats a token\n"
             )
         made.save(args.output)
-    except InputError as error:
+    except EditGecError as error:
         sys.stderr.write(f"edit-gec: {error}\n")
         return 1
     return 0

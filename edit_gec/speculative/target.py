@@ -29,7 +29,7 @@ from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.t5 import NEGATIVE, T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
-from edit_gec.tracing import region
+from edit_gec.tracing import Stage, span
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
 GROWTH, ROOM = 2, 16  # no correction is longer than GROWTH * source + ROOM tokens; more is a model that repeats itself
@@ -219,12 +219,12 @@ class Target:
     @torch.inference_mode()
     def encode_shared(self, sentences: Sequence[str]) -> Encoded:
         """Encoded sources, for the decoder and for EdiT5."""
-        with region("target tokenize"):
+        with span(Stage.TARGET_TOKENIZE):
             rows = [self.source_ids(sentence) for sentence in sentences]
             width = max(map(len, rows))
             ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=self.device)
             mask = torch.tensor([[n < len(row) for n in range(width)] for row in rows], device=self.device)
-        with region("target encode"):
+        with span(Stage.TARGET_ENCODE):
             if self.edit5 is None:
                 return Encoded(self.model.encode(ids, mask), mask, None)
             states, of_edit5 = shared_encoder.encode(self.model, self.edit5, ids, mask)
@@ -232,7 +232,7 @@ class Target:
 
     def text(self, ids: Sequence[int]) -> str:
         """Text of an output."""
-        with region("detokenize"):
+        with span(Stage.DETOKENIZE):
             return self.tokens.decode(ids).removeprefix(" ")
 
     def begin(self, sentences: Sequence[str]) -> None:
@@ -256,12 +256,12 @@ class Target:
         for start in range(0, len(sentences), batch_size):
             rows = list(range(start, min(start + batch_size, len(sentences))))
             encoded, mask = self.encode([sentences[row] for row in rows])
-            with region("decoder setup"):
+            with span(Stage.DECODER_SETUP):
                 memory, caches = self.model.decoder.memory(encoded), self.model.decoder.new_caches()
                 padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
             last, limits = [PAD] * len(rows), {row: self.limit(sentences[row]) for row in rows}
             for position in range(max(limits.values())):
-                with region("decoder step"):
+                with span(Stage.DECODER_STEP):
                     x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])
                     logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])
                     last = self.choose(logits, sampling, [(row, position) for row in rows])

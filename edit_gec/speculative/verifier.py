@@ -27,8 +27,9 @@ from threading import Lock
 from time import perf_counter
 from typing import Any
 
+from edit_gec.editing.alignment import align
 from edit_gec.editing.decode import Prediction
-from edit_gec.editing.plan import Plan, align, spans
+from edit_gec.editing.plan import Plan, spans
 from edit_gec.editing.second_pass import both, edited, text_of
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import UNK, Pieces, Tokens
@@ -37,7 +38,7 @@ from edit_gec.speculative.drafters import Follow, hypotheses
 from edit_gec.speculative.target import Encoded, Target
 from edit_gec.speculative.theory import Statistics, Trace
 from edit_gec.text.edits import Change, Edit
-from edit_gec.tracing import region
+from edit_gec.tracing import Stage, span
 
 AGREE, CHANGED, ONLY, REFUSED = "agree", "target changed", "target only", "target refused"
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
@@ -107,7 +108,7 @@ class Verifier:
         is what `encode` made of the windows.
         """
         plans = [*zip(windows, predictions, strict=True)]
-        with region("draft"):
+        with span(Stage.DRAFT):
             drafts = [hypotheses(p, pieces, tokens) if self.doubts(p) else () for pieces, p in plans]
             respelt: dict[int, list[Change]] = {}
             if self.target.respelt:
@@ -135,7 +136,7 @@ class Verifier:
         """
         sources = list(map(text_of, windows))
         wanted = [n for n, texts in enumerate(drafts) if texts]
-        with region("target tokenize"):
+        with span(Stage.TARGET_TOKENIZE):
             short = [n for n in wanted if self.target.fits(sources[n])]
         with self._counting:
             self.left_out += len(drafts) - len(wanted)
@@ -153,7 +154,7 @@ class Verifier:
             encoded=None if encoded is None else encoded.rows(short),
         )
         begun = perf_counter()
-        with region("align"):
+        with span(Stage.ALIGN):
             for n, output, trace in zip(short, outputs, statistics.traces, strict=True):
                 if trace.finished:
                     changes[n] = list(self._changes(windows[n], sources[n], output, trace))

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import IO
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, WriteError
 from edit_gec.text import formats
 
 PARTIAL_SUFFIX = ".partial"  # of a file that is not finished; its name begins with a dot
@@ -36,10 +36,6 @@ _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the o
 }
 
 Stamp = tuple[int, int, int]  # inode, size, time of change: whether a file is still the one that was read
-
-
-class WriteError(InputError):
-    """A file that could not be replaced; it is as it was."""
 
 
 class BinaryFileError(InputError):

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, align, anchor, words
+from edit_gec.editing.alignment import align, word_ranges
+from edit_gec.editing.plan import Plan, anchor
 from edit_gec.modeling.edit5 import Batch, Output
+from edit_gec.modeling.padding import IGNORE, pad, wrap
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
-
-IGNORE = -100
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,13 @@ class Stream:
     ranks: list[int]
 
 
-def wrap(ids: Sequence[int], tokens: Tokens) -> list[int]:
-    """Source ids as the encoder reads them: sentinel, pieces, </s>."""
-    return [tokens.slot(0), *ids, EOS]
-
-
 def example(source: str, target: str, tokens: Tokens) -> Example | None:
     """The training example of a pair, or None if the source is empty or the plan needs more slots than there are."""
     ids = tokens.ids(source)
     plan = align(ids, tokens.ids(target), tokens)
     if not ids or len(plan.order) >= tokens.slots:
         return None
-    return Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in words(ids, tokens)])
+    return Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
 
 
 def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> Stream:
@@ -124,12 +120,6 @@ def collate_streams(streams: Sequence[Stream], length: int) -> dict[str, Tensor]
         "shown_tags": pad([s.tags for s in chosen], KEEP, length),
         "shown_ranks": pad([s.ranks for s in chosen], -1, length),
     }
-
-
-def pad(lists: Sequence[Sequence[int]], value: int, length: int = 0) -> Tensor:
-    """Lists of whole numbers -> one tensor [N, longest], or [N, length] if that is longer."""
-    longest = max(length, *map(len, lists))
-    return torch.tensor([[*numbers, *[value] * (longest - len(numbers))] for numbers in lists])
 
 
 class Counts:

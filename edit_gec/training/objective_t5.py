@@ -23,13 +23,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from edit_gec.editing.plan import align
+from edit_gec.editing.alignment import align
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import NEGATIVE, SLOTS, T5, T5Config, deepen
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
-from edit_gec.training.collate import IGNORE, pad
 from edit_gec.training.recipe import Recipe, Stage
 
 GUIDED_HEAD = 0

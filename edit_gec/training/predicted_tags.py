@@ -17,8 +17,9 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan
+from edit_gec.editing.plan import Plan
 from edit_gec.modeling.edit5 import Batch
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.training.collate import Example, Stream, collate_streams, write_stream
 

@@ -220,11 +220,11 @@ def main() -> None:
     text = card.read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise SystemExit(f"{card}: one line '{BEGIN}' and one line '{END}' are wanted")
-    who = ":".join(systems.identity(str(args.model), None).split(":")[:2])
+    who = ":".join(systems.identify_model(str(args.model), None).split(":")[:2])
     rows = rows_of(SCORES / f"{name}.json", who)
     everything = SCORES / f"{name}-all.json"
     confidences = rows_of(everything, who) if everything.exists() else rows
-    cases = robust.as_data([robust.judge(path, "edit-gec", str(args.model)) for path in LISTS])
+    cases = robust.to_data([robust.run_checklist(path, "edit-gec", str(args.model)) for path in LISTS])
     (SCORES / f"{name}-cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     parts = {
         "Size": size(args.model),

@@ -27,12 +27,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from edit_gec.annotation import m2
-from edit_gec.editing.plan import KEEP
-from edit_gec.evaluation import projection
-from edit_gec.evaluation.datasets import find
-from edit_gec.evaluation.significance import Paired, paired
+from edit_gec.evaluation.datasets import find_test_sets
+from edit_gec.evaluation.significance import Paired, compare_paired
 from edit_gec.modeling.edit5 import Batch, EdiT5
+from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import Pieces, Tokens
+from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.training.objective_edit5 import Objective
 from edit_gec.training.recipe import Recipe
 
@@ -57,16 +57,16 @@ class Loss(NamedTuple):
 
 def read_gold(sentences: Sequence[m2.M2Sentence]) -> list[Gold]:
     """The sentences of an M2 file as their writers typed them, with the first annotator's corrections."""
-    split = projection.hyphens_split([sentence.tokens for sentence in sentences])
+    split = splits_hyphens([sentence.tokens for sentence in sentences])
     return [_gold(sentence, split) for sentence in sentences]
 
 
 def _gold(sentence: m2.M2Sentence, split: bool) -> Gold:
     edits = [e for e in sentence.annotators[min(sentence.annotators)] if e.type not in m2.DETECTION_ONLY]
-    raw = projection.detokenise(sentence.tokens, split)
+    raw = detokenize(sentence.tokens, split)
     ends = [0, *(end for _, end in raw.spans)]
     spans = [(ends[e.start], ends[e.end], e.type) for e in edits]  # with the space before the first token
-    return Gold(raw.text, projection.detokenise(m2.apply(sentence.tokens, edits), split).text, spans)
+    return Gold(raw.text, detokenize(m2.apply_edits(sentence.tokens, edits), split).text, spans)
 
 
 class Judge:
@@ -150,7 +150,7 @@ def compare(first: dict[str, Any], other: dict[str, Any], key: str) -> Paired:
     """Difference of the means over the sentences that both can express, with its interval."""
     pairs = [(a, b) for a, b in zip(first[key], other[key], strict=True) if a is not None and b is not None]
     stats = [np.array([[pair[n], 1.0] for pair in pairs]) for n in (0, 1)]
-    return paired(stats[0], stats[1], lambda totals: totals[..., 0] / totals[..., 1])
+    return compare_paired(stats[0], stats[1], lambda totals: totals[..., 0] / totals[..., 1])
 
 
 def table(results: Sequence[dict[str, Any]]) -> str:
@@ -179,8 +179,8 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="read only so many sentences of each set")
     parser.add_argument("--output", type=Path, help="folder for one JSON file for each model")
     args = parser.parse_args()
-    golds = read_gold(find(args.learners, args.data)[0].m2)[: args.limit]
-    clean = find(args.clean, args.data)[0].lines[: args.limit]
+    golds = read_gold(find_test_sets(args.learners, args.data)[0].m2)[: args.limit]
+    clean = find_test_sets(args.clean, args.data)[0].lines[: args.limit]
     results = []
     for folder in args.model:
         results.append(measure(folder, golds, clean))

@@ -21,12 +21,14 @@ from typing import NamedTuple
 import numpy as np
 
 from edit_gec import Corrector
+from edit_gec.annotation.errant_edits import load_extractor
 from edit_gec.editing.confidence import CASE, DELETED, INSERTED, POWER, SPELLING, Evidence, Scale, log_odds
 from edit_gec.editing.decode import Options
-from edit_gec.evaluation import evaluate, projection
-from edit_gec.evaluation.calibration import fit, near
-from edit_gec.evaluation.datasets import TestSet, find
+from edit_gec.evaluation import projection
+from edit_gec.evaluation.calibration import changes_of_edit, fit_logistic
+from edit_gec.evaluation.datasets import TestSet, find_test_sets
 from edit_gec.evaluation.systems import Change, Output
+from edit_gec.text.detokenize import detokenize, splits_hyphens
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
 STEPS = np.arange(0.02, 0.98, 0.02)
@@ -64,17 +66,17 @@ def run(corrector: Corrector, texts: Sequence[str]) -> list[Output]:
 def learners(corrector: Corrector, seen: list[Evidence], test: TestSet) -> tuple[list[Edit], int]:
     """Every edit of an ERRANT set, right or wrong against the annotator that agrees most; how many are wanted."""
     tokens = [line.split() for line in test.lines]
-    split = projection.hyphens_split(tokens)
-    raws = [projection.detokenise(t, split) for t in tokens]
+    split = splits_hyphens(tokens)
+    raws = [detokenize(t, split) for t in tokens]
     outputs = run(corrector, [raw.text for raw in raws])
-    targets = [projection.project(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
-    found = evaluate.extractor(None).extract(tokens, targets)
+    targets = [projection.project_to_tokens(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
+    found = load_extractor(None).extract(tokens, targets)
     edits = []
     for n, (raw, output, mine, reference) in enumerate(zip(raws, outputs, found, test.m2, strict=True)):
         golds = [{(e.start, e.end, e.correction) for e in gold} for gold in reference.annotators.values()]
         gold = max(golds, key=lambda gold: sum((e.start, e.end, e.correction) in gold for e in mine), default=set())
         for e in mine:
-            parts = tuple(seen[int(c.confidence) - 1] for c in near(raw, output.changes, e))
+            parts = tuple(seen[int(c.confidence) - 1] for c in changes_of_edit(raw, output.changes, e))
             if parts:
                 edits.append(Edit(n, parts, (e.start, e.end, e.correction) in gold))
     return edits, sum(min(len(e) for e in s.annotators.values()) for s in test.m2 if s.annotators)
@@ -94,7 +96,7 @@ def features(evidence: Evidence) -> list[float]:
 def fitted(edits: Sequence[Edit]) -> Scale:
     """The scale under which what happened is likeliest. Of an edit of several parts the weakest counts."""
     rows = [features(min(edit.parts, key=Scale().confidence)) for edit in edits]
-    slope, written, offset, *kinds = (round(float(w), 3) for w in fit(rows, [edit.right for edit in edits]))
+    slope, written, offset, *kinds = (round(float(w), 3) for w in fit_logistic(rows, [edit.right for edit in edits]))
     return Scale(slope, written, offset, **{f"{kind}_offset": k for kind, k in zip(KINDS, kinds, strict=True)})
 
 
@@ -153,7 +155,7 @@ def main() -> None:
     args = parser.parse_args()
     corrector = Corrector.load(args.model, min_confidence=0.0)
     corrector.workers = 1  # the recorder's list has one order
-    test, clean_test = find(args.learners, args.data)[0], find(args.clean, args.data)[0]
+    test, clean_test = find_test_sets(args.learners, args.data)[0], find_test_sets(args.clean, args.data)[0]
     for bias in args.keep_bias:
         options = Recorder(keep_bias=bias)
         corrector.options = options

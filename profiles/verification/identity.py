@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from edit_gec.corrector import find_model
+from edit_gec.catalog import find_model
 from edit_gec.editing.decode import read_options
 from edit_gec.performance import machine
 from edit_gec.performance.sentences import read_sentences

@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from edit_gec.catalog import find_model
 from edit_gec.cli.main import main
-from edit_gec.corrector import Corrector, find_model
-from edit_gec.errors import InputError
+from edit_gec.corrector import Corrector
+from edit_gec.errors import ModelError
 
 STAND_IN = [sys.executable, str(Path(__file__).parents[1] / "support" / "fake_model.py")]
 EDIT_GEC = [sys.executable, "-m", "edit_gec"]
@@ -431,7 +432,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train_vocabulary(corpus, folder, size=288, threads=1)
     slots = 48
     vocab_size = Tokens.load(folder, slots).size
-    config = EdiT5Config(vocab_size=vocab_size, slots=slots, d_model=32, d_ff=64, num_heads=2, num_layers=2)
+    shape = {"d_model": 32, "d_ff": 64, "num_heads": 2, "num_layers": 2, "empty_slots": False}
+    config = EdiT5Config(vocab_size=vocab_size, slots=slots, **shape)
     for seed in range(100):
         torch.manual_seed(seed)
         network = EdiT5(config)
@@ -594,7 +596,7 @@ def test_interrupt_while_torch_is_imported(model: Path, interruptible: None) -> 
 def test_the_shipped_model_corrects(folder: Path) -> None:
     try:
         find_model("edit5-mini")
-    except InputError:
+    except ModelError:
         pytest.skip("no trained model in this checkout")
     put(a=b"I like it becuase it is good.\r\n")
     status, out, talk = run("correct", "a.txt", command=EDIT_GEC)

@@ -18,10 +18,11 @@ from edit_gec.editing import decode, insertion
 from edit_gec.editing.confidence import CASE, INSERTED, SPELLING, Evidence, Scale, together
 from edit_gec.editing.decode import Options, Prediction, assemble, follow_points, predict, read_options, walk
 from edit_gec.editing.insertion import Slot
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, realize, spans, unchanged
+from edit_gec.editing.plan import Plan, realize, spans, unchanged
 from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
 
 TEXTS = [

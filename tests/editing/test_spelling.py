@@ -18,10 +18,11 @@ from edit_gec.editing.confidence import SPELLING
 from edit_gec.editing.decode import Options, predict, rank_list
 from edit_gec.editing.insertion import MAX_INSERTION, Slot, fill, open_slots, score_candidates
 from edit_gec.editing.lexicon import FILE, Spelling, cased
-from edit_gec.editing.plan import KEEP, REPLACE, realize
+from edit_gec.editing.plan import realize
 from edit_gec.editing.spelling import DOUBT, choose
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tagset import KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
 from edit_gec.text.edits import apply
 from edit_gec.training.build_lexicon import learn, regular_forms

@@ -13,7 +13,8 @@ from typing import Any
 
 from edit_gec.annotation import m2
 from edit_gec.corrector import Corrector
-from edit_gec.editing.plan import Plan, align, realize, spans
+from edit_gec.editing.alignment import align
+from edit_gec.editing.plan import Plan, realize, spans
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.text.edits import check
@@ -94,14 +95,14 @@ def m2_files(data: bytes) -> None:
         file.write(data[:LONGEST])
         file.flush()
         try:
-            blocks = m2.read(file.name)
+            blocks = m2.read_m2(file.name)
         except InputError:
             return
-        Path(file.name).write_text(m2.write(blocks), encoding="utf-8")
-        assert m2.read(file.name) == blocks
+        Path(file.name).write_text(m2.format_m2(blocks), encoding="utf-8")
+        assert m2.read_m2(file.name) == blocks
         for block in blocks:
             for edits in block.annotators.values():
-                m2.apply(block.tokens, edits)
+                m2.apply_edits(block.tokens, edits)
 
 
 @cache

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import torch
 
-from edit_gec.editing.plan import INSERT, KEEP
 from edit_gec.errors import InputError
 from edit_gec.modeling.checkpoint import read_config, save_t5
 from edit_gec.modeling.edit5 import Batch, EdiT5, Losses, Output, edit5_config, grow, warm_start
 from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.training.collate import collate, example
 

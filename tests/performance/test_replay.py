@@ -18,8 +18,9 @@ from support.tiny_t5 import SHAPE, pairs, random_target
 
 from edit_gec import tracing
 from edit_gec.corrector import Corrector
+from edit_gec.editing.alignment import align
 from edit_gec.editing.decode import Options, predict
-from edit_gec.editing.plan import align, realize, unchanged
+from edit_gec.editing.plan import realize, unchanged
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import PRESETS, EdiT5, EdiT5Config
 from edit_gec.modeling.t5 import PRESETS as T5_PRESETS

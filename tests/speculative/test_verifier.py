@@ -14,7 +14,7 @@ from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, Pieces, Tokens
 from edit_gec.speculative.target import Target
@@ -297,7 +297,7 @@ def test_the_command(
 
 
 def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InputError, match="neither a model folder nor"):
+    with pytest.raises(ModelError, match="neither a model folder nor"):
         Corrector.load(model_folder, target="no-such-t5")
     with pytest.raises(InputError, match="a T5 is wanted"):
         Corrector.load(model_folder, target=model_folder)

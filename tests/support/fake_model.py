@@ -62,6 +62,6 @@ class Corrector:
 
 if __name__ == "__main__":
     module: Any = types.ModuleType("edit_gec.corrector")
-    module.Corrector, module.Correction, module.DEFAULT_TARGET = Corrector, Correction, "t5-mini"
+    module.Corrector, module.Correction = Corrector, Correction
     sys.modules["edit_gec.corrector"] = module
     sys.exit(main())

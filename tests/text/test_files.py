@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, WriteError
 from edit_gec.text import files
 
 BOMS = [b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE]
@@ -97,30 +97,31 @@ def test_write_refuses_what_it_would_harm(tmp_path: Path) -> None:
     path.write_text("She go.")
     document = files.read(str(path))
     path.chmod(0o444)
-    with pytest.raises(files.WriteError, match="read-only; file unchanged"):
+    with pytest.raises(WriteError, match="read-only; file unchanged"):
         files.write(document, "x")
     path.chmod(0o644)
     path.write_text("Somebody's newer text.")
-    with pytest.raises(files.WriteError, match="changed on disk while it was corrected"):
+    with pytest.raises(WriteError, match="changed on disk while it was corrected"):
         files.write(document, "x")
     assert path.read_text() == "Somebody's newer text."
     path.unlink()
-    with pytest.raises(files.WriteError, match="No such file"):
+    with pytest.raises(WriteError, match="No such file"):
         files.write(document, "x")
     os.mkfifo(path)
-    with pytest.raises(files.WriteError, match="not a regular file"):
+    with pytest.raises(WriteError, match="not a regular file"):
         files.write(document, "x")
 
 
 WRITE = """
 import os, sys
+from edit_gec.errors import WriteError
 from edit_gec.text import files
 document = files.read(sys.argv[1])
 if sys.argv[3:] and os.geteuid() == 0:
     os.setuid(65534)
 try:
     files.write(document, sys.argv[2] * 100_000)
-except files.WriteError as error:
+except WriteError as error:
     print(error)
 """
 
@@ -151,7 +152,7 @@ def test_failure_at_each_step_leaves_the_file(tmp_path: Path, monkeypatch: pytes
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, call, full)
-    with pytest.raises(files.WriteError, match="No space left on device; file unchanged"):
+    with pytest.raises(WriteError, match="No space left on device; file unchanged"):
         files.write(document, "She goes.")
     assert path.read_text() == "She go."
     assert os.listdir(tmp_path) == ["a.txt"]

@@ -38,7 +38,7 @@ def nll() -> Any:
 
 def test_sentences_are_as_their_writers_typed_them(nll: Any, tmp_path: Path) -> None:
     (tmp_path / "x.m2").write_text(M2)
-    first, second, third = nll.read_gold(m2.read(tmp_path / "x.m2"))
+    first, second, third = nll.read_gold(m2.read_m2(tmp_path / "x.m2"))
     assert (first.source, first.target) == ("They hasn't a dog.", "They haven't a dog.")
     assert (second.source, second.target) == ("We walk to park.", "We walk to the park!")
     assert [(second.source[a:b], kind) for a, b, kind in second.edits] == [("", "M:DET"), (".", "R:PUNCT")]
@@ -47,7 +47,7 @@ def test_sentences_are_as_their_writers_typed_them(nll: Any, tmp_path: Path) -> 
 
 def test_losses_do_not_depend_on_the_batch(nll: Any, model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
     (tmp_path / "x.m2").write_text(M2)
-    golds = nll.read_gold(m2.read(tmp_path / "x.m2"))
+    golds = nll.read_gold(m2.read_m2(tmp_path / "x.m2"))
     judge, model = nll.Judge(model_folder), EdiT5.load(model_folder)
     for gold, loss in zip(golds, judge.losses(golds), strict=True):
         (alone,) = judge.losses([gold])
@@ -65,7 +65,7 @@ def test_losses_do_not_depend_on_the_batch(nll: Any, model_folder: Path, tokens:
 
 def test_models_are_compared_on_the_same_sentences(nll: Any, model_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "x.m2").write_text(M2)
-    golds = nll.read_gold(m2.read(tmp_path / "x.m2"))
+    golds = nll.read_gold(m2.read_m2(tmp_path / "x.m2"))
     result = nll.measure(model_folder, golds, ["It rains.", "We walk."])
     assert result["sentences"] == 3 and result["nll"] == pytest.approx(result["tag"] + result["insertion"])
     assert len(result["each"]) == 3 and len(result["each_clean"]) == 2

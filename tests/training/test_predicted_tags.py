@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import law
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, realize
+from edit_gec.editing.plan import realize
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Tokens
 from edit_gec.training.collate import Example, Stream, collate, collate_streams, example, write_stream
 from edit_gec.training.predicted_tags import choose_doubted, rank, revise, revise_stream, rewrite, show_predicted

@@ -14,10 +14,10 @@ from conftest import PROSE
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+from edit_gec.modeling.padding import IGNORE
 from edit_gec.modeling.t5 import SLOTS, T5
 from edit_gec.modeling.tokenizer import EOS, FILE, Tokens
 from edit_gec.speculative.target import Target
-from edit_gec.training.collate import IGNORE
 from edit_gec.training.objective_t5 import Objective, example, load_stage
 from edit_gec.training.optim import optimizer_for
 from edit_gec.training.recipe import read_recipe

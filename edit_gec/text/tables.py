@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_FIGURE = re.compile(r"[+-]?\d")
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -12,7 +15,7 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ['system    ms', 't5      21.5', 'edit5      3']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    words = [all(not cell[:1].isdigit() for cell in column) for column in zip(*rows[1:], strict=True)]
+    words = [not any(map(_FIGURE.match, column)) for column in zip(*rows[1:], strict=True)]
     return [
         "  ".join(
             cell.ljust(width) if word else cell.rjust(width)

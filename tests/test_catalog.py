@@ -1,0 +1,90 @@
+"""Models by name, and the fingerprint that tells two folders apart."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import edit_gec
+from edit_gec import catalog
+from edit_gec.catalog import find_model, fingerprint, loaded_files
+from edit_gec.cli.corpus import _options, _settings
+from edit_gec.corrector import Corrector
+from edit_gec.errors import ModelError
+from edit_gec.evaluation import systems
+
+
+def test_a_model_is_found_by_name_and_by_folder(model_folder: Path) -> None:
+    shipped = find_model(catalog.DEFAULT_MODEL)
+    assert (shipped.name, find_model(shipped), find_model(str(model_folder))) == ("edit5-mini", shipped, model_folder)
+    with pytest.raises(ModelError, match="model 'edit5-mino': neither a model folder nor one of edit5-mini, t5-mini$"):
+        find_model("edit5-mino")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model_folder: Path) -> Path:
+    """A complete model folder, with a list of words and a heads folder below it."""
+    shutil.copytree(model_folder, tmp_path / "model")
+    shutil.copy(find_model(catalog.DEFAULT_MODEL) / "words.txt", tmp_path / "model")
+    (tmp_path / "model" / "drafter").mkdir()
+    (tmp_path / "model" / "drafter" / "config.json").write_text("{}")
+    return tmp_path / "model"
+
+
+def test_every_file_that_is_loaded_counts(folder: Path) -> None:
+    seen = [fingerprint(folder)]
+    for path in loaded_files(folder):
+        whole = path.read_bytes()
+        path.write_bytes(whole + b" ")
+        seen.append(fingerprint(folder))
+        path.write_bytes(whole)
+    (folder / "spiece.model").rename(folder / "other.model")
+    seen.append(fingerprint(folder))
+    assert len(set(seen)) == len(seen) == 7
+    (folder / "other.model").rename(folder / "spiece.model")
+    (folder / "README.md").write_text("A card.")
+    assert fingerprint(folder) == seen[0]
+
+
+def test_what_the_loader_opens_is_what_counts(folder: Path) -> None:
+    opened: set[str] = set()
+    listening = [True]
+
+    def hear(event: str, arguments: tuple[Any, ...]) -> None:
+        if listening[0] and event == "open" and str(arguments[0]).startswith(str(folder)):
+            opened.add(str(arguments[0]))
+
+    sys.addaudithook(hear)  # hears what Python opens; safetensors opens its file itself
+    Corrector.load(folder, threads=1)
+    listening[0] = False
+    counted = {str(path) for path in loaded_files(folder)}
+    assert {Path(path).name for path in opened} >= {"config.json", "spiece.model", "words.txt"}
+    assert opened <= counted
+
+
+def test_a_changed_list_of_words_is_another_model(folder: Path) -> None:
+    """Scores carry other signatures, and a corpus job does not go on."""
+
+    def keys() -> tuple[str, dict[str, Any]]:
+        systems._corrector.cache_clear()
+        given = dict.fromkeys(("column", "corrected", "edits", "config", "split", "unit_size", "target"))
+        args = Namespace(**given, model=str(folder), device="cpu", dtype="float32", threads=1, min_confidence=None,
+                         batch_size=1, dictionary=[], target_prefix=None, no_types=True)  # fmt: skip
+        return systems.identity(str(folder), None), _settings(args, _options(args))
+
+    before = keys()
+    words = folder / "words.txt"
+    words.write_text("zyzzyva\t1\n" + words.read_text(encoding="utf-8"), encoding="utf-8")
+    after = keys()
+    assert before[0] != after[0]
+    assert {name for name in before[1] if before[1][name] != after[1][name]} == {"model"}
+
+
+def test_all_that_is_public_is_there() -> None:
+    assert edit_gec.__version__[0].isdigit() and "__version__" in edit_gec.__all__
+    assert all(getattr(edit_gec, name) for name in edit_gec.__all__)
