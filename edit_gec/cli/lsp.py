@@ -1,6 +1,6 @@
 """`edit-gec lsp`: a language server on standard input and output, for editors.
 
-    $ edit-gec lsp       # an editor starts it and talks to it; how to set that up is in language_server/README.md
+    $ edit-gec lsp       # an editor starts it and talks to it; how to set that up is in lsp/README.md
 
 Standard output belongs to the protocol: whatever else would print there goes to standard error.
 """

@@ -101,7 +101,7 @@ def correct_corpus(
 
 
 def _make_job(task: CorpusTask) -> Job:
-    """The job with paths for names of models. Raises InputError, ModelError, and ModuleNotFoundError if types need more."""
+    """The job with paths for names of models. Raises InputError, ModelError and ModuleNotFoundError."""
     if len(set(task.columns)) < len(task.columns):
         raise InputError("--column, --corrected and --edits: expected three different names")
     target = task.options.get("target")
