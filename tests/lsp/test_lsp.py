@@ -377,7 +377,7 @@ def test_a_long_document_is_shown_paragraph_by_paragraph(
 ) -> None:
     text = "\n\n".join(f"{PROSE} Number {n}." for n in range(6))
     shows: list[list[types.Diagnostic]] = []
-    monkeypatch.setattr("edit_gec.lsp.server.SHOW_S", 0.0)
+    monkeypatch.setattr("edit_gec.lsp.server.PUBLISH_S", 0.0)
     monkeypatch.setattr(Server, "text_document_publish_diagnostics", lambda _, params: shows.append(params.diagnostics))
 
     async def session() -> None:
