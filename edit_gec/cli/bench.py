@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.cli import correct
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens

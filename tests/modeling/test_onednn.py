@@ -17,7 +17,7 @@ from edit_gec.modeling.onednn import LEAST, Linear, computes, product, usable
 EVER_NEW_SHAPES = """
 import ctypes
 import torch
-from edit_gec.linear import computes, Linear
+from edit_gec.modeling.onednn import computes, Linear
 
 class Info(ctypes.Structure):
     _fields_ = [(str(n), ctypes.c_size_t) for n in range(10)]
