@@ -27,7 +27,7 @@ from edit_gec.lsp.options import Options
 from edit_gec.lsp.user_dictionary import UserDictionary, correction_key
 from edit_gec.runtime.async_corrector import Checked, Checker, Stages
 from edit_gec.text import language_id
-from edit_gec.text.annotated import NOWHERE, Annotated, to_document_edits
+from edit_gec.text.annotated import NOWHERE, Annotated, to_document_spans
 from edit_gec.text.edits import Edit
 from edit_gec.text.prose import prose
 from edit_gec.version import version
@@ -150,7 +150,7 @@ class Server(LanguageServer):
                 edits.append(edit)
         return [
             Mark(start, end, replacement, edit, keys[edit])
-            for start, end, replacement, edit in to_document_edits(view, surest(edits))
+            for start, end, replacement, edit in to_document_spans(view, surest(edits))
         ]
 
     # ------------------------------------------------------------------------------------------ publishing

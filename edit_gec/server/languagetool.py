@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from edit_gec.annotation.explain import NAMES
 from edit_gec.errors import InputError
-from edit_gec.text.annotated import NOWHERE, Annotated, parse, plain, to_document_edits
+from edit_gec.text.annotated import NOWHERE, Annotated, parse, plain, to_document_spans
 from edit_gec.text.edits import Edit, offsets
 from edit_gec.text.render import describe, rule_id
 
@@ -196,7 +196,7 @@ def build_answer(
 def build_matches(request: CheckRequest, edits: Sequence[Edit], sentences: Sequence[Span]) -> list[dict[str, Any]]:
     """The edits that the client asks for as LanguageTool's matches, in order."""
     text = request.text
-    found = list(to_document_edits(text, edits, request.includes))
+    found = list(to_document_spans(text, edits, request.includes))
     places = _to_utf16(text.document, [place for each in found for place in (each.start, each.end)])
     matches: list[dict[str, Any]] = []
     at = 0  # the sentence that the edit ends in

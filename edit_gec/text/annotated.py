@@ -48,7 +48,7 @@ class Annotated:
         return None if at is None else (at, at)
 
 
-class DocumentEdit(NamedTuple):
+class DocumentSpan(NamedTuple):
     """document[start:end] becomes `replacement`. `edit` is the edit of the view that this shows."""
 
     start: int
@@ -57,9 +57,9 @@ class DocumentEdit(NamedTuple):
     edit: Edit
 
 
-def to_document_edits(
+def to_document_spans(
     text: Annotated, edits: Sequence[Edit], is_shown: Callable[[Edit], bool] = lambda _: True
-) -> Iterator[DocumentEdit]:
+) -> Iterator[DocumentSpan]:
     """The edits of the view that are shown and have a place in the document, in order.
 
     An edit that only inserts or only deletes is widened to the word beside it where that is possible: an editor can
@@ -73,7 +73,7 @@ def to_document_edits(
         for shown in (_widen_to_word(text.view, edit, low, high), edit):
             span = text.project(shown.start, shown.end, shown.replacement)
             if span is not None:
-                yield DocumentEdit(*span, shown.replacement, edit)
+                yield DocumentSpan(*span, shown.replacement, edit)
                 low = shown.end
                 break
 
