@@ -158,16 +158,18 @@ class Corrector:
 
         options_of_target = {"prefix": target_prefix, "device": device, "dtype": getattr(torch, dtype)}
         t5 = Target.load(target_folder, edit5=network, **options_of_target)
-        verifier = Verifier(t5, min_confidence=min_confidence or 0.0, auto=verify == "auto", lenience=lenience)
+        verifier = Verifier.load(
+            target_folder, t5, min_confidence=min_confidence or 0.0, auto=verify == "auto", lenience=lenience
+        )
         return corrector.verified_by(verifier)
 
     def verified_by(self, verifier: Verifier) -> Corrector:
         """The same with a target that has the say, and with the EdiT5 and the thresholds that draft best for it."""
         from edit_gec.editing.decode import adjusted
 
-        made, target = copy(self), verifier.target
-        made.verifier, made.model = verifier, target.drafter(self.model, verifier.hypotheses)
-        made.options = adjusted(self.options, target.thresholds_for(verifier.hypotheses))
+        made = copy(self)
+        made.verifier, made.model = verifier, verifier.drafting_model(self.model)
+        made.options = adjusted(self.options, verifier.drafting_thresholds())
         return made
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
@@ -343,11 +345,11 @@ class Corrector:
             drafted = list(self.projected(text, sentence, found.drafted))
         if found.verified is None:
             return drafted, []
-        from edit_gec.speculative.verifier import compare
+        from edit_gec.speculative.provenance import attribute_provenance
 
         with span(Stage.ALIGN):
             sure = [change for change in found.verified if change[3] >= min_confidence]
-            return compare(drafted, list(self.projected(text, sentence, sure)))
+            return attribute_provenance(drafted, list(self.projected(text, sentence, sure)))
 
     def projected(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
         """Changes of a sentence as edits of the document, without those that touch protected text or words to leave

@@ -18,7 +18,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "edit_gec"
-FILES = sorted(PACKAGE.rglob("*.py"))
+OLD_NAMES = {"score", "word_list", "learner_corpora", "scoring", "corpora"}  # tests/cli/test_old_names.py runs them
+FILES = sorted(
+    path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0].removesuffix(".py") not in OLD_NAMES
+)
 
 # The rooms in order, the doors of the package (__init__, __main__) among them. A room imports only rooms of earlier
 # lines. Rooms of one line never import each other.
@@ -57,7 +60,6 @@ SIZE_RULES = "C901,PLR0913,PLR0915"  # branches, parameters, statements: the bar
 # Functions that are too large today; this list only shrinks, too.
 KNOWN_LARGE = {
     "annotation/explain.py: _classify",
-    "cli/main.py: _add_correct",
     "corrector.py: __init__",
     "corrector.py: load",
     "editing/decode.py: predict",

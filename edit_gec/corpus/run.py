@@ -27,6 +27,7 @@ from edit_gec.corpus.summary import describe_summary, summarize
 from edit_gec.errors import DeviceError, InputError
 from edit_gec.runtime.dedup import REMEMBERED
 
+MODEL_SETTINGS = ("min_confidence", "target_prefix", "dtype", "verify", "lenience")
 UNIT_BYTES = 2_000_000  # some 20,000 sentences: a minute on one core
 Say = Callable[[str], None]
 
@@ -103,7 +104,7 @@ def correct_corpus(
 def _make_job(task: CorpusTask) -> Job:
     """The job with paths for names of models. Raises InputError, ModelError and ModuleNotFoundError."""
     if len(set(task.columns)) < len(task.columns):
-        raise InputError("--column, --corrected and --edits: expected three different names")
+        raise InputError(f"columns {', '.join(task.columns)}: expected three different names")
     target = task.options.get("target")
     options = {
         "device": "cpu",
@@ -129,7 +130,7 @@ def _settings(task: CorpusTask, job: Job) -> dict[str, Any]:
         "unit_size": task.unit_size,
         "types": task.names_types,
         "dictionary": hashlib.sha256(words).hexdigest()[:16],
-        **{name: job.options.get(name) for name in ("min_confidence", "target_prefix", "dtype")},
+        **{name: job.options.get(name) for name in MODEL_SETTINGS},
         "model": fingerprint(job.options["model"]),
         "target": job.options["target"] and fingerprint(job.options["target"]),
     }
@@ -147,7 +148,9 @@ def _run_workers(task: CorpusTask, job: Job, units: Sequence[Unit], events: Even
 
     device = job.options["device"]
     devices = _list_devices(device)
-    count = task.workers or (len(devices) if device != "cpu" else max(1, _count_cores() // job.options["threads"]))
+    count = task.workers or (
+        len(devices) if device != "cpu" else max(1, _count_cores() // (job.options["threads"] or 1))
+    )
     local_runner.run(job, units, [devices[number % len(devices)] for number in range(count)], events)
 
 

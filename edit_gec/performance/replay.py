@@ -31,7 +31,8 @@ from edit_gec.modeling.padding import pad
 from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.performance.sentences import Text
-from edit_gec.speculative.target import Sampling, Target
+from edit_gec.speculative.sampling import Sampling
+from edit_gec.speculative.target import Target
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector

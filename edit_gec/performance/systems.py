@@ -53,10 +53,10 @@ def run_target(target: Target) -> Run:
 
 def run_drafter(target: Target, drafter: Drafter) -> Run:
     """The target verifies drafts: text to text, without the product around it."""
-    from edit_gec.speculative.decode import verify
+    from edit_gec.speculative.decode import VerifyOptions, verify
 
     def run(given: Sequence[str]) -> list[str]:
-        outputs, _ = verify(target, drafter, given, batch_size=len(given))
+        outputs, _ = verify(target, drafter, given, VerifyOptions(batch_size=len(given)))
         return [target.text(ids) for ids in outputs]
 
     return run
@@ -64,19 +64,19 @@ def run_drafter(target: Target, drafter: Drafter) -> Run:
 
 def run_copies(target: Target, *, unique: bool) -> Run:
     """The source is the draft; re-synchronised by unique n-grams (SAD), or by alignment."""
-    from edit_gec.speculative.drafters import Follow
-    from edit_gec.speculative.realign import Resync, UniqueNGram
+    from edit_gec.speculative.drafters import TextDrafter
+    from edit_gec.speculative.realign import Realigner, UniqueNGram
 
-    return run_drafter(target, Follow(target.tokens, rule=UniqueNGram if unique else Resync))
+    return run_drafter(target, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
 
 
 def run_drafts(verified: Corrector) -> Run:
     """EdiT5's correction is the draft, on the target's encoder where they share one."""
-    from edit_gec.speculative.drafters import edit5_drafter
+    from edit_gec.speculative.drafters import make_edit5_drafter
 
     assert verified.verifier is not None
     target = verified.verifier.target
-    return run_drafter(target, edit5_drafter(target, verified.model, verified.tokens, verified.options))
+    return run_drafter(target, make_edit5_drafter(target, verified.model, verified.tokens, verified.options))
 
 
 def run_corrector(corrector: Corrector) -> Run:

@@ -20,7 +20,7 @@ from edit_gec.text.sentences import split
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Correction, Corrector, Found, Window
-    from edit_gec.speculative.theory import Statistics
+    from edit_gec.speculative.statistics import Statistics
 
 REMEMBERED = 100_000
 

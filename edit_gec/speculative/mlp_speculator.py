@@ -95,7 +95,7 @@ class Speculator(nn.Module):
         return made.to(target.device).eval()
 
 
-class Speculated:
+class MLPDrafter:
     """The drafter: nothing before the target's first state, then `gamma` tokens, at most the speculator's steps."""
 
     aligns = False

@@ -38,7 +38,7 @@ def run(corrector: Corrector, test: TestSet, gear: dict[str, Any]) -> tuple[list
     tokens = [line.split() for line in test.lines]
     split = splits_hyphens(tokens)
     raws = [detokenize(t, split) for t in tokens]
-    corrector.verifier = Verifier(corrector.verifier.target, **gear)
+    corrector.verifier = Verifier(corrector.verifier.target, corrector.verifier.profile, **gear)
     begun = perf_counter()
     found = corrector.correct_batch([raw.text for raw in raws], lines=True, markup=False)
     seconds = perf_counter() - begun

@@ -13,7 +13,7 @@ from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.speculative.exactness import Flip, flips, summary
+from edit_gec.speculative.exactness import Flip, find_flips, summarize_flips
 from edit_gec.speculative.mlp_speculator import Speculator, main, read_pairs, train_speculator
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
@@ -86,11 +86,11 @@ def test_a_speculator_learns_from_a_file(tokens: Tokens, tmp_path: Path) -> None
 def test_flips_and_their_margins(tokens: Tokens) -> None:
     target = random_target(tokens, 2, max_length=60)
     own = target.generate(SOURCES)
-    assert flips(target, SOURCES, own, own) == []
+    assert find_flips(target, SOURCES, own, own) == []
     other = [list(output) for output in own]
     other[2][1] = (own[2][1] + 1) % tokens.size
     other[5] = own[5][:1]
-    found = flips(target, SOURCES, own, other)
+    found = find_flips(target, SOURCES, own, other)
     assert [(flip.sentence, flip.position) for flip in found] == [(2, 1), (5, 0)]
     ids = torch.tensor([target.source_ids(SOURCES[2])])
     with torch.inference_mode():
@@ -98,6 +98,6 @@ def test_flips_and_their_margins(tokens: Tokens) -> None:
         logits = target.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, 1]
     assert found[0].margin == pytest.approx(float(logits[own[2][1]] - logits[other[2][1]]), abs=1e-4)
     assert found[0].margin > 0, "greedy decoding took the likeliest"
-    assert summary(10, [Flip(0, 0, 0.5)]) == {
+    assert summarize_flips(10, [Flip(0, 0, 0.5)]) == {
         "identical": 9, "sentences": 10, "margins": [0.5], "largest_margin": 0.5
     }  # fmt: skip
