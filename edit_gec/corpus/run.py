@@ -148,9 +148,10 @@ def _run_workers(task: CorpusTask, job: Job, units: Sequence[Unit], events: Even
 
     device = job.options["device"]
     devices = _list_devices(device)
-    count = task.workers or (
-        len(devices) if device != "cpu" else max(1, _count_cores() // (job.options["threads"] or 1))
-    )
+    count = task.workers
+    if count is None:
+        per_core = max(1, _count_cores() // (job.options["threads"] or 1))
+        count = per_core if device == "cpu" else len(devices)
     local_runner.run(job, units, [devices[number % len(devices)] for number in range(count)], events)
 
 

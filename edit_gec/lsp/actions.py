@@ -63,7 +63,7 @@ def make_workspace_edit(
     workspace = capabilities.workspace
     if workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes:
         versioned = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
-        return types.WorkspaceEdit(document_changes=[types.TextDocumentSpan(versioned, [*edits])])
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(versioned, [*edits])])
     return types.WorkspaceEdit(changes={document.uri: edits})
 
 
