@@ -52,17 +52,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     """Write the pairs. Raises InputError, UsageError."""
     from edit_gec.cli.loading import load_corrector, model_name
-    from edit_gec.training.distillation import distil, write
+    from edit_gec.training.distillation import distil, write_pairs
+    from edit_gec.training.pairs import Pairs
     from edit_gec.training.recipe import Recipe, Stage
-    from edit_gec.training.run import Pairs
 
     if arguments.target_prefix is not None and not arguments.target:
         raise UsageError("--target-prefix needs --target")
     corrector = load_corrector(arguments)
     stage = Stage("distil", 1, rate=arguments.rate, real=arguments.real, clean=arguments.clean)
-    texts = Pairs(corrector.folder, arguments.data, Recipe("distil"), stage, 0).texts(random.Random(arguments.seed))
+    texts = Pairs(corrector.folder, arguments.data, Recipe("distil"), stage, 0).draw_texts(
+        random.Random(arguments.seed)
+    )
     pairs = distil(corrector, (source for source, _ in texts), arguments.pairs)
     name = Path(arguments.target or model_name(arguments)).name
-    written = write(pairs, arguments.output, name, lambda done: say(count(done, "pair")))
+    written = write_pairs(pairs, arguments.output, name, lambda done: say(count(done, "pair")))
     out(f"{arguments.output}: {count(written, 'pair')}\n")
     return 0

@@ -26,8 +26,9 @@ from edit_gec.runtime.dedup import REMEMBERED
 from edit_gec.text.files import atomic_file
 
 if TYPE_CHECKING:
-    from edit_gec.corrector import Correction, Found, Window
-    from edit_gec.runtime.dedup import Once
+    from edit_gec.runtime.dedup import DeduplicatingCorrector
+    from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
+    from edit_gec.text.correction import Correction
     from edit_gec.text.edits import Edit
 
 A = TypeVar("A")
@@ -50,8 +51,8 @@ class ChunkWork:
     """A chunk on its way through the stages: the windows of each text, then what changes in them."""
 
     chunk: Chunk
-    windows: list[list[Window]]
-    changes: list[list[Found]] = field(default_factory=list)
+    windows: list[list[ModelWindow]]
+    changes: list[list[SentenceChanges]] = field(default_factory=list)
     broken: str | None = None  # why the unit ends here, though it has more rows
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
@@ -71,12 +72,12 @@ class Job:
     remember: int = REMEMBERED
     names_types: bool = True
 
-    def load_corrector(self) -> Once:
+    def load_corrector(self) -> DeduplicatingCorrector:
         """The corrector of a worker. Raises ModelError for a model that cannot be loaded."""
         from edit_gec.corrector import Corrector
-        from edit_gec.runtime.dedup import Once
+        from edit_gec.runtime.dedup import DeduplicatingCorrector
 
-        return Once(Corrector.load(**self.options), self.remember)
+        return DeduplicatingCorrector(Corrector.load(**self.options), self.remember)
 
     def warm_up(self) -> None:
         """Load what the first chunk would wait for. Raises InputError if the pipeline for types is missing."""
@@ -86,7 +87,7 @@ class Job:
 
             explain("She go home.", [Edit(4, 6, "go", "goes", 1.0)])
 
-    def load(self, unit: Unit, corrector: Once, split: Splitter | None = None) -> Iterator[ChunkWork]:
+    def load(self, unit: Unit, corrector: DeduplicatingCorrector, split: Splitter | None = None) -> Iterator[ChunkWork]:
         """The chunks of the unit, each split further if `split` is given, with the sentences of their texts."""
         chunks = (tables if unit.format.is_table else lines).read(unit, self.columns)
         while True:
@@ -103,16 +104,16 @@ class Job:
                 yield ChunkWork(part.set_aside(reasons), windows, seconds=time.perf_counter() - begun)
                 begun = time.perf_counter()
 
-    def infer(self, work: ChunkWork, corrector: Once) -> ChunkWork:
+    def infer(self, work: ChunkWork, corrector: DeduplicatingCorrector) -> ChunkWork:
         """The same chunk with what changes in its sentences."""
         begun = time.perf_counter()
-        changes, reasons = _try_each(corrector.infer, work.windows)
+        changes, reasons = _try_each(corrector.predict, work.windows)
         windows = [of_text for of_text, reason in zip(work.windows, reasons, strict=True) if reason is None]
         seconds = work.seconds + time.perf_counter() - begun
         chunk = work.chunk.set_aside(reasons)
         return ChunkWork(chunk, windows, changes, work.broken, corrector.take_counts(), seconds)
 
-    def save(self, unit: Unit, works: Iterable[ChunkWork], corrector: Once) -> UnitResult:
+    def save(self, unit: Unit, works: Iterable[ChunkWork], corrector: DeduplicatingCorrector) -> UnitResult:
         """Write the part and the rows that are set aside. Raises WriteError."""
         place = os.path.join(self.folder, unit.part)
         counts: Counter[str] = Counter()
@@ -149,7 +150,11 @@ class Job:
         }
 
     def _write(
-        self, work: ChunkWork, writer: lines.Writer | tables.Writer, corrector: Once, counts: Counter[str]
+        self,
+        work: ChunkWork,
+        writer: lines.Writer | tables.Writer,
+        corrector: DeduplicatingCorrector,
+        counts: Counter[str],
     ) -> Chunk:
         """Append the good rows of a chunk to the part and count them; the chunk that remains."""
         texts = [text or "" for text in work.chunk.texts]
@@ -168,7 +173,7 @@ class Job:
         return chunk
 
     def _finish(
-        self, corrector: Once, rows: Sequence[tuple[str, list[Window], list[Found]]]
+        self, corrector: DeduplicatingCorrector, rows: Sequence[tuple[str, list[ModelWindow], list[SentenceChanges]]]
     ) -> list[tuple[Correction, Sequence[Edit]]]:
         """The correction of each row, and its edits with their types."""
         texts, windows, changes = zip(*rows, strict=True) if rows else ((), (), ())

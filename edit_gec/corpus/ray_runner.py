@@ -29,7 +29,7 @@ from edit_gec.corpus.records import Columns, Unit, UnitResult
 from edit_gec.errors import EditGecError, InputError, WriteError
 
 if TYPE_CHECKING:
-    from edit_gec.runtime.dedup import Once
+    from edit_gec.runtime.dedup import DeduplicatingCorrector
 
 MAX_BLOCKS = 2000  # of the list of units; one block is one task
 CPU_STAGE_CORES = 0.5  # of a task that loads or saves; not the actors' number, or Ray would fuse the stages
@@ -39,12 +39,12 @@ Row = dict[str, Any]
 
 
 @cache
-def _load_corrector(options: str, remember: int) -> Once:
+def _load_corrector(options: str, remember: int) -> DeduplicatingCorrector:
     """The corrector of this process."""
     return Job("", Columns(), json.loads(options), remember).load_corrector()
 
 
-def _corrector_of(job: Job) -> Once:
+def _corrector_of(job: Job) -> DeduplicatingCorrector:
     return _load_corrector(json.dumps(job.options), job.remember)
 
 

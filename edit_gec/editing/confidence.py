@@ -5,7 +5,7 @@
 
 The model tags and writes in two steps, and is sure of each in its own way; the decoder also says how probable it is
 that the source stays as it is. It is wrong about misspelt words and capitals less often than about grammar. The
-numbers, a handful, are fitted on development text by logistic regression (profiles/training/tune.py) and lie in the
+numbers, a handful, are fitted on development text by logistic regression (training/calibrate.py) and lie in the
 model folder.
 """
 

@@ -19,16 +19,15 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from edit_gec.config import Settings
-from edit_gec.corrector import mentions, surest
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.lsp import actions
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import Options
 from edit_gec.lsp.user_dictionary import UserDictionary, correction_key
-from edit_gec.runtime.async_corrector import Checked, Checker, Stages
+from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult
 from edit_gec.text import language_id
 from edit_gec.text.annotated import NOWHERE, Annotated, to_document_spans
-from edit_gec.text.edits import Edit
+from edit_gec.text.edits import Edit, contains_word, resolve_overlaps
 from edit_gec.text.prose import prose
 from edit_gec.version import version
 
@@ -51,7 +50,7 @@ class Server(LanguageServer):
         self.load = load
         self.user_dictionary = user_dictionary
         self.options = options
-        self.checker: asyncio.Task[Checker] | None = None
+        self.corrector: asyncio.Task[AsyncCorrector] | None = None
         self.checks: dict[str, asyncio.Task[None]] = {}  # by the address of the document
         self.shown_errors: set[str] = set()
         self.has_shut_down = False
@@ -59,10 +58,10 @@ class Server(LanguageServer):
     def load_corrector(self) -> None:
         """Start to load the model; the editor is answered meanwhile."""
 
-        async def load() -> Checker:
-            return Checker(await asyncio.to_thread(self.load), max_waiting=1_000_000)
+        async def load() -> AsyncCorrector:
+            return AsyncCorrector(await asyncio.to_thread(self.load), max_waiting=1_000_000)
 
-        self.checker = asyncio.create_task(load())
+        self.corrector = asyncio.create_task(load())
 
     def open_documents(self) -> list[Document]:
         """All open documents."""
@@ -95,8 +94,8 @@ class Server(LanguageServer):
     async def _check(self, document: Document, delay: float) -> None:
         try:
             await asyncio.sleep(delay)
-            assert self.checker is not None
-            await self._find_marks(await asyncio.shield(self.checker), document)
+            assert self.corrector is not None
+            await self._find_marks(await asyncio.shield(self.corrector), document)
         except EditGecError as error:
             self.show_error(error)
         except Exception as error:
@@ -105,27 +104,27 @@ class Server(LanguageServer):
                 InputError(f"a check failed with {type(error).__name__}; see the log of the language server")
             )
 
-    async def _find_marks(self, checker: Checker, document: Document) -> None:
+    async def _find_marks(self, corrector: AsyncCorrector, document: Document) -> None:
         """Set the marks of a document, and publish now and then what is done."""
         view = await asyncio.to_thread(self._extract_prose, document)
         if view is None or language_id.confidence(view.view) < language_id.MIN_ENGLISH:
             document.marks = ()
             return self.publish(document)
         done: list[Mark] = []
-        waiting: list[Checked] = []  # sentences that are not published yet
+        waiting: list[SentenceResult] = []  # sentences that are not published yet
         published = time.monotonic()
-        async with aclosing(checker.sentences(view.view, min_confidence=self._min_confidence(document))) as sentences:
+        async with aclosing(corrector.sentences(view.view, min_confidence=self._min_confidence(document))) as sentences:
             async for sentence in sentences:
                 is_due = waiting and time.monotonic() - published > PUBLISH_S
                 if is_due and _PARAGRAPH.search(view.view, waiting[-1].end, sentence.start):
-                    done += await self._make_marks(checker, view, waiting)
+                    done += await self._make_marks(corrector, view, waiting)
                     end = _document_offset(view, waiting[-1].end)
                     document.marks = (*done, *(mark for mark in document.marks if mark.start >= end))
                     self.publish(document)
                     waiting = []
                     published = time.monotonic()
                 waiting.append(sentence)
-        document.marks = (*done, *await self._make_marks(checker, view, waiting))
+        document.marks = (*done, *await self._make_marks(corrector, view, waiting))
         self.publish(document)
 
     def _extract_prose(self, document: Document) -> Annotated | None:
@@ -139,18 +138,20 @@ class Server(LanguageServer):
         own = self.options.min_confidence
         return self.project_settings(document).min_confidence if own is None else own
 
-    async def _make_marks(self, checker: Checker, view: Annotated, sentences: Sequence[Checked]) -> list[Mark]:
+    async def _make_marks(
+        self, corrector: AsyncCorrector, view: Annotated, sentences: Sequence[SentenceResult]
+    ) -> list[Mark]:
         """The marks of some sentences, with their types and messages."""
         keys: dict[Edit, str] = {}
         edits: list[Edit] = []
-        for sentence in await checker.named(view.view, sentences, Stages()):
+        for sentence in await corrector.explain(view.view, sentences):
             text = view.view[sentence.start : sentence.end]
             for edit in sentence.edits:
                 keys[edit] = correction_key(text, edit.start - sentence.start, edit)
                 edits.append(edit)
         return [
             Mark(start, end, replacement, edit, keys[edit])
-            for start, end, replacement, edit in to_document_spans(view, surest(edits))
+            for start, end, replacement, edit in to_document_spans(view, resolve_overlaps(edits))
         ]
 
     # ------------------------------------------------------------------------------------------ publishing
@@ -169,7 +170,9 @@ class Server(LanguageServer):
             map(str.casefold, self.options.dictionary)
         )
         ignored = self.user_dictionary.ignored.read()
-        return [mark for mark in document.marks if mark.key not in ignored and not mentions(words, mark.edit.original)]
+        return [
+            mark for mark in document.marks if mark.key not in ignored and not contains_word(mark.edit.original, words)
+        ]
 
     def publish(self, document: Document) -> None:
         """Send a document's diagnostics."""

@@ -27,7 +27,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError, InputError
-from edit_gec.runtime.async_corrector import Checked, Checker, Stages
+from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult, Stages
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
 from edit_gec.server import languagetool, schema
@@ -55,9 +55,9 @@ def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.checker = Checker(corrector, metrics, max_waiting=limits.waiting)
+        app.state.corrector = AsyncCorrector(corrector, metrics, max_waiting=limits.waiting)
         yield
-        await app.state.checker.close()
+        await app.state.corrector.close()
 
     app = FastAPI(
         title="edit-gec",
@@ -96,11 +96,11 @@ async def check(request: Request) -> Response:
     edits: tuple[Edit, ...] = ()
     sentences: list[tuple[int, int]] = []
     if not asked.is_text_level_only and confidence >= language_id.MIN_ENGLISH:
-        checker: Checker = request.app.state.checker
+        corrector: AsyncCorrector = request.app.state.corrector
         min_confidence = None
-        if asked.is_picky and checker.corrector.verifier is None:  # a target shows all its edits anyway
-            min_confidence = checker.corrector.options.min_confidence * PICKY_FACTOR
-        work = checker.correct(asked.text.view, min_confidence=min_confidence, markup=False)
+        if asked.is_picky and corrector.corrector.verifier is None:  # a target shows all its edits anyway
+            min_confidence = corrector.corrector.thresholds.min_confidence * PICKY_FACTOR
+        work = corrector.correct_by_sentence(asked.text.view, min_confidence=min_confidence, markup=False, explain=True)
         correction, results = await _cancel_if_gone(request, work)
         edits = correction.edits
         sentences = [(result.start, result.end) for result in results]
@@ -159,8 +159,8 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     begun = perf_counter()
     stages = Stages()
     _check_length(request, asked.text)
-    checker: Checker = request.app.state.checker
-    work = checker.correct(
+    corrector: AsyncCorrector = request.app.state.corrector
+    work = corrector.correct_by_sentence(
         asked.text, min_confidence=asked.min_confidence, markup=asked.markup, explain=asked.explain, stages=stages
     )
     correction, _ = await _cancel_if_gone(request, work)
@@ -179,8 +179,8 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
     begun = perf_counter()
     stages = Stages()
     _check_length(request, asked.text)
-    checker: Checker = request.app.state.checker
-    sentences = checker.sentences(asked.text, min_confidence=asked.min_confidence, markup=asked.markup, stages=stages)
+    corrector: AsyncCorrector = request.app.state.corrector
+    sentences = corrector.sentences(asked.text, min_confidence=asked.min_confidence, markup=asked.markup, stages=stages)
     first = await anext(sentences, None)  # an error is raised before the answer begins
 
     async def lines() -> AsyncIterator[bytes]:
@@ -188,7 +188,7 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
             sentence = first
             while sentence:
                 if asked.explain:
-                    (sentence,) = await checker.named(asked.text, [sentence], stages)
+                    (sentence,) = await corrector.explain(asked.text, [sentence], stages)
                 yield _to_json_line(asked.text, sentence)
                 sentence = await anext(sentences, None)
         timing = schema.Timing.from_stages(stages, perf_counter() - begun)
@@ -198,7 +198,7 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-def _to_json_line(text: str, sentence: Checked) -> bytes:
+def _to_json_line(text: str, sentence: SentenceResult) -> bytes:
     line = {
         "start": sentence.start,
         "end": sentence.end,

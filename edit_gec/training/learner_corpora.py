@@ -57,7 +57,7 @@ def read_json(path: Path) -> Iterator[Pair]:
             text: str = essay["text"]
         except (ValueError, TypeError, KeyError, IndexError):
             raise InputError(
-                f'{path}, line {number}: wanted {{"text": ..., "edits": [[id, [[0, 2, "He"]]]]}}'
+                f'{path}, line {number}: expected {{"text": ..., "edits": [[id, [[0, 2, "He"]]]]}}'
             ) from None
         for edits in annotators:
             yield from _sentences(text, [e for e in edits if isinstance(e[2], str)])
@@ -86,7 +86,7 @@ def read_tsv(path: Path) -> Iterator[Pair]:
     for number, line in enumerate(_lines(path), start=1):
         columns = line.split("\t")
         if len(columns) != 2:
-            raise InputError(f"{path}, line {number}: source and target are wanted, not {len(columns)} columns")
+            raise InputError(f"{path}, line {number}: expected source and target, not {len(columns)} columns")
         yield columns[0], columns[1]
 
 
@@ -122,7 +122,7 @@ def read_c4_200m(path: Path, texts: Sequence[Path]) -> Iterator[Pair]:
     The edits make the source from the target: C4 is the correct text. Raises InputError where nothing fits.
     """
     if not texts:
-        raise InputError(f"{path}: --text is wanted, the C4 files or target_sentences.tsv that these edits belong to")
+        raise InputError(f"{path}: expected --text, the C4 files or target_sentences.tsv that these edits belong to")
     found = 0
     groups = _byte_edits(path)
     matches: Iterator[tuple[list[ByteEdit], str]]

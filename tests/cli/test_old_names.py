@@ -39,7 +39,7 @@ def test_an_old_command_is_the_new_one(old: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "names"),
     [
-        ("corpora.once", "runtime.dedup", {"Once": "Once"}),
+        ("corpora.once", "runtime.dedup", {"Once": "DeduplicatingCorrector"}),
         ("corpora.parts", "corpus.edit_column", {"plain": "edit_to_dict", "revert": "revert_edits"}),
     ],
 )

@@ -386,8 +386,8 @@ def test_a_long_document_is_shown_paragraph_by_paragraph(
         document = Document((tmp_path / "a.md").as_uri(), text, 1, "markdown")
         server.schedule(document, 0)
         await server.checks[document.uri]
-        assert server.checker is not None
-        await server.checker.result().close()
+        assert server.corrector is not None
+        await server.corrector.result().close()
 
     asyncio.run(session())
     counts = [len(each) for each in shows]

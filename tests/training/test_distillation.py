@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from edit_gec.speculative.exactness import Flip, find_flips, summarize_flips
 from edit_gec.speculative.mlp_speculator import Speculator, main, read_pairs, train_speculator
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
-from edit_gec.training.distillation import distil, write
+from edit_gec.training.distillation import distil, write_pairs
 from edit_gec.training.edit_pairs import RealEdits
 
 SOURCES = [source for source, _ in pairs(10, seed=3)]
@@ -39,7 +40,7 @@ def test_pairs_are_the_targets_own(corrector: Corrector, tokens: Tokens, tmp_pat
     assert kept == list(zip(SOURCES, expected, strict=True)) and not {"a\tb", unreadable[0]} & {s for s, _ in found}
     assert list(distil(corrector, iter(SOURCES), 4)) == kept[:4]
     said: list[int] = []
-    assert write(iter(kept), tmp_path / "greedy" / "some.tsv", "toy", said.append) == len(kept) and not said
+    assert write_pairs(iter(kept), tmp_path / "greedy" / "some.tsv", "toy", said.append) == len(kept) and not said
     assert read_pairs(tmp_path / "greedy" / "some.tsv") == kept
     drawn = {RealEdits(tmp_path / "greedy").draw(random.Random(n)) for n in range(100)}
     assert drawn <= set(kept) and len(drawn) > 5, "as a stage of a recipe reads them"
@@ -55,7 +56,7 @@ def test_a_target_on_the_drafters_encoder(model: EdiT5, model_folder: Path, toke
     corrector = Corrector.load(model_folder)
     t5 = random_target(tokens, 3).model
     target = Target.sharing(corrector.model, t5, tokens, max_length=60)
-    corrector.verifier = Verifier(target)
+    corrector = replace(corrector, verifier=Verifier(target))
     finished = [(s, target.text(o)) for s, o in zip(SOURCES, target.generate(SOURCES), strict=True) if o[-1] == 1]
     found = list(distil(corrector, iter(SOURCES), 100))
     assert found == [(s, t) for s, t in finished if t and not {"\t", "\n", "\r"} & {*t}]

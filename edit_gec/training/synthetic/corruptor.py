@@ -6,10 +6,10 @@
     $ edit-gec corrupt prose.txt > pairs.tsv
     $ edit-gec corrupt prose.txt --compare learners.m2
 
-How: draw the number of errors, then for each a type from a histogram like that of learners' corrected writing; the
-type's rule (slips_*.py) looks for places in the sentence where that error is really made, and picks one. A rule that
-finds no place gives way to another draw. The pair (corrupted, clean) trains the corrector. Everything is drawn from the
-random numbers given, so the same seed gives the same errors.
+The number of errors is drawn first, then the type of each from a histogram like that of learners' corrected writing.
+The rule of a type (verbs.py, nouns.py, function_words.py, surface.py) looks for the places in the sentence where that
+error is really made, and picks one. A rule that finds no place gives way to another draw. The pair (corrupted, clean)
+trains the corrector. The same random numbers give the same errors.
 """
 
 from __future__ import annotations

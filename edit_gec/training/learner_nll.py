@@ -1,6 +1,6 @@
 """Learner NLL: how unlikely a model finds the corrections of learners' sentences, before any threshold.
 
-    python profiles/training/nll.py --data DEV --model models/edit5-mini models/.runs/NAME/STAGE/ema-40M --output FOLDER
+    python -m edit_gec.training.learner_nll --data DEV --model FOLDER RUN/ema-40M --output FOLDER
 
 Teacher-forced, in nats a sentence: loss of the gold tags and of the pieces that are inserted, for the first annotator's
 corrections of each sentence; and -log p(nothing changes) of clean sentences. It moves long before F0.5 does, whose 95 %
@@ -33,7 +33,7 @@ from edit_gec.modeling.edit5 import Batch, EdiT5
 from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.text.detokenize import detokenize, splits_hyphens
-from edit_gec.training.objective_edit5 import Objective
+from edit_gec.training.objective_edit5 import EdiT5Objective
 from edit_gec.training.recipe import Recipe
 
 BATCH = 32  # sentences of similar length
@@ -77,12 +77,12 @@ class Judge:
         slots = self.model.config.slots
         self.tokens = Tokens.load(folder, slots)
         recipe = Recipe("nll", vocabulary=self.tokens.size - slots, model={"slots": slots})
-        self.objective = Objective(recipe, folder)
+        self.objective = EdiT5Objective(recipe, folder)
 
     def losses(self, golds: Sequence[Gold]) -> list[Loss | None]:
         """Loss of each sentence; None where the model cannot express its correction."""
         found: list[Loss | None] = [None] * len(golds)
-        examples = [self.objective.example(gold.source, gold.target, self.tokens) for gold in golds]
+        examples = [self.objective.make_example(gold.source, gold.target, self.tokens) for gold in golds]
         fitting = [n for n, e in enumerate(examples) if e is not None and len(e.ids) <= self.model.config.slots]
         fitting.sort(key=lambda n: len(examples[n].ids))  # type: ignore[union-attr]
         for at in range(0, len(fitting), BATCH):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -12,9 +10,9 @@ import torch
 from edit_gec.annotation import m2
 from edit_gec.modeling.edit5 import Batch, EdiT5
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.collate import example
+from edit_gec.training.collate import make_example
+from edit_gec.training.learner_nll import Judge, compare, measure, read_gold, table
 
-SCRIPT = Path(__file__).parents[2] / "profiles" / "training" / "nll.py"
 M2 = """S They has n't a dog .
 A 1 2|||R:VERB:SVA|||have|||REQUIRED|||-NONE-|||0
 
@@ -27,33 +25,24 @@ A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0
 """
 
 
-@pytest.fixture(scope="module")
-def nll() -> Any:
-    spec = importlib.util.spec_from_file_location("nll", SCRIPT)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_sentences_are_as_their_writers_typed_them(nll: Any, tmp_path: Path) -> None:
+def test_sentences_are_as_their_writers_typed_them(tmp_path: Path) -> None:
     (tmp_path / "x.m2").write_text(M2)
-    first, second, third = nll.read_gold(m2.read_m2(tmp_path / "x.m2"))
+    first, second, third = read_gold(m2.read_m2(tmp_path / "x.m2"))
     assert (first.source, first.target) == ("They hasn't a dog.", "They haven't a dog.")
     assert (second.source, second.target) == ("We walk to park.", "We walk to the park!")
     assert [(second.source[a:b], kind) for a, b, kind in second.edits] == [("", "M:DET"), (".", "R:PUNCT")]
     assert third.source == third.target == "It rains." and third.edits == []
 
 
-def test_losses_do_not_depend_on_the_batch(nll: Any, model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
+def test_losses_do_not_depend_on_the_batch(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
     (tmp_path / "x.m2").write_text(M2)
-    golds = nll.read_gold(m2.read_m2(tmp_path / "x.m2"))
-    judge, model = nll.Judge(model_folder), EdiT5.load(model_folder)
+    golds = read_gold(m2.read_m2(tmp_path / "x.m2"))
+    judge, model = Judge(model_folder), EdiT5.load(model_folder)
     for gold, loss in zip(golds, judge.losses(golds), strict=True):
         (alone,) = judge.losses([gold])
         assert loss.tag == pytest.approx(alone.tag, abs=1e-3)
         assert loss.insertion == pytest.approx(alone.insertion, abs=1e-3)
-        made = example(gold.source, gold.target, tokens)
+        made = make_example(gold.source, gold.target, tokens)
         assert made is not None
         inputs = judge.objective.collate([made])
         with torch.inference_mode():
@@ -63,13 +52,13 @@ def test_losses_do_not_depend_on_the_batch(nll: Any, model_folder: Path, tokens:
         assert 0 < sum(nats for _, nats in loss.types) <= loss.tag + 1e-3 or not gold.edits
 
 
-def test_models_are_compared_on_the_same_sentences(nll: Any, model_folder: Path, tmp_path: Path) -> None:
+def test_models_are_compared_on_the_same_sentences(model_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "x.m2").write_text(M2)
-    golds = nll.read_gold(m2.read_m2(tmp_path / "x.m2"))
-    result = nll.measure(model_folder, golds, ["It rains.", "We walk."])
+    golds = read_gold(m2.read_m2(tmp_path / "x.m2"))
+    result = measure(model_folder, golds, ["It rains.", "We walk."])
     assert result["sentences"] == 3 and result["nll"] == pytest.approx(result["tag"] + result["insertion"])
     assert len(result["each"]) == 3 and len(result["each_clean"]) == 2
     worse = {**result, "each": [nats + 1 for nats in result["each"]]}
-    difference = nll.compare(result, worse, "each")
+    difference = compare(result, worse, "each")
     assert difference.delta == pytest.approx(1) and difference.low == pytest.approx(1)
-    assert len(nll.table([result, worse]).splitlines()) > 5
+    assert len(table([result, worse]).splitlines()) > 5
