@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
     with_what.add_argument("--learn", metavar="FILE", help="text for the n-grams of --speculation")
     with_what.add_argument(
-        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.speculative.mlp_speculator"
+        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.training.mlp_speculator"
     )
     how = parser.add_argument_group("how")
     how.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
