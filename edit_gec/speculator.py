@@ -1,10 +1,12 @@
-"""The old name of `python -m edit_gec.training.mlp_speculator`. It will go in version 0.3."""
+"""The old name of edit_gec.training.mlp_speculator, for one release."""
 
-import sys
+import runpy
 import warnings
 
-from edit_gec.training.mlp_speculator import main
-
 if __name__ == "__main__":
-    warnings.warn("python -m edit_gec.speculator is now edit_gec.training.mlp_speculator", FutureWarning, stacklevel=1)
-    sys.exit(main())
+    warnings.warn(
+        "python -m edit_gec.speculator is now python -m edit_gec.training.mlp_speculator",
+        DeprecationWarning,
+        stacklevel=1,
+    )
+    runpy.run_module("edit_gec.training.mlp_speculator", run_name="__main__", alter_sys=True)

@@ -4,7 +4,6 @@
     edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'my-tool {in} > {out}'
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
-    python -m edit_gec.cli.score ...                                   the same, without the rest of edit-gec
 
 The work is done in `edit_gec.evaluation`. From Python:
 
@@ -18,15 +17,47 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec.errors import EditGecError, InputError
+from edit_gec.cli.arguments import UsageError, confidence, positive
 
 if TYPE_CHECKING:
     from edit_gec.evaluation.datasets import TestSet
     from edit_gec.evaluation.evaluate import Result
     from edit_gec.evaluation.options import ScoreOptions
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What `edit-gec score` was asked."""
+
+    m2: str | None
+    source: str | None
+    clean: str | None
+    benchmark: Sequence[str] | None
+    cases: Sequence[str] | None
+    again: str | None
+    ref: Sequence[str]
+    data: str | None
+    hyp: Sequence[str]
+    system: Sequence[str]
+    model: str | None
+    min_confidence: float | None
+    tokens: bool
+    metric: str | None
+    mode: str
+    beta: float
+    reference: str
+    types: int | None
+    spacy_model: str | None
+    curve: bool
+    resamples: int
+    seed: int
+    format: str
+    plot: str | None
+    write_hyp: str | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--system", action="append", metavar="S", default=[], help="edit-gec, none, or a command with {in} and {out}"
     )
     who.add_argument("--model", metavar="DIR", help="model folder for --system edit-gec (default: the shipped one)")
-    who.add_argument("--min-confidence", type=float, metavar="P", help="threshold of edit-gec (default: the model's)")
+    who.add_argument("--min-confidence", type=confidence, metavar="P", help="threshold (default: the model's own)")
     who.add_argument("--tokens", action="store_true", help="give systems the tokens as they are, not raw text")
     how = parser.add_argument_group("metric")
     how.add_argument("--metric", choices=["errant", "gleu"], help="default: the one the set is published with")
@@ -71,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--spacy-model", metavar="NAME", help="pipeline for ERRANT, e.g. en_core_web_sm (default: ours)")
     how.add_argument("--curve", action="store_true", help="P, R, F at confidence thresholds (edit-gec only)")
-    how.add_argument("--resamples", type=int, default=1000, help="bootstrap samples (default 1000)")
+    how.add_argument("--resamples", type=positive, default=1000, help="bootstrap samples (default 1000)")
     how.add_argument("--seed", type=int, default=12345, help=argparse.SUPPRESS)
     out = parser.add_argument_group("output")
     out.add_argument("--format", choices=["table", "json"], default="table")
@@ -79,100 +110,93 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--write-hyp", metavar="DIR", help="keep each system's output, in the tokens of the set")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Score and print; 0. Raises InputError where an input does not fit."""
+def run(arguments: Arguments) -> int:
+    """Score and print; 0. Raises UsageError, and InputError where an input does not fit."""
+    check_arguments(arguments)
     from edit_gec.evaluation import report
 
-    _check(args)
-    if args.cases or args.again:
-        return _cases(args)
-    options = _options(args)
-    results = [result for test in _tests(args) for result in _judge(test, args, options)]
-    if args.plot:
-        report.plot_precision_recall(results, Path(args.plot))
-    if args.format == "json":
+    if arguments.cases or arguments.again:
+        return judge_cases(arguments)
+    options = evaluation_options(arguments)
+    results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
+    if arguments.plot:
+        report.plot_precision_recall(results, Path(arguments.plot))
+    if arguments.format == "json":
         sys.stdout.write(json.dumps(report.to_data(results, options), indent=1) + "\n")
     else:
-        sys.stdout.write(report.format_table(results, options, args.types))
+        sys.stdout.write(report.format_table(results, options, arguments.types))
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Raises InputError unless there is one test set and at least one system."""
-    given = [name for name in ("m2", "source", "clean", "benchmark", "cases", "again") if getattr(args, name)]
+def check_arguments(arguments: Arguments) -> None:
+    """Raises UsageError unless there is one test set and at least one system."""
+    given = [name for name in ("m2", "source", "clean", "benchmark", "cases", "again") if getattr(arguments, name)]
     if len(given) != 1:
-        raise InputError("give one test set: --m2, --source with --ref, --clean, --benchmark, --cases or --again")
-    if not args.hyp and not args.system:
-        raise InputError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
+        raise UsageError("give one test set: --m2, --source with --ref, --clean, --benchmark, --cases or --again")
+    if not arguments.hyp and not arguments.system:
+        raise UsageError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
 
 
-def _cases(args: argparse.Namespace) -> int:
+def judge_cases(arguments: Arguments) -> int:
+    """Give the texts of --cases or --again to each system, and print what became of them."""
     from edit_gec.evaluation import checklist
 
-    if args.hyp:
-        raise InputError("--cases and --again need a system that runs here: --system, not --hyp")
+    if arguments.hyp:
+        raise UsageError("--cases and --again need a system that runs here: --system, not --hyp")
     judged = [
-        checklist.run_checklist(path, system, args.model, args.min_confidence, plain=bool(args.again))
-        for path in args.cases or [args.again]
-        for system in args.system
+        checklist.run_checklist(path, system, arguments.model, arguments.min_confidence, plain=bool(arguments.again))
+        for path in arguments.cases or [str(arguments.again)]
+        for system in arguments.system
     ]
     data = json.dumps(checklist.to_data(judged), indent=1, ensure_ascii=False) + "\n"
-    sys.stdout.write(data if args.format == "json" else checklist.format_table(judged))
+    sys.stdout.write(data if arguments.format == "json" else checklist.format_table(judged))
     return 0
 
 
-def _options(args: argparse.Namespace) -> ScoreOptions:
+def evaluation_options(arguments: Arguments) -> ScoreOptions:
+    """How to measure. Raises UsageError."""
     from edit_gec.evaluation.options import ScoreOptions
 
-    if args.beta <= 0 or args.resamples < 1:
-        raise InputError("--beta and --resamples must be above zero")
+    if not arguments.beta > 0:
+        raise UsageError(f"--beta {arguments.beta}: expected a number above 0")
     names = ("mode", "beta", "reference", "spacy_model", "resamples", "seed", "tokens", "model", "min_confidence")
-    return ScoreOptions(**{name: getattr(args, name) for name in names}, curve=args.curve or bool(args.plot))
+    return ScoreOptions(
+        **{name: getattr(arguments, name) for name in names}, curve=arguments.curve or bool(arguments.plot)
+    )
 
 
-def _tests(args: argparse.Namespace) -> list[TestSet]:
-    from dataclasses import replace
-
+def find_test_sets(arguments: Arguments) -> list[TestSet]:
+    """The sets that are asked for. Raises UsageError, and InputError for files that are not there."""
     from edit_gec.evaluation import datasets
 
-    if args.m2:
-        tests = [datasets.read_m2_set(args.m2)]
-    elif args.clean:
-        tests = [datasets.read_clean_set(args.clean)]
-    elif args.source:
-        if not args.ref:
-            raise InputError("--source needs --ref, one file per annotator (or --clean for error-free text)")
-        tests = [datasets.read_parallel_set(args.source, args.ref, "errant")]
+    if arguments.m2:
+        tests = [datasets.read_m2_set(arguments.m2)]
+    elif arguments.clean:
+        tests = [datasets.read_clean_set(arguments.clean)]
+    elif arguments.source:
+        if not arguments.ref:
+            raise UsageError("--source needs --ref, one file per annotator (or --clean for error-free text)")
+        tests = [datasets.read_parallel_set(arguments.source, arguments.ref, "errant")]
     else:
-        folder = args.data or os.environ.get("EDIT_GEC_DATA")
-        tests = [t for name in args.benchmark for t in datasets.find_test_sets(name, Path(folder) if folder else None)]
-    return [replace(t, metric=args.metric) if args.metric and not t.raw else t for t in tests]
+        folder = arguments.data or os.environ.get("EDIT_GEC_DATA")
+        tests = [
+            t
+            for name in arguments.benchmark or []
+            for t in datasets.find_test_sets(name, Path(folder) if folder else None)
+        ]
+    return [replace(t, metric=arguments.metric) if arguments.metric and not t.raw else t for t in tests]
 
 
-def _judge(test: TestSet, args: argparse.Namespace, options: ScoreOptions) -> list[Result]:
+def judge_systems(test: TestSet, arguments: Arguments, options: ScoreOptions) -> list[Result]:
+    """A result for each system on one set; their outputs are kept where that is asked for."""
     from edit_gec.evaluation import evaluate, hypotheses
 
-    given = [hypotheses.read_hypothesis(test, path) for path in args.hyp]
-    given += [hypotheses.make_hypothesis(test, system, options) for system in args.system]
-    if args.write_hyp:
-        folder = Path(args.write_hyp)
+    given = [hypotheses.read_hypothesis(test, path) for path in arguments.hyp]
+    given += [hypotheses.make_hypothesis(test, system, options) for system in arguments.system]
+    if arguments.write_hyp:
+        folder = Path(arguments.write_hyp)
         folder.mkdir(parents=True, exist_ok=True)
         for i, hypothesis in enumerate(given):
             text = "".join(line + "\n" for line in hypothesis.lines)
             (folder / f"{test.name}.{i}.txt").write_text(text, encoding="utf-8", newline="\n")
     return [evaluate.score_hypothesis(test, hypothesis, options) for hypothesis in given]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """`python -m edit_gec.cli.score`: one line on standard error and status 1 where an input does not fit."""
-    parser = argparse.ArgumentParser(prog="python -m edit_gec.cli.score", description="Measure corrections.")
-    add_arguments(parser)
-    try:
-        return run(parser.parse_args(argv))
-    except EditGecError as error:
-        sys.stderr.write(f"edit-gec: {error}\n")
-        return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

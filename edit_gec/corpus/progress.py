@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
-
-from edit_gec.cli.correct import say
 
 EVERY_S = 30.0
 
 
 class Progress:
-    """Counts rows and units as they are done. `size` and `done` are bytes, for the time that is left."""
+    """Counts rows and units as they are done. `size` is their bytes, for the time that is left; `say` takes a line."""
 
-    def __init__(self, *, units: int, size: int, wanted: bool) -> None:
+    def __init__(self, *, units: int, size: int, wanted: bool, say: Callable[[str], None]) -> None:
+        self.say = say
         self.units, self.size = units, size
         self.done_units = self.done_size = self.rows = 0
         self.begun = self.said = time.monotonic()
@@ -69,4 +69,4 @@ class Progress:
             self.bar.update(self.bar.task_ids[0], completed=self.done_size, description=self.line())
         elif self.wanted and time.monotonic() - self.said > EVERY_S:
             self.said = time.monotonic()
-            say(f"edit-gec: {self.line()}")
+            self.say(f"edit-gec: {self.line()}")

@@ -15,15 +15,11 @@ that learns from them too is spared errors that nobody could correct, and writes
 
 from __future__ import annotations
 
-import argparse
 import os
-import random
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -79,43 +75,3 @@ def write(pairs: Iterator[tuple[str, str]], output: Path, name: str, say: Callab
                 say(count)
     os.replace(partial, output)
     return count
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of `edit-gec distil`."""
-    parser.add_argument("--target", help="the T5 that is learnt from; without it, the EdiT5 itself")
-    parser.add_argument("--model", default="edit5-mini", help="the EdiT5 that drafts or writes (default: edit5-mini)")
-    parser.add_argument("--min-confidence", type=float, help="of the EdiT5's edits (default: the model's own)")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EDIT_GEC_DATA", "data")), help="corpora")
-    parser.add_argument("--output", type=Path, required=True, help=".tsv in a folder below the data folder")
-    parser.add_argument("--pairs", type=int, default=20_000, help="how many (default: 20000)")
-    parser.add_argument("--rate", type=float, default=1.0, help="of synthetic errors (default: 1)")
-    parser.add_argument("--real", type=float, default=0.08, help="share of sources from real edits (default: 0.08)")
-    parser.add_argument("--clean", type=float, default=0.12, help="share of clean sources (default: 0.12)")
-    parser.add_argument("--seed", type=int, default=2)
-    parser.add_argument("--device", default="cpu")
-
-
-def run(args: argparse.Namespace) -> int:
-    """`edit-gec distil`: returns the exit status."""
-    import sys
-
-    from edit_gec.corrector import Corrector
-    from edit_gec.training.recipe import Recipe, Stage
-    from edit_gec.training.run import Pairs
-
-    if args.pairs < 1:
-        raise InputError(f"--pairs {args.pairs}: at least one is wanted")
-    corrector = Corrector.load(args.model, target=args.target, device=args.device, min_confidence=args.min_confidence)
-    stage = Stage("distil", 1, rate=args.rate, real=args.real, clean=args.clean)
-    texts = Pairs(corrector.folder, args.data, Recipe("distil"), stage, 0).texts(random.Random(args.seed))
-    pairs = distil(corrector, (source for source, _ in texts), args.pairs)
-    count = write(pairs, args.output, Path(args.target or args.model).name, lambda n: _say(f"{n} pairs"))
-    sys.stdout.write(f"{args.output}: {count} pairs\n")
-    return 0
-
-
-def _say(line: str) -> None:
-    import sys
-
-    sys.stderr.write(line + "\n")

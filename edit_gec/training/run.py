@@ -13,7 +13,6 @@ What is learnt from a pair is the objective's: objective_edit5.py, or objective_
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import random
@@ -275,21 +274,3 @@ def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -
     if recipe.kind == "edit5" and (data / "prose").exists() and (data / "spelling").exists():
         if not (folder / WORDS).exists():
             build_lexicon.write(data, folder / WORDS)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of `edit-gec train`."""
-    parser.add_argument("--recipe", type=Path, required=True, help="recipe.toml of a model folder")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EDIT_GEC_DATA", "data")), help="corpora")
-    parser.add_argument("--runs", type=Path, default=Path("models/.runs"), help="where checkpoints go")
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--init", type=Path, help="start from this T5 checkpoint (Hugging Face folder)")
-
-
-def run(args: argparse.Namespace) -> int:
-    """`edit-gec train`: returns the exit status."""
-    import sys
-
-    finished = train(args.recipe, args.data, args.runs, device=args.device, init=args.init)
-    sys.stdout.write(f"{finished}\n")
-    return 0

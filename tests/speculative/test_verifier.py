@@ -309,7 +309,7 @@ def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixt
         Corrector.load(model_folder, target=model_folder)
     with pytest.raises(SystemExit):
         main(["correct", "--stats", str(tmp_path)])
-    assert "need --verify or --target" in capfd.readouterr().err
+    assert "--stats needs --verify or --target" in capfd.readouterr().err
     for lossy, message in (
         ("--lenience=0", "argument --lenience: "),
         ("--lenience=2", "argument --lenience: "),

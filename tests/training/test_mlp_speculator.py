@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -60,9 +58,3 @@ def test_a_speculator_learns_from_a_file(tokens: Tokens, tmp_path: Path) -> None
         Speculator.load(tmp_path / "mlp", random_target(tokens))
     (tmp_path / "none.tsv").write_text("\n")
     assert main([*command[:3], str(tmp_path / "none.tsv"), "--output", str(tmp_path / "no")]) == 1
-
-
-def test_the_old_entry_warns() -> None:
-    command = [sys.executable, "-m", "edit_gec.speculator", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "--pairs" in done.stdout and "edit_gec.training.mlp_speculator" in done.stderr
