@@ -18,7 +18,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "edit_gec"
-OLD_NAMES = {"score", "word_list", "learner_corpora", "scoring", "corpora"}  # tests/cli/test_old_names.py runs them
+# tests/cli/test_old_names.py runs them
+OLD_NAMES = {"score", "word_list", "learner_corpora", "speculator", "scoring", "corpora"}
 FILES = sorted(
     path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0].removesuffix(".py") not in OLD_NAMES
 )
@@ -49,9 +50,7 @@ ORDER = (
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
 # Arrows that break the rule today. The test fails when one of them is gone, so that the list only shrinks.
-KNOWN_ARROWS = {
-    "lsp/server.py -> server.languagetool",
-}
+KNOWN_ARROWS: set[str] = set()
 
 # Arrows within a room that close a circle today; likewise.
 KNOWN_CIRCLES: set[tuple[str, str]] = set()
@@ -61,11 +60,8 @@ SIZE_RULES = "C901,PLR0913,PLR0915"  # branches, parameters, statements: the bar
 
 # Functions that are too large today; this list only shrinks, too.
 KNOWN_LARGE = {
-    "corpus/local_runner.py: run",
-    "corpus/ray_runner.py: run",
     "editing/decode.py: predict",
     "performance/torch_profiler.py: _read",
-    "speculative/mlp_speculator.py: _stage",
     "text/markup.py: _region",
     "text/paragraphs.py: _read_line",
     "training/synthetic/changes.py: _replacement",

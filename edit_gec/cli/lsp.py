@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
     from edit_gec.lsp.handlers import register
     from edit_gec.lsp.options import Options
     from edit_gec.lsp.server import Server
-    from edit_gec.lsp.user_dictionary import Memory, folder
+    from edit_gec.lsp.user_dictionary import UserDictionary, config_folder
 
     check_verification(arguments)
     # Only the model's name is of the settings here: words and confidence are those of each document's project.
@@ -66,12 +66,12 @@ def run(arguments: Arguments) -> int:
     if sys.stdin is None or sys.stdout is None:
         raise InputError("standard input and output are closed; an editor must start edit-gec lsp")
     options = Options(min_confidence=arguments.min_confidence, fix_all_confidence=arguments.fix_all_confidence)
-    server = Server(lambda: load(model), Memory(folder()), options)
+    server = Server(lambda: load(model), UserDictionary(config_folder()), options)
     register(server)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as protocol:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         server.start_io(sys.stdin.buffer, protocol)
-    return 0 if server.left else 1
+    return 0 if server.has_shut_down else 1
 
 
 def load(options: ModelOptions) -> Corrector:

@@ -14,9 +14,10 @@ COMMANDS = {
     "score": ["edit_gec", "score"],
     "word_list": ["edit_gec.training.build_lexicon"],
     "learner_corpora": ["edit_gec.training.learner_corpora"],
+    "speculator": ["edit_gec.training.mlp_speculator"],
     "scoring.syntax": ["edit_gec.annotation.syntax"],
-    "corpora.measure": ["edit_gec.performance.corpus_rate"],
-    "corpora.cost": ["edit_gec.performance.corpus_cost"],
+    "corpora.measure": ["edit_gec.corpus.rate"],
+    "corpora.cost": ["edit_gec.corpus.cost"],
 }
 
 
@@ -40,7 +41,7 @@ def test_an_old_command_is_the_new_one(old: str) -> None:
     ("old", "new", "names"),
     [
         ("corpora.once", "runtime.dedup", {"Once": "DeduplicatingCorrector"}),
-        ("corpora.parts", "corpus.job", {"plain": "plain", "revert": "revert"}),
+        ("corpora.parts", "corpus.edit_column", {"plain": "edit_to_dict", "revert": "revert_edits"}),
     ],
 )
 def test_an_old_module_holds_the_new_ones_names(old: str, new: str, names: dict[str, str]) -> None:

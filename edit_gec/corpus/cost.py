@@ -1,11 +1,11 @@
-"""What measure.py has found as tables, and what a billion sentences cost by it.
+"""Tables of what rate.py measured, and what a billion sentences cost at these rates.
 
-    python -m edit_gec.performance.corpus_cost rate.json memory.json --core-hour 0.05
+    python -m edit_gec.corpus.cost rate.json memory.json --core-hour 0.05
 
     hours = sentences / (sentences a second of all workers together) / 3600;   cost = hours * workers * price
 
-A worker is a process with one core, or with one GPU: give the price of an hour of that. Sentences that are equal are
-read once, so a corpus with duplicates costs less by about their share; start-up and rows without edits are in the rate.
+A worker is a process with one core or one GPU; `--core-hour` is the price of one hour of it. The model reads equal
+sentences once, so a corpus with duplicates costs less by about their share. Rows without edits are part of the rate.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ BILLION = 1_000_000_000
 
 
 class Cost(NamedTuple):
-    """Of so many sentences: hours of one worker alone, and their price."""
+    """Hours of a single worker, and their price."""
 
     worker_hours: float
     price: float
 
 
-def cost(run: dict[str, Any], hour: float, sentences: int = BILLION) -> Cost:
-    """What so many sentences cost at the rate of a run, if none of them is there twice. `hour`: price of a worker's.
+def compute_cost(run: dict[str, Any], hour: float, sentences: int = BILLION) -> Cost:
+    """The cost of so many different sentences at the rate of a run. `hour` is the price of one hour of a worker.
 
-    >>> cost({"workers": 2, "summary": {"sentences_per_second": 200.0, "duplicates": 0.0}}, 0.05)
+    >>> compute_cost({"workers": 2, "summary": {"sentences_per_second": 200.0, "duplicates": 0.0}}, 0.05)
     Cost(worker_hours=2777.8, price=138.89)
     """
     summary = run["summary"]
@@ -39,8 +39,8 @@ def cost(run: dict[str, Any], hour: float, sentences: int = BILLION) -> Cost:
     return Cost(round(hours, 1), round(hours * hour, 2))
 
 
-def tables(results: Iterable[dict[str, Any]], hour: float) -> str:
-    """Markdown: a row for each run of each result of measure.py; hours and cost are those of a billion sentences."""
+def format_table(results: Iterable[dict[str, Any]], hour: float) -> str:
+    """Markdown with a row for each run of each result. Hours and cost are those of a billion sentences."""
     lines = [
         "| rows | workers | rows/s | sentences/s | characters each | driver MB | worker MB | worker-hours | cost |",
         "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
@@ -51,22 +51,22 @@ def tables(results: Iterable[dict[str, Any]], hour: float) -> str:
         row = [f"{run['rows']:,}", run["workers"], f"{summary['rows_per_second']:,.0f}"]
         row += [f"{summary['sentences_per_second']:,.0f}", f"{each:.0f}", run["driver_mb"], run["worker_mb"]]
         if summary["duplicates"] < 0.5:
-            hours, price = cost(run, hour)
+            hours, price = compute_cost(run, hour)
             row += [f"{hours:,.0f}", f"{price:,.0f}"]
-        else:  # what was remembered says nothing of the model
+        else:  # remembered sentences say nothing about the model
             row += ["", ""]
         lines.append("| " + " | ".join(map(str, row)) + " |")
     return "\n".join(lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Write the tables to standard output."""
+    """Write the table to standard output."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", type=Path, nargs="+", help="what measure.py wrote")
+    parser.add_argument("results", type=Path, nargs="+", help="files that rate.py wrote")
     parser.add_argument("--core-hour", type=float, required=True, metavar="X", help="price of an hour of one worker")
     args = parser.parse_args(arguments)
     results = [json.loads(path.read_text(encoding="utf-8")) for path in args.results]
-    sys.stdout.write(tables(results, args.core_hour) + "\n")
+    sys.stdout.write(format_table(results, args.core_hour) + "\n")
 
 
 if __name__ == "__main__":
