@@ -1,8 +1,8 @@
-"""Sentence pair -> typed edits, by ERRANT: its alignment, merging rules and classifier, on parses that we keep.
+"""Sentence pair -> typed edits, by ERRANT's alignment, merging rules and classifier, on parses that are kept.
 
     He go home .  /  He goes home .   ->   [1, 2) R:VERB:SVA goes
 
-errant_parallel parses every sentence by itself; here unchanged ones are not parsed at all, the others once, in batches.
+errant_parallel parses sentences one by one. Here unchanged sentences are not parsed, the others once, in batches.
 """
 
 from __future__ import annotations

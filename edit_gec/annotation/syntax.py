@@ -36,7 +36,7 @@ def load_pipeline(name: str | None = None) -> Any:
     Raises MissingExtraError where spaCy is missing, InputError where the pipeline is.
     """
     try:
-        import errant  # noqa: F401  # of no use here, but without it nothing can be scored
+        import errant  # noqa: F401  # scoring needs it later; say so now
         import spacy
     except ImportError:
         raise MissingExtraError("scoring needs spaCy and ERRANT: pip install 'edit-gec[score]'") from None

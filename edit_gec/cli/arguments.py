@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
-from edit_gec.corrector import DTYPES, VERIFY
+from edit_gec.speculative.loading import DTYPES, VERIFY
 
 STATUSES = """exit status:
   0    done; with --check, nothing to change

@@ -33,7 +33,8 @@ from edit_gec.text import files, formats, render
 from edit_gec.version import version
 
 if TYPE_CHECKING:
-    from edit_gec.corrector import Correction, Corrector
+    from edit_gec.corrector import Corrector
+    from edit_gec.text.correction import Correction
     from edit_gec.text.edits import Edit
 
 GROUP_CHARACTERS = 200_000  # files corrected in one call: small ones share batches, memory stays bounded

@@ -8,7 +8,7 @@ from edit_gec import config
 from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
 from edit_gec.cli.arguments import ModelOptions
 from edit_gec.cli.console import say
-from edit_gec.corrector import VERIFY
+from edit_gec.speculative.loading import VERIFY
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.cli.arguments import UsageError, device, positive
 from edit_gec.cli.console import out, say
-from edit_gec.corrector import DTYPES
+from edit_gec.speculative.loading import DTYPES
 
 if TYPE_CHECKING:
     from edit_gec.performance.sentences import Text

@@ -4,6 +4,8 @@
     edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'my-tool {in} > {out}'
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
+    edit-gec score --documents docs/ --system edit-gec             whole files: false alarms by kind, damaged markup
+    edit-gec score --stability dev.m2 --system edit-gec            suggestions that vanish when another is accepted
 
 The work is done in `edit_gec.evaluation`. From Python:
 
@@ -39,6 +41,8 @@ class Arguments:
     benchmark: Sequence[str] | None
     cases: Sequence[str] | None
     again: str | None
+    documents: str | None
+    stability: str | None
     ref: Sequence[str]
     data: str | None
     hyp: Sequence[str]
@@ -60,8 +64,21 @@ class Arguments:
     write_hyp: str | None
 
 
+SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents", "stability")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `edit-gec score`."""
+    _add_sets(parser)
+    _add_systems(parser)
+    _add_metric(parser)
+    out = parser.add_argument_group("output")
+    out.add_argument("--format", choices=["table", "json"], default="table")
+    out.add_argument("--plot", metavar="FILE", help="precision-recall plot, .png or .svg")
+    out.add_argument("--write-hyp", metavar="DIR", help="keep each system's output, in the tokens of the set")
+
+
+def _add_sets(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("test set, one of")
     what.add_argument("--m2", metavar="FILE", help="gold edits in M2 format")
     what.add_argument("--source", metavar="FILE", help="tokenised sentences, with --ref")
@@ -71,16 +88,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--cases", nargs="+", metavar="FILE", help="texts with what is right for each, as JSON lines")
     what.add_argument("--again", metavar="FILE", help="any text: how many lines change when corrected once and twice")
+    what.add_argument("--documents", metavar="DIR", help="well-edited files: false alarms by kind, damaged markup")
+    what.add_argument("--stability", metavar="FILE", help="text or M2: what is left when the first edit is accepted")
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
+
+
+def _add_systems(parser: argparse.ArgumentParser) -> None:
     who = parser.add_argument_group("systems, one or more")
-    who.add_argument("--hyp", nargs="+", metavar="FILE", default=[], help="outputs: tokenised lines, or M2")
+    who.add_argument(
+        "--hyp",
+        nargs="+",
+        metavar="FILE",
+        default=[],
+        help="outputs: tokenised lines, or M2; of --documents, a folder of corrected copies",
+    )
     who.add_argument(
         "--system", action="append", metavar="S", default=[], help="edit-gec, none, or a command with {in} and {out}"
     )
     who.add_argument("--model", metavar="DIR", help="model folder for --system edit-gec (default: the shipped one)")
     who.add_argument("--min-confidence", type=confidence, metavar="P", help="threshold (default: the model's own)")
     who.add_argument("--tokens", action="store_true", help="give systems the tokens as they are, not raw text")
+
+
+def _add_metric(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("metric")
     how.add_argument("--metric", choices=["errant", "gleu"], help="default: the one the set is published with")
     how.add_argument(
@@ -104,10 +135,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--curve", action="store_true", help="P, R, F at confidence thresholds (edit-gec only)")
     how.add_argument("--resamples", type=positive, default=1000, help="bootstrap samples (default 1000)")
     how.add_argument("--seed", type=int, default=12345, help=argparse.SUPPRESS)
-    out = parser.add_argument_group("output")
-    out.add_argument("--format", choices=["table", "json"], default="table")
-    out.add_argument("--plot", metavar="FILE", help="precision-recall plot, .png or .svg")
-    out.add_argument("--write-hyp", metavar="DIR", help="keep each system's output, in the tokens of the set")
 
 
 def run(arguments: Arguments) -> int:
@@ -117,22 +144,28 @@ def run(arguments: Arguments) -> int:
 
     if arguments.cases or arguments.again:
         return judge_cases(arguments)
+    if arguments.documents:
+        return judge_documents(arguments, arguments.documents)
+    if arguments.stability:
+        return judge_stability(arguments, arguments.stability)
     options = evaluation_options(arguments)
     results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
     if arguments.plot:
         report.plot_precision_recall(results, Path(arguments.plot))
-    if arguments.format == "json":
-        sys.stdout.write(json.dumps(report.to_data(results, options), indent=1) + "\n")
-    else:
-        sys.stdout.write(report.format_table(results, options, arguments.types))
+    write_report(arguments, report.to_data(results, options), report.format_table(results, options, arguments.types))
     return 0
+
+
+def write_report(arguments: Arguments, data: object, table: str) -> None:
+    """Write one of the two forms of a report to standard output, by --format."""
+    text = json.dumps(data, indent=1, ensure_ascii=False) + "\n" if arguments.format == "json" else table
+    sys.stdout.write(text)
 
 
 def check_arguments(arguments: Arguments) -> None:
     """Raises UsageError unless there is one test set and at least one system."""
-    given = [name for name in ("m2", "source", "clean", "benchmark", "cases", "again") if getattr(arguments, name)]
-    if len(given) != 1:
-        raise UsageError("give one test set: --m2, --source with --ref, --clean, --benchmark, --cases or --again")
+    if sum(bool(getattr(arguments, name)) for name in SETS) != 1:
+        raise UsageError(f"give one test set: {', '.join(f'--{name}' for name in SETS)}; --source needs --ref")
     if not arguments.hyp and not arguments.system:
         raise UsageError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
 
@@ -148,8 +181,32 @@ def judge_cases(arguments: Arguments) -> int:
         for path in arguments.cases or [str(arguments.again)]
         for system in arguments.system
     ]
-    data = json.dumps(checklist.to_data(judged), indent=1, ensure_ascii=False) + "\n"
-    sys.stdout.write(data if arguments.format == "json" else checklist.format_table(judged))
+    write_report(arguments, checklist.to_data(judged), checklist.format_table(judged))
+    return 0
+
+
+def judge_documents(arguments: Arguments, folder: str) -> int:
+    """Count what each system changes in the documents of a folder."""
+    from edit_gec.evaluation import documents
+
+    scores = [documents.compare_folders(folder, corrected) for corrected in arguments.hyp]
+    for system in arguments.system:
+        scores.append(documents.score_documents(folder, system, arguments.model, arguments.min_confidence))
+    write_report(arguments, documents.to_data(scores), documents.format_table(scores))
+    return 0
+
+
+def judge_stability(arguments: Arguments, path: str) -> int:
+    """Accept the first suggestion of each sentence, and count what becomes of the others."""
+    from edit_gec.evaluation import stability
+
+    if arguments.hyp:
+        raise UsageError("--stability needs a system that runs here: --system, not --hyp")
+    scores = [
+        stability.score_stability(path, system, arguments.model, arguments.min_confidence)
+        for system in arguments.system
+    ]
+    write_report(arguments, stability.to_data(scores), stability.format_table(scores))
     return 0
 
 

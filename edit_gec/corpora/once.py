@@ -2,6 +2,4 @@
 
 import warnings
 
-from edit_gec.runtime.dedup import Once as Once
-
 warnings.warn("edit_gec.corpora.once is now edit_gec.runtime.dedup", DeprecationWarning, stacklevel=2)

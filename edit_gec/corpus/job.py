@@ -26,8 +26,9 @@ from edit_gec.corpus.records import Bad, BrokenError, Chunk, Columns, Unit
 from edit_gec.errors import EditGecError, WriteError
 
 if TYPE_CHECKING:
-    from edit_gec.corrector import Correction, Found, Window
-    from edit_gec.runtime.dedup import Once
+    from edit_gec.runtime.dedup import DeduplicatingCorrector
+    from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
+    from edit_gec.text.correction import Correction
     from edit_gec.text.edits import Edit
 
 A = TypeVar("A")
@@ -43,8 +44,8 @@ class Work:
     """A chunk on its way: the windows of each text, then what changes in them."""
 
     chunk: Chunk
-    windows: list[list[Window]]
-    found: list[list[Found]] = field(default_factory=list)
+    windows: list[list[ModelWindow]]
+    found: list[list[SentenceChanges]] = field(default_factory=list)
     broken: str | None = None  # why nothing follows, though the unit has more
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
@@ -66,7 +67,7 @@ class Job:
 
             explain("She go home.", [Edit(4, 6, "go", "goes", 1.0)])
 
-    def load(self, unit: Unit, once: Once, watch: Watch | None = None) -> Iterator[Work]:
+    def load(self, unit: Unit, once: DeduplicatingCorrector, watch: Watch | None = None) -> Iterator[Work]:
         """The unit's chunks with their sentences; where somebody watches, a row at a time."""
         chunks = (tables.read if unit.kind in TABLES else lines.read)(unit, self.columns)
         while True:
@@ -83,15 +84,15 @@ class Job:
                 yield Work(some.without(reasons), windows, seconds=time.perf_counter() - begun)
                 begun = time.perf_counter()
 
-    def infer(self, work: Work, once: Once) -> Work:
+    def infer(self, work: Work, once: DeduplicatingCorrector) -> Work:
         """The same chunk with what changes in its sentences."""
         begun = time.perf_counter()
-        found, reasons = _each(once.infer, work.windows)
+        found, reasons = _each(once.predict, work.windows)
         windows = [of_text for of_text, reason in zip(work.windows, reasons, strict=True) if reason is None]
         spent = work.seconds + time.perf_counter() - begun
         return Work(work.chunk.without(reasons), windows, found, work.broken, once.take_counts(), spent)
 
-    def save(self, unit: Unit, works: Iterable[Work], once: Once) -> dict[str, Any]:
+    def save(self, unit: Unit, works: Iterable[Work], once: DeduplicatingCorrector) -> dict[str, Any]:
         """Write the part and what was set aside; the line of the journal. Raises WriteError."""
         place = os.path.join(self.folder, unit.part)
         counts: Counter[str] = Counter()
@@ -119,7 +120,7 @@ class Job:
         reasons = Counter(each.reason.partition(":")[0] for each in bad)
         return {"unit": unit.number, "broken": broken, "seconds": seconds, "reasons": reasons, "counts": counts}
 
-    def _write(self, work: Work, writer: Any, once: Once, counts: Counter[str]) -> Chunk:
+    def _write(self, work: Work, writer: Any, once: DeduplicatingCorrector, counts: Counter[str]) -> Chunk:
         """Append a chunk's good rows to the part and count them."""
         texts = [text or "" for text in work.chunk.texts]
         rows = list(zip(texts, work.windows, work.found, strict=True))
@@ -146,7 +147,7 @@ class Job:
         return chunk
 
     def _finish(
-        self, once: Once, rows: Sequence[tuple[str, list[Window], list[Found]]]
+        self, once: DeduplicatingCorrector, rows: Sequence[tuple[str, list[ModelWindow], list[SentenceChanges]]]
     ) -> list[tuple[Correction, Sequence[Edit]]]:
         texts, windows, found = zip(*rows, strict=True) if rows else ((), (), ())
         corrections = once.finish(texts, windows, found)

@@ -148,9 +148,9 @@ def _work(pipe: Connection, job: Job, options: dict[str, Any], remember: int) ->
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the driver ends its workers
     try:
         from edit_gec.corrector import Corrector
-        from edit_gec.runtime.dedup import Once
+        from edit_gec.runtime.dedup import DeduplicatingCorrector
 
-        once = Once(Corrector.load(**options), remember)
+        once = DeduplicatingCorrector(Corrector.load(**options), remember)
         job.warm_up()
         pipe.send(("ready", None))
         while (task := pipe.recv()) is not None:

@@ -26,7 +26,7 @@ from edit_gec.corpus import local_runner
 from edit_gec.corpus.job import JOB, Job
 from edit_gec.corpus.records import Unit
 from edit_gec.errors import EditGecError, InputError, WriteError
-from edit_gec.runtime.dedup import REMEMBERED, Once
+from edit_gec.runtime.dedup import REMEMBERED, DeduplicatingCorrector
 
 BLOCKS = 2000  # of the list of units; one block is one task
 CPU_STAGE = 0.5  # cores of a task of the first and last stage; other than the actors', or Ray would join the stages
@@ -36,11 +36,11 @@ Row = dict[str, Any]
 
 
 @cache
-def _once(options: str, remember: int = REMEMBERED) -> Once:
+def _once(options: str, remember: int = REMEMBERED) -> DeduplicatingCorrector:
     """The corrector of this process."""
     from edit_gec.corrector import Corrector
 
-    return Once(Corrector.load(**json.loads(options)), remember)
+    return DeduplicatingCorrector(Corrector.load(**json.loads(options)), remember)
 
 
 def _stage(work: Callable[[Any, Row], Row]) -> Callable[[Any, Row], Row]:

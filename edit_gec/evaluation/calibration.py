@@ -15,7 +15,7 @@ from edit_gec.annotation.m2 import M2Edit
 from edit_gec.evaluation.systems import Change
 from edit_gec.text.detokenize import RawSentence
 
-RIDGE = 1e-3  # of logistic regression
+RIDGE = 1e-3  # penalty on the squared weights of the logistic regression
 
 
 class Bin(NamedTuple):
@@ -30,9 +30,9 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """ECE: the gap between confidence and share right, averaged over edits.
+    """Expected calibration error: the gap between confidence and share right, averaged over edits.
 
-    slope and offset of the log-odds would calibrate it; what brings an EdiT5's edits on its scale is confidence.py.
+    `slope` and `offset` of the log-odds would remove the gap. editing/confidence.py calibrates the model itself.
     """
 
     ece: float
@@ -46,7 +46,7 @@ def pair_confidences(
 ) -> list[tuple[float, bool]]:
     """(confidence, right) for each ERRANT edit of one sentence.
 
-    An ERRANT edit can join several of the system's changes; it is as sure as the least sure of them.
+    An ERRANT edit can join several of the system's changes. It gets the lowest of their confidences.
     """
     gold = {(e.start, e.end, e.correction) for e in reference}
     out = []
@@ -67,7 +67,8 @@ def changes_of_edit(raw: RawSentence, changes: Sequence[Change], edit: M2Edit) -
 
 def measure_calibration(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibration:
     """Bin (confidence, right) pairs by confidence; empty bins are left out."""
-    table, gap = [], 0.0
+    table = []
+    gap = 0.0
     for k in range(bins):
         inside = [(c, ok) for c, ok in pairs if min(int(c * bins), bins - 1) == k]
         if inside:
@@ -79,13 +80,14 @@ def measure_calibration(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> 
 
 
 def fit_logistic(rows: Sequence[Sequence[float]], right: Sequence[bool]) -> list[float]:
-    """Weights of logistic regression: sums of features that make what happened likeliest, by Newton's method.
+    """Weights of a logistic regression, one per feature, fitted by Newton's method.
 
-    A small price on large weights: where the features separate right from wrong there is no finite optimum.
+    A small ridge penalty keeps them finite where the features separate right from wrong.
     """
     import numpy as np
 
-    x, y = np.array(rows, float), np.array(right, float)  # [N, F], [N]
+    x = np.array(rows, float)  # [N, F]
+    y = np.array(right, float)  # [N]
     weights = np.zeros(x.shape[1])
     for _ in range(50):
         p = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 from edit_gec.annotation.m2 import read_lines
 from edit_gec.errors import InputError
 from edit_gec.evaluation import systems
+from edit_gec.text.tables import align_columns
 from edit_gec.version import version
 
 LONG = 15  # words from which a text counts as long
@@ -57,12 +58,12 @@ class Case:
 
     def lost_its_error(self, corrected: str) -> bool:
         """Whether the named error is gone and one of its corrections is there, as whole words."""
-        return not _has(corrected, self.error) and any(_has(corrected, words) for words in self.fixed)
+        return not _contains(corrected, self.error) and any(_contains(corrected, words) for words in self.fixed)
 
     @property
     def groups(self) -> tuple[str, ...]:
         """Groups of a case with a named error: its writer, short or long, one error or more, emoji."""
-        before, after = re.split(_whole(self.error), self.text, maxsplit=1)
+        before, after = re.split(_word_pattern(self.error), self.text, maxsplit=1)
         alone = any(f"{before}{words}{after}" in self.accept for words in self.fixed)
         length = "long" if len(self.text.split()) >= LONG else "short"
         emoji = any(unicodedata.category(character) == "So" for character in self.text)
@@ -139,13 +140,13 @@ class ChecklistResult:
         return sum(o.again != o.corrected for o in self.outcomes)
 
 
-def _whole(words: str) -> str:
+def _word_pattern(words: str) -> str:
     """A pattern for these words, not as a part of longer ones."""
     return rf"(?<!\w){re.escape(words)}(?!\w)"
 
 
-def _has(text: str, words: str) -> bool:
-    return re.search(_whole(words), text) is not None
+def _contains(text: str, words: str) -> bool:
+    return re.search(_word_pattern(words), text) is not None
 
 
 def _count(answers: Iterable[bool]) -> tuple[int, int]:
@@ -193,7 +194,7 @@ def _parse(line: str) -> list[Case]:
         raise InputError("writer, error, fixed and twin must be strings")
     if "\n" in case.text or "\n" in words["twin"] or case.text in accept:
         raise InputError("a text is one line, and none of its own corrections")
-    if case.error and not (_has(case.text, case.error) and accept and all(map(case.lost_its_error, accept))):
+    if case.error and not (_contains(case.text, case.error) and accept and all(map(case.lost_its_error, accept))):
         raise InputError("the words of error must be in the text, those of fixed in each accepted correction instead")
     return [case, Case(f"{case.kind}, twin", words["twin"])] if words["twin"] else [case]
 
@@ -227,40 +228,49 @@ def run_checklist(
 
 def format_table(results: Sequence[ChecklistResult]) -> str:
     """For people: the share that passed by kind, what failed, and how much changed the second time."""
-    return "\n".join(_table(one) for one in results)
+    return "\n".join(_format_result(result) for result in results)
 
 
-def _table(one: ChecklistResult) -> str:
-    count = len(one.outcomes)
-    head = f"{one.name}, {one.system}"
-    lines = [head] if one.plain else [f"{head}: passed, of, %{', errors gone' if one.named else ''}", *_shares(one)]
+def _format_result(result: ChecklistResult) -> str:
+    count = len(result.outcomes)
+    lines = [f"{result.name}, {result.system}"]
+    if not result.plain:
+        lines += [*align_columns(_kind_rows(result)), *_format_named(result)]
     lines.append(
-        f"  changed: {one.changed} of {count} ({100 * one.changed / count:.1f} %); corrected again: "
-        f"{one.changed_again} of {count} ({100 * one.changed_again / count:.1f} %)"
+        f"changed: {result.changed} of {count} ({100 * result.changed / count:.1f} %); corrected again: "
+        f"{result.changed_again} of {count} ({100 * result.changed_again / count:.1f} %)"
     )
-    for o in one.outcomes:
-        if not (o.passed or one.plain):
+    for o in result.outcomes:
+        if not (o.passed or result.plain):
             made = "left alone" if o.corrected == o.case.text else o.corrected
             lines.append(f"  failed, {o.case.kind}: {o.case.text}\n      -> {made}")
         if o.again != o.corrected:
             lines.append(f"  again: {o.case.text}\n      -> {o.corrected}\n      -> {o.again}")
-    return "\n".join([*lines, f"  {one.signature}", ""])
+    return "\n".join([*lines, f"signature  {result.signature}", ""])
 
 
-def _shares(one: ChecklistResult) -> list[str]:
-    """A line for each kind; where errors are named, also for each group, and the sums."""
-    gone = one.errors_gone
-    lines = []
-    for name, (passed, cases) in [*sorted(one.kinds.items()), ("all", (one.passed, len(one.outcomes)))]:
-        errors = f"{gone[name][0]:>5}" if name in gone else ""
-        lines.append(f"  {name:<20}{passed:>5}{cases:>5}{100 * passed / cases:>7.1f}{errors}")
-    if one.named:
-        groups = ", ".join(f"{name} {passed}/{cases}" for name, (passed, cases) in sorted(one.groups.items()))
-        (corrected, wrong), (alone, right) = one.wrong, one.right
-        named_gone = sum(count for count, _ in gone.values())
-        lines.append(f"  corrected: {corrected} of {wrong} ({groups})")
-        lines.append(f"  named errors gone: {named_gone} of {len(one.named)}; left alone: {alone} of {right}")
-    return lines
+def _kind_rows(result: ChecklistResult) -> list[list[str]]:
+    """A row for each kind, and one for all; with a column for the named errors that are gone, where there are any."""
+    gone = result.errors_gone
+    rows = [["kind", "passed", "of", "%", *(["errors gone"] if gone else [])]]
+    for name, (passed, cases) in [*sorted(result.kinds.items()), ("all", (result.passed, len(result.outcomes)))]:
+        row = [name, str(passed), str(cases), f"{100 * passed / cases:.1f}"]
+        rows.append([*row, str(gone[name][0]) if name in gone else ""] if gone else row)
+    return rows
+
+
+def _format_named(result: ChecklistResult) -> list[str]:
+    """The sums over cases with a named error, in all and by group."""
+    if not result.named:
+        return []
+    groups = ", ".join(f"{name} {passed}/{cases}" for name, (passed, cases) in sorted(result.groups.items()))
+    corrected, wrong = result.wrong
+    alone, right = result.right
+    named_gone = sum(count for count, _ in result.errors_gone.values())
+    return [
+        f"corrected: {corrected} of {wrong} ({groups})",
+        f"named errors gone: {named_gone} of {len(result.named)}; left alone: {alone} of {right}",
+    ]
 
 
 def _sorted(counts: dict[str, tuple[int, int]]) -> dict[str, list[int]]:

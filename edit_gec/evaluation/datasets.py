@@ -1,8 +1,8 @@
-"""Test sets: from files, or by the name of a published corpus found in a data folder, in the layout it is published in.
+"""Test sets: from files, or by the name of a published corpus in a data folder, in the layout of its publication.
 
     find_test_sets("jfleg-dev", Path("data"))   ->  data/jfleg/dev/dev.src, dev.ref0 ... dev.ref3  ->  [TestSet]
 
-Where a corpus is absent the error says where to get it and under which licence. Nothing is downloaded.
+Nothing is downloaded: where a corpus is absent, the error says where to get it and under which licence.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ CORPORA = {
     },
     "clean": Corpus("false-alarms", ("clean.txt",), (), "any text without errors, one sentence per line, as clean.txt"),
 }
-# One name for several sets.
+# One name stands for several sets.
 GROUPS = {
     "jfleg": ["jfleg-dev"],
     "wi": ["wi-A", "wi-B", "wi-C"],

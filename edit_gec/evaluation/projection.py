@@ -3,7 +3,7 @@
     tokens     It is n't mine , said Ann .        raw   It isn't mine, said Ann.
     corrected  It isn't mine, said Anna.    ->   tokens  It is n't mine , said Anna .
 
-Only the words that the system changed are tokenised anew, so text that it left alone can never count as an edit.
+Only the words that the system changed are tokenised again, so text that it left alone never counts as an edit.
 """
 
 from __future__ import annotations

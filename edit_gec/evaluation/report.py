@@ -138,7 +138,7 @@ def _format_curve(result: Result) -> str:
         return table
     return table + (
         f"Rows {same[0]:.2f} to {same[-1]:.2f} are equal: no proposed edit has a confidence below {same[-1]:.2f}. "
-        "The threshold of this run leaves such edits out; add --min-confidence 0 to see them.\n"
+        "A run leaves out edits below its threshold; --min-confidence 0 keeps them.\n"
     )
 
 

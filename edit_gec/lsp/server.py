@@ -19,16 +19,16 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from edit_gec.config import Settings
-from edit_gec.corrector import mentions, surest
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.lsp import actions
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import Options
 from edit_gec.lsp.user_dictionary import Memory, key
-from edit_gec.runtime.async_corrector import Checked, Checker, Stages
+from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult
 from edit_gec.server.languagetool import placed
 from edit_gec.text import language_id
 from edit_gec.text.annotated import NOWHERE, Annotated
+from edit_gec.text.edits import contains_word, resolve_overlaps
 from edit_gec.text.prose import prose
 from edit_gec.version import version
 
@@ -50,7 +50,7 @@ class Server(LanguageServer):
     def __init__(self, load: Callable[[], Corrector], memory: Memory, options: Options) -> None:
         super().__init__("edit-gec", version())
         self.load, self.memory, self.options = load, memory, options
-        self.checker: asyncio.Task[Checker] | None = None
+        self.checker: asyncio.Task[AsyncCorrector] | None = None
         self.checks: dict[str, asyncio.Task[None]] = {}
         self.told: set[str] = set()
         self.left = False  # in order, by shutdown
@@ -58,8 +58,8 @@ class Server(LanguageServer):
     def begin(self) -> None:
         """Load the model; the editor is answered meanwhile."""
 
-        async def checker() -> Checker:
-            return Checker(await asyncio.to_thread(self.load), max_waiting=1_000_000)
+        async def checker() -> AsyncCorrector:
+            return AsyncCorrector(await asyncio.to_thread(self.load), max_waiting=1_000_000)
 
         self.checker = asyncio.create_task(checker())
 
@@ -101,14 +101,14 @@ class Server(LanguageServer):
             log.exception("checking %s failed", document.uri)
             self.tell(InputError(f"a check failed with {type(error).__name__}; see the log of the language server"))
 
-    async def _mark(self, checker: Checker, document: Document) -> None:
+    async def _mark(self, checker: AsyncCorrector, document: Document) -> None:
         """Find the marks of a document, publishing what is done now and then."""
         view = await asyncio.to_thread(self._view, document)
         if view is None or language_id.confidence(view.view) < SILENT:
             document.marks = ()
             return self.publish(document)
         done: list[Mark] = []
-        together: list[Checked] = []
+        together: list[SentenceResult] = []
         shown = time.monotonic()
         async with aclosing(checker.sentences(view.view, min_confidence=self._confidence(document))) as sentences:
             async for sentence in sentences:
@@ -134,17 +134,17 @@ class Server(LanguageServer):
         own = self.options.min_confidence
         return self.project(document).min_confidence if own is None else own
 
-    async def _marks(self, checker: Checker, view: Annotated, sentences: Sequence[Checked]) -> list[Mark]:
+    async def _marks(self, checker: AsyncCorrector, view: Annotated, sentences: Sequence[SentenceResult]) -> list[Mark]:
         """The marks of some sentences, with their types and messages."""
         keys, edits = {}, []
-        for sentence in await checker.named(view.view, sentences, Stages()):
+        for sentence in await checker.explain(view.view, sentences):
             text = view.view[sentence.start : sentence.end]
             for edit in sentence.edits:
                 keys[edit] = key(text, edit.start - sentence.start, edit)
                 edits.append(edit)
         return [
             Mark(start, end, shown.replacement, edit, keys[edit])
-            for start, end, shown, edit in placed(view, surest(edits), lambda _: True)
+            for start, end, shown, edit in placed(view, resolve_overlaps(edits), lambda _: True)
         ]
 
     # ------------------------------------------------------------------------------------------ what is shown
@@ -161,7 +161,9 @@ class Server(LanguageServer):
         """The marks of a document without what somebody chose to leave alone."""
         words = self.memory.words(self.project(document)).union(map(str.casefold, self.options.dictionary))
         ignored = self.memory.ignored.read()
-        return [mark for mark in document.marks if mark.key not in ignored and not mentions(words, mark.edit.original)]
+        return [
+            mark for mark in document.marks if mark.key not in ignored and not contains_word(mark.edit.original, words)
+        ]
 
     def publish(self, document: Document) -> None:
         """Send a document's diagnostics."""

@@ -183,7 +183,7 @@ def load_corrector(setup: Setup) -> Corrector:
     if streams is not None:
         from edit_gec.performance.replay import replay_edit5
 
-        corrector.model = replay_edit5(corrector.model, corrector.tokens, streams)
+        corrector = replace(corrector, model=replay_edit5(corrector.model, corrector.tokens, streams))
     return corrector
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -76,25 +75,23 @@ def run_drafts(verified: Corrector) -> Run:
 
     assert verified.verifier is not None
     target = verified.verifier.target
-    return run_drafter(target, make_edit5_drafter(target, verified.model, verified.tokens, verified.options))
+    return run_drafter(target, make_edit5_drafter(target, verified.model, verified.tokens, verified.thresholds))
 
 
 def run_corrector(corrector: Corrector) -> Run:
     """The product's whole path: text to edits to text, alone or with the target."""
-    usual = corrector.batch_size
 
     def run(given: Sequence[str]) -> list[str]:
-        corrector.batch_size = len(given) if len(given) <= LARGEST else usual
-        return [c.corrected for c in corrector.correct_batch(given, lines=True, markup=False)]
+        size = len(given) if len(given) <= LARGEST else corrector.batch_size
+        sized = replace(corrector, batch_size=size)
+        return [c.corrected for c in sized.correct_batch(given, lines=True, markup=False)]
 
     return run
 
 
 def slot_after_slot(corrector: Corrector) -> Corrector:
     """The same, with one insertion after the other."""
-    made = copy(corrector)
-    made.options = replace(corrector.options, sequential=True)
-    return made
+    return replace(corrector, thresholds=replace(corrector.thresholds, sequential=True))
 
 
 _T, _BOTH = ("target",), ("model", "target")

@@ -27,7 +27,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError, InputError
-from edit_gec.runtime.async_corrector import Checked, Checker, Stages
+from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult, Stages
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
 from edit_gec.server import languagetool, schema
@@ -56,7 +56,7 @@ def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.checker = Checker(corrector, metrics, max_waiting=limits.waiting)
+        app.state.checker = AsyncCorrector(corrector, metrics, max_waiting=limits.waiting)
         yield
         await app.state.checker.close()
 
@@ -96,11 +96,11 @@ async def check(request: Request) -> Response:
     edits: tuple[Edit, ...] = ()
     sentences: list[tuple[int, int]] = []
     if not asked.text_level and confidence >= SILENT:
-        checker: Checker = request.app.state.checker
+        checker: AsyncCorrector = request.app.state.checker
         picky = asked.picky and checker.corrector.verifier is None  # a target shows all its edits anyway
-        least = checker.corrector.options.min_confidence * PICKY if picky else None
+        least = checker.corrector.thresholds.min_confidence * PICKY if picky else None
         correction, done = await _unless_gone(
-            request, checker.correct(asked.text.view, min_confidence=least, markup=False)
+            request, checker.correct_by_sentence(asked.text.view, min_confidence=least, markup=False, explain=True)
         )
         edits, sentences = correction.edits, [(each.start, each.end) for each in done]
     answer = languagetool.answer(asked, edits, sentences, version=version(), confidence=confidence)
@@ -157,7 +157,7 @@ async def correct(request: Request, asked: schema.Text) -> schema.Corrected:
     """Correct a text: the corrected text, its edits with offsets in three units, and where the time went."""
     begun, stages = perf_counter(), Stages()
     checker, options = _asked(request, asked)
-    work = checker.correct(asked.text, **options, explain=asked.explain, stages=stages)
+    work = checker.correct_by_sentence(asked.text, **options, explain=asked.explain, stages=stages)
     correction, _ = await _unless_gone(request, work)
     note(request, characters=len(asked.text), sentences=stages.sentences, edits=len(correction.edits))
     return schema.Corrected(
@@ -181,7 +181,7 @@ async def correct_stream(request: Request, asked: schema.Text) -> Response:
             sentence = first
             while sentence:
                 if asked.explain:
-                    (sentence,) = await checker.named(asked.text, [sentence], stages)
+                    (sentence,) = await checker.explain(asked.text, [sentence], stages)
                 yield _line(asked.text, sentence)
                 sentence = await anext(sentences, None)
         timing = schema.Timing.of(stages, perf_counter() - begun)
@@ -191,7 +191,7 @@ async def correct_stream(request: Request, asked: schema.Text) -> Response:
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-def _line(text: str, sentence: Checked) -> bytes:
+def _line(text: str, sentence: SentenceResult) -> bytes:
     edits, refused = (
         [edit.model_dump() for edit in schema.edits(text, found)] for found in (sentence.edits, sentence.refused)
     )
@@ -199,9 +199,9 @@ def _line(text: str, sentence: Checked) -> bytes:
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
-def _asked(request: Request, asked: schema.Text) -> tuple[Checker, dict[str, Any]]:
+def _asked(request: Request, asked: schema.Text) -> tuple[AsyncCorrector, dict[str, Any]]:
     _check_length(request, asked.text)
-    checker: Checker = request.app.state.checker
+    checker: AsyncCorrector = request.app.state.checker
     return checker, {"min_confidence": asked.min_confidence, "markup": asked.markup}
 
 

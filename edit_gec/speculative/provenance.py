@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
 
-from edit_gec.text.edits import Edit
-
-
-class Provenance(str, Enum):
-    """What became of a drafted edit when the target verified the sentence; the value is what results show."""
-
-    ACCEPTED = "agree"  # drafter and target make the same edit
-    REVISED = "target changed"  # the target edits the same place in another way
-    ADDED = "target only"  # the drafter does not edit this place
-    REJECTED = "target refused"  # the target leaves the place alone
-
-    __str__ = str.__str__
+from edit_gec.text.edits import Edit, Provenance
 
 
 def attribute_provenance(drafted: Sequence[Edit], verified: Sequence[Edit]) -> tuple[list[Edit], list[Edit]]:

@@ -10,7 +10,7 @@ them. A sentence that is too long for the target, or that it does not finish (it
 cuts it off), is left as it was and counted: neither half a text nor an unverified draft is shown.
 
 A target may read misspelt words as the word list corrects them ("respelt" in its config.json). Its output is then exact
-for that text, and the list's changes are edits as well (`Verifier.revise`).
+for that text, and the list's changes are edits as well (editing/respelling.py).
 
 Two lossy options save time: `auto` verifies only sentences that EdiT5 would edit or doubts, `lenience` accepts drafted
 tokens that the target finds nearly as likely as its own.
@@ -25,7 +25,7 @@ from time import perf_counter
 from typing import Any
 
 from edit_gec.editing.decode import Prediction
-from edit_gec.editing.second_pass import both, edited, text_of
+from edit_gec.editing.second_pass import text_of
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.speculative.decode import VerifyOptions, verify
@@ -41,7 +41,7 @@ DOUBT = 0.5  # auto verifies an unedited sentence when EdiT5 gives some piece th
 
 
 class Verifier:
-    """A target, how EdiT5 drafts for it, the confidence that its edits must have, and what verification cost so far.
+    """A target, how EdiT5 drafts for it, and what verification cost so far.
 
     An edit is as sure as the least probable of its tokens, the one that follows it included. `auto` and `lenience`
     below 1 are lossy. Several threads may use one verifier; its seconds are the sum of theirs.
@@ -52,14 +52,12 @@ class Verifier:
         target: Target,
         profile: DraftingProfile | None = None,
         *,
-        min_confidence: float = 0.0,
         auto: bool = False,
         doubt: float = DOUBT,
         lenience: float = 1.0,
     ) -> None:
         self.target = target
         self.profile = profile or DraftingProfile()
-        self.min_confidence = min_confidence
         self.auto = auto
         self.doubt = doubt
         self.lenience = lenience
@@ -90,6 +88,13 @@ class Verifier:
         `left_out` those that `auto` did not verify."""
         return {**self.statistics.summary(), "too_long": self.too_long, "left_out": self.left_out}
 
+    def take_statistics(self) -> tuple[Statistics, int]:
+        """What verification did since the last call, and how many sentences were too long for the target."""
+        with self._counting:
+            taken, too_long = self.statistics, self.too_long
+            self.statistics, self.too_long = Statistics(), 0
+        return taken, too_long
+
     def encode(self, edit5: EdiT5, windows: Sequence[Pieces]) -> Encoded | None:
         """Windows encoded for the target and for EdiT5 at once; None unless both share an encoder and read the same
         pieces."""
@@ -106,42 +111,26 @@ class Verifier:
         """Whether a sentence is verified: always, but with `auto` only if EdiT5 edits it or is unsure of it."""
         return not self.auto or prediction.plan.changes or prediction.doubt >= self.doubt
 
-    def revise(
-        self,
-        edit5: EdiT5,
-        tokens: Tokens,
-        windows: Sequence[Pieces],
-        predictions: Sequence[Prediction],
-        encoded: Encoded | None = None,
-    ) -> list[list[Change]]:
-        """What the target changes in each window of a sentence, given what EdiT5 predicted there.
+    def renew(
+        self, encoded: Encoded | None, edit5: EdiT5, windows: Sequence[Pieces], numbers: Sequence[int]
+    ) -> Encoded | None:
+        """What `encode` returned for a batch, with the windows of these numbers encoded again as they stand now."""
+        if encoded is None or not numbers:
+            return encoded
+        anew = self.encode(edit5, [windows[n] for n in numbers])
+        return encoded.renewed(list(numbers), anew) if anew else None
 
-        If the target's profile says so, it reads misspelt words as the word list corrects them. Those changes are then
-        the list's. `encoded` is what `encode` returned for the windows.
-        """
-        plans = [*zip(windows, predictions, strict=True)]
+    def draft(
+        self, windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens
+    ) -> list[tuple[str, ...]]:
+        """The drafts of each window, the best first; none for a window that needs no verification."""
         with span(Stage.DRAFT):
-            drafts = [
-                realize_hypotheses(p, pieces, tokens) if self.needs_verification(p) else () for pieces, p in plans
+            return [
+                realize_hypotheses(prediction, pieces, tokens) if self.needs_verification(prediction) else ()
+                for pieces, prediction in zip(windows, predictions, strict=True)
             ]
-            respelt: dict[int, list[Change]] = {}
-            if self.profile.respelt:
-                numbered = [(n, *each) for n, each in enumerate(plans) if each[1].respelt]
-                respelt = {
-                    n: list(prediction.changes(pieces, tokens, respelt=True)) for n, pieces, prediction in numbered
-                }
-            read = list(windows)
-            for n, changes in respelt.items():
-                read[n] = edited(windows[n], changes, tokens)
-        if encoded and respelt:
-            anew = self.encode(edit5, [read[n] for n in respelt])
-            encoded = encoded.renewed(list(respelt), anew) if anew else None
-        found = self.changes(read, drafts, encoded)
-        for n, changes in respelt.items():
-            found[n] = both(windows[n], changes, found[n])
-        return [[change for change in changes if change[3] >= self.min_confidence] for changes in found]
 
-    def changes(
+    def verify(
         self, windows: Sequence[Pieces], drafts: Sequence[tuple[str, ...]], encoded: Encoded | None = None
     ) -> list[list[Change]]:
         """What the target changes in each window of a sentence, given drafts of its correction, the best first.

@@ -17,7 +17,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,10 +120,8 @@ class Recorder(Options):
 
 def collect(model: Path, keep_bias: float, learners: TestSet, clean: TestSet) -> tuple[Sample, Sample]:
     """Every edit that a model can think of in learners' sentences and in clean ones."""
-    corrector = Corrector.load(str(model), min_confidence=0.0)
-    corrector.workers = 1  # the recorder's list has one order
     recorder = Recorder(keep_bias=keep_bias)
-    corrector.options = recorder
+    corrector = replace(Corrector.load(model), thresholds=recorder, workers=1)  # one worker: the list has one order
     return collect_learners(corrector, recorder.seen, learners), collect_clean(corrector, recorder.seen, clean)
 
 

@@ -55,7 +55,7 @@ def decode_sources(corrector: Corrector, sources: list[str]) -> Iterator[tuple[s
     assert corrector.verifier is not None
     target = corrector.verifier.target
     readable = [source for source in sources if target.fits(source)]
-    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, corrector.options)
+    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, corrector.thresholds)
     outputs, statistics = verify(target, drafter, readable)
     for source, output, trace in zip(readable, outputs, statistics.traces, strict=True):
         if trace.finished:

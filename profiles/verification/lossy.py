@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -38,7 +39,8 @@ def run(corrector: Corrector, test: TestSet, gear: dict[str, Any]) -> tuple[list
     tokens = [line.split() for line in test.lines]
     split = splits_hyphens(tokens)
     raws = [detokenize(t, split) for t in tokens]
-    corrector.verifier = Verifier(corrector.verifier.target, corrector.verifier.profile, **gear)
+    verifier = Verifier(corrector.verifier.target, corrector.verifier.profile, **gear)
+    corrector = replace(corrector, verifier=verifier)
     begun = perf_counter()
     found = corrector.correct_batch([raw.text for raw in raws], lines=True, markup=False)
     seconds = perf_counter() - begun

@@ -6,6 +6,7 @@ import codecs
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import subprocess
@@ -395,7 +396,7 @@ def test_help_and_version_need_no_heavy_module() -> None:
         "heavy = {'torch', 'numpy', 'rich', 'transformers', 'spacy', 'sentencepiece'} & set(sys.modules)\n"
         "print(sorted(heavy), len(sys.modules), file=sys.stderr)"
     )
-    for args in (["--help"], ["correct", "--help"], ["--version"]):
+    for args in (["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)):
         status, out, talk = run(*args, command=[sys.executable, "-c", script])
         assert (status, talk[:3]) == (0, "[] ") and out, talk
     assert b"exit status:" in run("correct", "--help", command=EDIT_GEC)[1]
@@ -436,6 +437,17 @@ def test_a_module_of_ours_that_is_missing_is_a_bug(argv: list[str], module: str)
     status, _, talk = run(command=[sys.executable, "-c", MISSING.format(module=module, argv=argv)])
     assert status == 1 and "pip install" not in talk
     assert talk.splitlines()[-1].startswith("ModuleNotFoundError: ") and module in talk.splitlines()[-1]
+
+
+def test_help_answers_at_once() -> None:
+    """In CPU time, which other work on the machine does not change, of the fastest of some processes."""
+    seconds = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert run("--help", command=EDIT_GEC)[0] == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(seconds) < 0.15
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from edit_gec.corpus.records import Columns, Unit
 from edit_gec.corrector import Correction, Corrector
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.runtime.dedup import Once
+from edit_gec.runtime.dedup import DeduplicatingCorrector
 from edit_gec.speculative.verifier import Verifier
 from edit_gec.text.edits import Edit, apply
 
@@ -270,7 +271,7 @@ def corrector(model_folder: Path) -> Corrector:
 @brief
 @given(st.lists(nasty | st.sampled_from(PROSE), max_size=6), st.integers(1, 5))
 def test_once_is_correct_batch(corrector: Corrector, texts: list[str], remember: int) -> None:
-    once = Once(corrector, remember)
+    once = DeduplicatingCorrector(corrector, remember)
     wanted = corrector.correct_batch(texts)
     for _ in range(2):
         assert once.correct(texts) == wanted
@@ -281,11 +282,12 @@ def test_once_is_correct_batch(corrector: Corrector, texts: list[str], remember:
 @pytest.mark.parametrize("auto", [False, True])
 def test_once_with_a_target(model_folder: Path, tokens: Tokens, auto: bool) -> None:
     corrector = Corrector.load(model_folder, threads=1, min_confidence=0.5 if auto else None)
-    corrector.verifier = Verifier(trained_target(tokens), auto=auto, doubt=1.1)
+    corrector = replace(corrector, verifier=Verifier(trained_target(tokens), auto=auto, doubt=1.1))
     texts = [f"{one} {other}" for (one, _), (other, _) in zip(pairs(12, seed=8), pairs(12, seed=9), strict=True)]
     wanted = corrector.correct_batch(texts)
+    assert corrector.verifier is not None
     asked = corrector.verifier.summary()
-    once = Once(corrector)
+    once = DeduplicatingCorrector(corrector)
     once.take_counts()
     for _ in range(2):
         assert [shape(correction) for correction in once.correct(texts)] == [shape(each) for each in wanted]
@@ -302,7 +304,7 @@ def shape(correction: Correction) -> list[object]:
 
 
 def test_a_sentence_is_read_once(corrector: Corrector) -> None:
-    once = Once(corrector)
+    once = DeduplicatingCorrector(corrector)
     text = "She go home. We was late."
     corrections = once.correct([text] * 50 + [f"{text} {text}"])
     assert once.take_counts() == {"sentences": 104, "inferred": 2}

@@ -46,10 +46,11 @@ def test_shares_by_kind(file: Path) -> None:
 def test_what_is_shown(file: Path) -> None:
     shown = format_table([run_checklist(file, SED)])
     for line in (
-        "cases.jsonl, sed s/teh/the/ {in} > {out}: passed, of, %",
-        "  names                   1    2   50.0",
-        "  all                     2    4   50.0",
-        "  changed: 2 of 4 (50.0 %); corrected again: 0 of 4 (0.0 %)",
+        "cases.jsonl, sed s/teh/the/ {in} > {out}",
+        "kind      passed  of     %",
+        "names          1   2  50.0",
+        "all            2   4  50.0",
+        "changed: 2 of 4 (50.0 %); corrected again: 0 of 4 (0.0 %)",
         "  failed, names: The teh of Teheran.\n      -> The the of Teheran.",
         "  failed, spelling: Nothing happens here\n      -> left alone",
     ):

@@ -186,6 +186,30 @@ def test_edit_gec_as_the_system(model_folder: Path, capsys: pytest.CaptureFixtur
     assert none["scores"]["FP"] < data["scores"]["FP"] and "min_confidence=1," in none["signature"]
 
 
+def test_precision_of_a_system_without_edits_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    """ERRANT's convention, P = 100, stays in the JSON, beside the counts that explain it."""
+    words = ["--source", SOURCE, "--ref", *REFS, "--system", "none", "--resamples", 5]
+    assert main(["score", *map(str, words), "--types", "1"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert next(line for line in lines if line[:1] == ["none"])[1:5] == ["-", "0.00", "0.00", "0"]
+    assert next(line for line in lines if line[:1] == ["M"])[4:] == ["-", "0.00", "0.00"]
+    (data,) = run(capsys, *words)
+    assert (data["scores"]["P"], data["scores"]["TP"] + data["scores"]["FP"]) == (100.0, 0)
+
+
+def test_equal_rows_of_a_curve_are_explained(model_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--source", SOURCE, "--ref", *REFS, "--system", "edit-gec", "--model", model_folder, "--curve"]
+    words += ["--min-confidence", 0.12, "--resamples", 20]
+    assert main(["score", *map(str, words)]) == 0
+    found = re.search(r"Rows 0\.00 to (0\.\d\d) are equal: no proposed edit has a", capsys.readouterr().out)
+    assert found and float(found[1]) >= 0.1
+    (data,) = run(capsys, *words)
+    first = [data["curve"][0][name] for name in "PRF"]
+    assert {point["threshold"] for point in data["curve"] if [point[name] for name in "PRF"] == first} == {
+        row / 20 for row in range(round(20 * float(found[1])) + 1)
+    }
+
+
 def test_signature_follows_what_changes_the_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ["--source", SOURCE, "--ref", *REFS]
     first = run(capsys, *common, "--hyp", HYP)[0]["signature"]

@@ -53,7 +53,7 @@ def markup(data: bytes) -> None:
     for sentence in split(text):
         length = len(sentence.text)
         start, end = sorted((seed[0] * length // 255, seed[1] * length // 255))
-        projected = sentence.project(start, end, REPLACEMENTS[seed[2] % len(REPLACEMENTS)])
+        projected = sentence.to_document(start, end, REPLACEMENTS[seed[2] % len(REPLACEMENTS)])
         if projected is None:
             continue
         first, last, new = projected

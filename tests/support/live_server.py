@@ -39,7 +39,7 @@ def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path
         corrector = Corrector.load(folder, threads=1)
         edits = corrector.correct(PROSE, markup=False).edits
         sentences = [corrector.tokens.encode(sentence) for sentence in PROSE.splitlines()]
-        written = sum(prediction.steps for prediction in corrector.predict(sentences))
+        written = sum(prediction.steps for prediction in corrector.predict_plans(sentences))
         sure = [edit.confidence for edit in edits]
         if len(edits) >= 4 and written and min(sure) < 0.3 < max(sure) and edits[-1].start > PROSE.index("🏠"):
             return folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_target_on_the_drafters_encoder(model: EdiT5, model_folder: Path, toke
     corrector = Corrector.load(model_folder)
     t5 = random_target(tokens, 3).model
     target = Target.sharing(corrector.model, t5, tokens, max_length=60)
-    corrector.verifier = Verifier(target)
+    corrector = replace(corrector, verifier=Verifier(target))
     finished = [(s, target.text(o)) for s, o in zip(SOURCES, target.generate(SOURCES), strict=True) if o[-1] == 1]
     found = list(distil(corrector, iter(SOURCES), 100))
     assert found == [(s, t) for s, t in finished if t and not {"\t", "\n", "\r"} & {*t}]
