@@ -38,7 +38,7 @@ from edit_gec.editing.confidence import (
     log_odds,
 )
 from edit_gec.editing.decode import Options
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.evaluation import projection
 from edit_gec.evaluation.calibration import changes_of_edit, fit_logistic
 from edit_gec.evaluation.datasets import TestSet, find_test_sets
@@ -346,4 +346,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except EditGecError as error:
+        sys.exit(str(error))

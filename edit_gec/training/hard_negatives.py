@@ -18,7 +18,7 @@ from pathlib import Path
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.lexicon import WORD, Spelling
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.text.correction import Correction
 from edit_gec.training.clean_prose import find_corpora, is_clean, read_lines, sentences_of
 
@@ -98,4 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except EditGecError as error:
+        sys.exit(str(error))
