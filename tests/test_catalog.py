@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ import pytest
 
 from edit_gec import catalog
 from edit_gec.catalog import find_model, find_pretrained, fingerprint, loaded_files
-from edit_gec.cli.corpus import _options, _settings
+from edit_gec.cli import corpus
+from edit_gec.cli.main import command_parser
 from edit_gec.corrector import Corrector
 from edit_gec.errors import ModelError
 from edit_gec.evaluation import systems
@@ -95,10 +95,11 @@ def test_a_changed_list_of_words_is_another_model(folder: Path) -> None:
 
     def keys() -> tuple[str, dict[str, Any]]:
         systems.load_corrector.cache_clear()
-        given = dict.fromkeys(("column", "corrected", "edits", "config", "split", "unit_size", "target"))
-        args = Namespace(**given, model=str(folder), device="cpu", dtype="float32", threads=1, min_confidence=None,
-                         batch_size=1, dictionary=[], target_prefix=None, no_types=True)  # fmt: skip
-        return systems.identify_model(str(folder), None), _settings(args, _options(args))
+        given = [str(folder), str(folder / "out"), "--model", str(folder), "--threads", "1", "--no-types"]
+        arguments = corpus.Arguments(**vars(command_parser("corpus").parse_args(given)))
+        return systems.identify_model(str(folder), None), corpus.job_settings(
+            arguments, corpus.worker_options(arguments)
+        )
 
     before = keys()
     words = folder / "words.txt"

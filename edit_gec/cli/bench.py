@@ -97,7 +97,7 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
     with_what.add_argument("--learn", metavar="FILE", help="text for the n-grams of --speculation")
     with_what.add_argument(
-        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.speculative.mlp_speculator"
+        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.training.mlp_speculator"
     )
 
 

@@ -1,5 +1,6 @@
-"""Cases: single texts that must be left alone, or become one of a few accepted corrections; and what happens when a
-corrected text is corrected again.
+"""A checklist: single texts that must be left alone, or become one of a few accepted corrections.
+
+Each corrected text is corrected again; a second change is counted, too.
 
     {"kind": "names", "text": "Siobhan moved to Kraków."}                            any change is a failure
     {"kind": "its", "text": "Its late.", "accept": ["It's late.", "It is late."]}    one of these, to the letter
@@ -9,11 +10,11 @@ A case may name the error that it is about, and bring a twin: a similar text tha
     {"kind": "its", "writer": "native", "text": "its late, i think.", "error": "its", "fixed": ["it's", "It's"],
      "accept": ["It's late, I think."], "twin": "Its roof is old."}
 
-The text passes when all of its errors are corrected. Counted beside that is whether the named error is gone: the words
-of `error` are no longer there and those of one of `fixed` are, whatever else was changed or missed. The twin is read as
-a case of its own, of the kind "its, twin", that must be left alone.
+The text passes when all of its errors are corrected. A named error is gone when the words of `error` are no longer
+there and those of one of `fixed` are, whatever else was changed or missed. The twin is a case of its own, of the kind
+"its, twin", that must be left alone.
 
-Averages over a corpus hide that a model spoils every e-mail address; a share for each kind of text does not.
+An average over a corpus hides a model that spoils every e-mail address. A share for each kind of text shows it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Case:
     fixed: tuple[str, ...] = ()
 
     def passes(self, corrected: str) -> bool:
-        """Whether this is what should have come of the text."""
+        """Whether this is a right outcome for the text."""
         return corrected in self.accept if self.accept else corrected == self.text
 
     def lost_its_error(self, corrected: str) -> bool:

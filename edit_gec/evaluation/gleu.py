@@ -4,8 +4,7 @@
     hypothesis  He go home .       1-grams: 3 right (He home .) - 1 kept by mistake (go) = 2 of 4
 
 Napoles et al. 2015, 2016 and the 2017 fix of the brevity penalty: n = 1..4, corpus level. With several references the
-score is the mean over 500 draws of one reference per sentence, the seed of draw j being 101 j, as the JFLEG script has
-it.
+score is the mean over 500 draws of one reference per sentence. As in the JFLEG script, the seed of draw j is 101 j.
 """
 
 from __future__ import annotations

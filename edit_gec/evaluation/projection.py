@@ -9,9 +9,10 @@ Only the words that the system changed are tokenised again, so text that it left
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from edit_gec.text.detokenize import RawSentence
 
@@ -52,15 +53,26 @@ def _restore(tokens: list[str], written: list[str], new: list[str]) -> list[str]
     return out
 
 
-def diff_words(before: str, after: str) -> list[tuple[int, int, int, int]]:
-    """Where two texts differ, in whole words: characters [i, j) of `before` became [k, m) of `after`."""
-    a, b = PIECE.findall(before), PIECE.findall(after)
-    starts_a, starts_b = _starts(a), _starts(b)
+class WordChange(NamedTuple):
+    """Characters [start, end) of one text became [new_start, new_end) of another."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def diff_words(before: str, after: str) -> list[WordChange]:
+    """Where two texts differ, in whole words."""
+    a = PIECE.findall(before)
+    b = PIECE.findall(after)
+    starts_a = _starts(a)
+    starts_b = _starts(b)
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     return [
-        (starts_a[i], starts_a[j], starts_b[k], starts_b[m])
-        for op, i, j, k, m in matcher.get_opcodes()
-        if op != "equal"
+        WordChange(starts_a[i], starts_a[j], starts_b[k], starts_b[m])
+        for operation, i, j, k, m in matcher.get_opcodes()
+        if operation != "equal"
     ]
 
 
@@ -71,26 +83,49 @@ def _starts(pieces: list[str]) -> list[int]:
     return out
 
 
+@dataclass
+class _Stretch:
+    """Tokens [first, last) that a change touches, and the change in characters of both texts."""
+
+    first: int
+    last: int
+    change: WordChange
+
+
 def _touched(raw: RawSentence, corrected: str) -> list[tuple[int, int, str]]:
     """Changed stretches as (first token, last token + 1, corrected text of just those tokens), left to right.
 
     A change that touches a token's edge takes the whole token: a comma put right after a word is tokenised with it.
     """
-    groups: list[list[int]] = []  # first, last, characters [i, j) of raw and [k, m) of corrected
-    ends = {end for _, end in raw.spans}
-    for i, j, k, m in diff_words(raw.text, corrected):
-        if not corrected[k:m].strip() and not raw.text[i:j].strip() and (j > i and m > k or i == j and i in ends):
-            continue  # spaces that no token can see
-        first = sum(end < i for _, end in raw.spans)
-        last = sum(start <= j for start, _ in raw.spans)
-        if groups and first < groups[-1][1]:
-            groups[-1][1], groups[-1][3], groups[-1][5] = max(last, groups[-1][1]), j, m
+    stretches: list[_Stretch] = []
+    for change in diff_words(raw.text, corrected):
+        if _is_invisible(raw, corrected, change):
+            continue
+        first = sum(end < change.start for _, end in raw.spans)
+        last = sum(start <= change.end for start, _ in raw.spans)
+        if stretches and first < stretches[-1].last:
+            open_one = stretches[-1]
+            open_one.last = max(last, open_one.last)
+            open_one.change = open_one.change._replace(end=change.end, new_end=change.new_end)
         else:
-            groups.append([first, last, i, j, k, m])
-    out = []
-    for first, last, i, j, k, m in groups:
-        # Characters of the outer tokens that did not change belong to the replacement too.
-        left = raw.text[raw.spans[first][0] : i] if first < last else ""
-        right = raw.text[j : raw.spans[last - 1][1]] if first < last else ""
-        out.append((first, last, left + corrected[k:m] + right))
-    return out
+            stretches.append(_Stretch(first, last, change))
+    return [(each.first, each.last, _replacement(raw, corrected, each)) for each in stretches]
+
+
+def _is_invisible(raw: RawSentence, corrected: str, change: WordChange) -> bool:
+    """Whether a change is one of spaces that no token can see."""
+    start, end, new_start, new_end = change
+    if corrected[new_start:new_end].strip() or raw.text[start:end].strip():
+        return False
+    both_have_spaces = end > start and new_end > new_start
+    return both_have_spaces or (start == end and any(start == stop for _, stop in raw.spans))
+
+
+def _replacement(raw: RawSentence, corrected: str, stretch: _Stretch) -> str:
+    """The corrected text of a stretch, with the unchanged characters of its outer tokens."""
+    new = corrected[stretch.change.new_start : stretch.change.new_end]
+    if stretch.first == stretch.last:
+        return new
+    left = raw.text[raw.spans[stretch.first][0] : stretch.change.start]
+    right = raw.text[stretch.change.end : raw.spans[stretch.last - 1][1]]
+    return left + new + right

@@ -124,7 +124,7 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
         mlp = Speculator.load(setup.speculator, target)
         makers["mlp"] = (lambda gamma, sampling: MLPDrafter(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
     else:
-        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.speculative.mlp_speculator trains one)"
+        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.training.mlp_speculator trains one)"
     if setup.assistant:
         small = load_target(setup, "assistant")
         makers["small t5"] = (lambda gamma, sampling: SmallT5Drafter(small, tokens, Gamma(gamma), sampling), STEPWISE)

@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[32])
     parser.add_argument("--count", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.speculative.mlp_speculator")
+    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.training.mlp_speculator")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only", nargs="+", help="these drafters")
     args = parser.parse_args()

@@ -14,6 +14,7 @@ COMMANDS = {
     "score": ["edit_gec", "score"],
     "word_list": ["edit_gec.training.build_lexicon"],
     "learner_corpora": ["edit_gec.training.learner_corpora"],
+    "speculator": ["edit_gec.training.mlp_speculator"],
     "scoring.syntax": ["edit_gec.annotation.syntax"],
     "corpora.measure": ["edit_gec.corpus.rate"],
     "corpora.cost": ["edit_gec.corpus.cost"],

@@ -11,15 +11,14 @@ import torch
 from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.speculative.exactness import Flip, find_flips, summarize_flips
-from edit_gec.speculative.mlp_speculator import Speculator, main, read_pairs, train_speculator
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
 from edit_gec.training.distillation import distil, write_pairs
 from edit_gec.training.edit_pairs import RealEdits
+from edit_gec.training.mlp_speculator import read_pairs
 
 SOURCES = [source for source, _ in pairs(10, seed=3)]
 
@@ -60,28 +59,6 @@ def test_a_target_on_the_drafters_encoder(model: EdiT5, model_folder: Path, toke
     finished = [(s, target.text(o)) for s, o in zip(SOURCES, target.generate(SOURCES), strict=True) if o[-1] == 1]
     found = list(distil(corrector, iter(SOURCES), 100))
     assert found == [(s, t) for s, t in finished if t and not {"\t", "\n", "\r"} & {*t}]
-
-
-def test_a_speculator_learns_from_a_file(tokens: Tokens, tmp_path: Path) -> None:
-    target = trained_target(tokens)
-    target.export(tmp_path / "t5")
-    lines = "".join(f"toy\t{source}\t{right}\n" for source, right in pairs(40, seed=4))
-    (tmp_path / "pairs.tsv").write_text(lines)
-    command = ["--target", str(tmp_path / "t5"), "--pairs", str(tmp_path / "pairs.tsv"), "--width", "16"]
-    assert main([*command, "--output", str(tmp_path / "mlp"), "--epochs", "1"]) == 0
-    loaded = Speculator.load(tmp_path / "mlp", target)
-    torch.manual_seed(0)
-    config = target.model.config
-    again = Speculator(config.d_model, config.vocab_size, width=16)
-    train_speculator(again, Target.load(tmp_path / "t5"), read_pairs(tmp_path / "pairs.tsv"))
-    for name, parameter in again.state_dict().items():
-        torch.testing.assert_close(loaded.state_dict()[name], parameter, atol=1e-4, rtol=0)
-    with pytest.raises(InputError, match="an mlp-speculator is wanted"):
-        Speculator.load(tmp_path / "t5", target)
-    with pytest.raises(InputError, match="for a target of width 64 with"):
-        Speculator.load(tmp_path / "mlp", random_target(tokens))
-    (tmp_path / "none.tsv").write_text("\n")
-    assert main([*command[:3], str(tmp_path / "none.tsv"), "--output", str(tmp_path / "no")]) == 1
 
 
 def test_flips_and_their_margins(tokens: Tokens) -> None:
