@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from edit_gec import catalog
 from edit_gec.catalog import find_model, find_pretrained, fingerprint, loaded_files
-from edit_gec.cli.corpus import _options, _settings
+from edit_gec.cli import corpus
 from edit_gec.corrector import Corrector
 from edit_gec.errors import ModelError
 from edit_gec.evaluation import systems
@@ -93,12 +93,13 @@ def test_what_the_loader_opens_is_what_counts(folder: Path) -> None:
 def test_a_changed_list_of_words_is_another_model(folder: Path) -> None:
     """Scores carry other signatures, and a corpus job does not go on."""
 
+    parser = ArgumentParser()
+    corpus.add_arguments(parser)
+    given: Any = parser.parse_args(["in.txt", "out", "--model", str(folder)])
+
     def keys() -> tuple[str, dict[str, Any]]:
         systems.load_corrector.cache_clear()
-        given = dict.fromkeys(("column", "corrected", "edits", "config", "split", "unit_size", "target"))
-        args = Namespace(**given, model=str(folder), device="cpu", dtype="float32", threads=1, min_confidence=None,
-                         batch_size=1, dictionary=[], target_prefix=None, no_types=True)  # fmt: skip
-        return systems.identify_model(str(folder), None), _settings(args, _options(args))
+        return systems.identify_model(str(folder), None), corpus.job_settings(given, corpus.worker_options(given))
 
     before = keys()
     words = folder / "words.txt"
