@@ -22,7 +22,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from edit_gec.catalog import DEFAULT_MODEL, find_model
-from edit_gec.editing.batching import FEWEST, PRICE, cut
+from edit_gec.editing.batching import CPU_BATCH_OVERHEAD, GPU_BATCH_OVERHEAD, plan_batches
 from edit_gec.errors import DeviceError, InputError, ModelError
 from edit_gec.text.edits import Change, Edit, apply, minimal, whole_words
 from edit_gec.text.sentences import Sentence, split
@@ -31,8 +31,9 @@ from edit_gec.tracing import Stage, span
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from edit_gec.editing.decode import Options, Prediction
-    from edit_gec.editing.lexicon import Spelling
+    from edit_gec.editing.decode import Prediction
+    from edit_gec.editing.lexicon import WordList
+    from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Pieces, Tokens
     from edit_gec.speculative.target import Encoded
@@ -80,14 +81,14 @@ class Corrector:
         self,
         model: EdiT5,
         tokens: Tokens,
-        options: Options,
+        options: Thresholds,
         *,
         folder: Path,
         batch_size: int = 32,
         dictionary: Iterable[str] = (),
         verifier: Verifier | None = None,
         workers: int = 1,
-        spelling: Spelling | None = None,
+        spelling: WordList | None = None,
     ) -> None:
         self.model, self.tokens, self.options, self.folder = model, tokens, options, folder
         self.batch_size, self.verifier, self.workers = batch_size, verifier, workers
@@ -124,8 +125,8 @@ class Corrector:
         target_folder = None if target is None else find_model(target)
         import torch
 
-        from edit_gec.editing.decode import read_options
-        from edit_gec.editing.lexicon import Spelling
+        from edit_gec.editing.lexicon import WordList
+        from edit_gec.editing.thresholds import load_thresholds
         from edit_gec.modeling.edit5 import EdiT5
         from edit_gec.modeling.tokenizer import Tokens
 
@@ -148,8 +149,9 @@ class Corrector:
             given, wanted = tokens.size, network.config.vocab_size
             raise ModelError(f"{folder}: the vocabulary has {given} entries with slots, config.json says {wanted}")
         corrector = cls(
-            network, tokens, read_options(folder, **own), folder=folder, batch_size=batch_size, dictionary=dictionary,
-            workers=torch.get_num_threads() if kind == "cpu" else 1, spelling=Spelling.load(folder),
+            network, tokens, load_thresholds(folder, **own), folder=folder, batch_size=batch_size,
+            dictionary=dictionary, spelling=WordList.load(folder),
+            workers=torch.get_num_threads() if kind == "cpu" else 1,
         )  # fmt: skip
         if target_folder is None:
             return corrector
@@ -163,11 +165,11 @@ class Corrector:
 
     def verified_by(self, verifier: Verifier) -> Corrector:
         """The same with a target that has the say, and with the EdiT5 and the thresholds that draft best for it."""
-        from edit_gec.editing.decode import adjusted
+        from edit_gec.editing.thresholds import with_overrides
 
         made, target = copy(self), verifier.target
         made.verifier, made.model = verifier, target.drafter(self.model, verifier.hypotheses)
-        made.options = adjusted(self.options, target.thresholds_for(verifier.hypotheses))
+        made.options = with_overrides(self.options, target.thresholds_for(verifier.hypotheses))
         return made
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
@@ -244,7 +246,8 @@ class Corrector:
     def alike(self, sentences: Sequence[Pieces], most: int) -> list[list[int]]:
         """Which sentences make a batch: the places of each batch's, `most` at most, the longest first."""
         on_cpu = self.model.embedding.weight.device.type == "cpu"
-        return cut([len(pieces) for pieces in sentences], most, PRICE if on_cpu else FEWEST)
+        overhead = CPU_BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
+        return plan_batches([len(pieces) for pieces in sentences], most, overhead)
 
     def run(self, batches: list[list[Window]]) -> Iterator[list[Found]]:
         """What is found in each window of each batch.
@@ -270,7 +273,7 @@ class Corrector:
         finally:
             set_num_threads(threads)
 
-    def read(self, sentences: Sequence[Pieces], options: Options | None = None) -> list[Found]:
+    def read(self, sentences: Sequence[Pieces], options: Thresholds | None = None) -> list[Found]:
         """What changes in each sentence of a batch: the model alone, without the document around it."""
         predictions, encoded = self.draft(sentences, options)  # 3, 4
         drafted = map(tuple, self.changes(sentences, predictions, options))  # 5
@@ -280,7 +283,7 @@ class Corrector:
         return [Found(*each) for each in zip(drafted, map(tuple, revised), strict=True)]
 
     def draft(
-        self, sentences: Sequence[Pieces], options: Options | None = None
+        self, sentences: Sequence[Pieces], options: Thresholds | None = None
     ) -> tuple[list[Prediction], Encoded | None]:
         """Plans for one batch, and what was encoded for a target that shares the encoder."""
         begun = perf_counter()
@@ -291,22 +294,22 @@ class Corrector:
         return predictions, encoded
 
     def predict(
-        self, sentences: Sequence[Pieces], encoded: Tensor | None = None, options: Options | None = None
+        self, sentences: Sequence[Pieces], encoded: Tensor | None = None, options: Thresholds | None = None
     ) -> list[Prediction]:
         """Plans for one batch; `encoded`: what a target's encoder made of it; `options`: instead of the corrector's."""
         from edit_gec.editing.decode import predict
 
         given = options or self.options
-        return predict(self.model, self.tokens, sentences, given, encoded=encoded, spelling=self.spelling)
+        return predict(self.model, self.tokens, sentences, given, encoded=encoded, lexicon=self.spelling)
 
     def changes(
-        self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], options: Options | None = None
+        self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], options: Thresholds | None = None
     ) -> list[list[Change]]:
         """What changes in each sentence. Those that change are read again, unless a target has the say."""
         with span(Stage.REALIZE):
             first = [list(p.changes(s, self.tokens)) for s, p in zip(sentences, predictions, strict=True)]
         given = options or self.options
-        if self.verifier is not None or not given.reread:
+        if self.verifier is not None or not given.second_pass_factor:
             return first
         again = [n for n, changes in enumerate(first) if changes]
         second = self.reread([sentences[n] for n in again], [first[n] for n in again], given)
@@ -314,19 +317,24 @@ class Corrector:
             first[n] = changes
         return first
 
-    def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Options) -> list[list[Change]]:
+    def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Thresholds) -> list[list[Change]]:
         """The changes of sentences, and those of a second reading with them."""
         from edit_gec.editing.second_pass import both, edited, holds
 
         with span(Stage.TOKENIZE):
             again = [edited(*each, self.tokens) for each in zip(sentences, first, strict=True)]
         short = [n for n, pieces in enumerate(again) if 0 < len(pieces) <= self.model.config.max_pieces]
-        laxer = replace(options, min_confidence=options.min_confidence * options.reread, sentence_gate=0.0)
+        laxer = replace(options, min_confidence=options.min_confidence * options.second_pass_factor, sentence_gate=0.0)
         predictions = self.predict([again[n] for n in short], options=laxer) if short else []
         with span(Stage.REALIZE):
             for n, prediction in zip(short, predictions, strict=True):
                 held = holds(
-                    sentences[n], first[n], again[n], prediction.doubts, options.sentence_gate, options.confirm
+                    sentences[n],
+                    first[n],
+                    again[n],
+                    prediction.doubts,
+                    options.sentence_gate,
+                    options.second_pass_penalty,
                 )
                 second = prediction.changes(again[n], self.tokens)
                 first[n] = both(sentences[n], first[n], list(second)) if held else []

@@ -245,9 +245,9 @@ def say_if_slow(dtype: str, device: str) -> None:
         return
     import torch
 
-    from edit_gec.modeling.onednn import computes
+    from edit_gec.modeling.onednn import has_native_dtype
 
-    if not computes(getattr(torch, dtype), device):
+    if not has_native_dtype(getattr(torch, dtype), device):
         say(f"edit-gec: this processor does not compute in {dtype}, it takes several times as long; leave --dtype out")
 
 

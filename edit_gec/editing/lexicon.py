@@ -1,7 +1,7 @@
 """Words that nobody writes, and what they may stand for.
 
-    >>> spelling = Spelling(["because", "become", "house"])
-    >>> [candidate.text for candidate in spelling.candidates("Becuase")]
+    >>> lexicon = WordList(["because", "become", "house"])
+    >>> [candidate.text for candidate in lexicon.candidates("Becuase")]
     ['Because', 'Become']
 
 A small decoder sees that "becuase" is wrong long before it can spell what belongs there. Where a word is unknown, what
@@ -54,7 +54,7 @@ class Candidate(NamedTuple):
     text: str
 
 
-class Spelling:
+class WordList:
     """A list of words, the most frequent first. All are known; the first NAMED are what others may stand for.
 
     `slips` are further pairs of a wrong form and a right one, which may be far from it ("goed", "went").
@@ -92,7 +92,7 @@ class Spelling:
         return np.array([len(word) for word in self.folded])
 
     @classmethod
-    def load(cls, folder: str | Path) -> Spelling | None:
+    def load(cls, folder: str | Path) -> WordList | None:
         """The list of a model folder, or None where it has none. Raises InputError for one that cannot be read."""
         path = Path(folder) / FILE
         if not path.exists():
@@ -111,7 +111,7 @@ class Spelling:
         folded = word.casefold().replace("’", "'")
         return folded in self.known or folded.removesuffix("'s") in self.known
 
-    def read(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
+    def find_words(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
         """The words of a sentence that could be looked up, as far as they begin behind a space; only `unknown` ones?
 
         Left out: what stands in capitals (a name, an abbreviation), and what is part of an address or a formula.
@@ -133,7 +133,7 @@ class Spelling:
             if sentence.ends[last] == end and sentence.text(first, last + 1) == " " + word:
                 yield Word(first, last + 1, word)
 
-    def foreign(self, sentence: Pieces) -> bool:
+    def is_foreign(self, sentence: Pieces) -> bool:
         """Whether it is no English: few of its words are common, and some unknown; or its letters are not Latin."""
         words = [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
         if words and not _LATIN.search(sentence.source):
@@ -142,10 +142,10 @@ class Spelling:
             return False
         return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
 
-    def gap(self, sentence: Pieces, first: int, last: int) -> list[list[Candidate]]:
+    def gap_candidates(self, sentence: Pieces, first: int, last: int) -> list[list[Candidate]]:
         """Candidates for each word, where the pieces first..last (half-open) are words and not all of them known;
         else none."""
-        words = [word for word in self.read(sentence) if first <= word.first and word.last <= last]
+        words = [word for word in self.find_words(sentence) if first <= word.first and word.last <= last]
         pieces = [n for word in words for n in range(word.first, word.last)]
         if pieces != list(range(first, last)) or len(words) > LONGEST_GAP or all(self.knows(w.text) for w in words):
             return []

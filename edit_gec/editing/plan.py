@@ -57,7 +57,7 @@ class Plan:
         """One tag per piece [length]: KEEP, DELETE, INSERT or REPLACE."""
         kept = set(self.order)
         opened = {self.order[k - 1] for k, _ in self.insertions}
-        tags = []
+        tags: list[int] = []
         gap_open = False
         for i in range(self.length):
             if i in kept:

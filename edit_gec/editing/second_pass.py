@@ -6,7 +6,7 @@ r"""A second reading: what was changed is read once more as it now stands, for e
     both      (4, 6, "went"), (6, 9, ""), (14, 17, "")      places in the source
 
 Few sentences are changed, so few are read twice; a sentence that was left alone stays so. As its first errors were
-surely some, the others need less confidence there (`Options.reread`) and pass no gate.
+surely some, the others need less confidence there (`Thresholds.second_pass_factor`) and pass no gate.
 
 The second reading also says what it thinks of the first one's words. Where they are no better than what stood there it
 doubts them, too, which counts against the sentence (`holds`): if too little confidence is left, nothing is changed.
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from edit_gec.editing.confidence import log_odds, logistic, together
+from edit_gec.editing.confidence import combine, log_odds, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.text.edits import Change, changed, whole_words
 
@@ -54,7 +54,7 @@ def holds(
 
     `doubts` [S] say of the sentinel and each piece of `again` how probable it is that it does not simply stay. Each
     change loses `confirm` times the log-odds of the largest doubt in or beside what it wrote, as far as they are above
-    those of LITTLE; together (confidence.together) the changes must still reach the gate.
+    those of LITTLE; together (confidence.combine) the changes must still reach the gate.
     """
     if not confirm:
         return True
@@ -64,7 +64,7 @@ def holds(
         beside = [doubt for doubt, (a, b) in zip(doubts, spans, strict=True) if a <= end and b >= begin]
         odds = log_odds(sure) - confirm * (log_odds(max([LITTLE, *beside])) - log_odds(LITTLE))
         left.append(logistic(odds))
-    return together(left) >= gate
+    return combine(left) >= gate
 
 
 def both(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:

@@ -14,13 +14,13 @@ from edit_gec.editing.alignment import STEM_CHARACTERS, word_ranges
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 
-CERTAIN = 1e4  # a keep bias beyond this is no different, and infinity would make a softmax NaN
+MAX_KEEP_BIAS = 1e4  # a larger bias changes nothing, and infinity would make a softmax NaN
 
 
 def tag_probabilities(logits: Tensor, keep_bias: float) -> list[list[list[float]]]:
     """Softmax over the four tags after the bonus for KEEP; plain lists [B][S][4], which Python reads fastest."""
     bonus = torch.zeros(4, device=logits.device)
-    bonus[KEEP] = min(keep_bias, CERTAIN)
+    bonus[KEEP] = min(keep_bias, MAX_KEEP_BIAS)
     return (logits.float() + bonus).softmax(-1).tolist()
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from edit_gec.errors import InputError
-from edit_gec.modeling.quantization import packed, unpacked
+from edit_gec.modeling.quantization import pack, unpack
 from edit_gec.modeling.t5 import T5, T5Config
 
 M = TypeVar("M", bound=nn.Module)
@@ -142,7 +142,7 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
             raise InputError(f"{folder}: {name} is missing") from None
         except (SafetensorError, OSError, ValueError) as error:
             raise InputError(f"{folder / name}: broken weights ({error}); copy or download it again") from None
-    return unpacked(tensors, str(folder))
+    return unpack(tensors, str(folder))
 
 
 class _Unset(TorchFunctionMode):
@@ -247,7 +247,7 @@ def write_folder(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor
 
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / (WEIGHTS + ".partial")
-    save_file(packed(tensors) if small else tensors, partial, metadata={"format": "pt"})
+    save_file(pack(tensors) if small else tensors, partial, metadata={"format": "pt"})
     partial.replace(folder / WEIGHTS)
     partial = folder / "config.json.partial"
     partial.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

@@ -16,20 +16,20 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from edit_gec.modeling.onednn import State, gains, product, state
-from edit_gec.modeling.quantization import LARGEST, rounded
+from edit_gec.modeling.onednn import WeightVersion, linear, onednn_is_faster, weight_version
+from edit_gec.modeling.quantization import LARGEST, round_rows
 
-LISTED = 16
-LEAST = 1 << 20  # weights from which on the copy pays
-ZERO = 128  # the unsigned byte that stands for 0
+SHORTLIST = 16
+MIN_WEIGHTS = 1 << 20  # weights from which on the copy pays
+ZERO_BYTE = 128  # the unsigned byte that stands for 0
 SUMMATION = 2.0**-20  # of float32 sums, relative to the norms of what is multiplied
 
 
 @dataclass
-class _Copy:
+class _Int8Layer:
     """An output layer in int8, with one scale for each row, and which state of the layer this is."""
 
-    state: State
+    state: WeightVersion
     weight: Tensor  # as oneDNN wants it
     scales: Tensor  # [V]
     zeros: Tensor  # [V]; which byte means 0
@@ -37,7 +37,7 @@ class _Copy:
     lost: float  # largest norm of what rounding took from a row
 
 
-_copies: WeakKeyDictionary[nn.Module, _Copy] = WeakKeyDictionary()
+_int8_layers: WeakKeyDictionary[nn.Module, _Int8Layer] = WeakKeyDictionary()
 
 
 def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int) -> tuple[Tensor, Tensor]:
@@ -47,47 +47,47 @@ def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor
     """
     weight = module.weight
     assert isinstance(weight, Tensor)
-    if usable(weight):
-        found = _estimated(weight, _copy(module, weight), hidden, banned, opening, end)
+    if can_estimate(weight):
+        found = _likeliest_by_estimate(weight, _int8_layer(module, weight), hidden, banned, opening, end)
         if found is not None:
             return found
-    log_probabilities = product(hidden, module).float().log_softmax(-1)  # [R, V]
+    log_probabilities = linear(hidden, module).float().log_softmax(-1)  # [R, V]
     log_probabilities.masked_fill_(banned, -1e9)
     log_probabilities[opening, end] = -1e9
     values, ids = log_probabilities.max(-1)
     return values, ids
 
 
-def usable(weight: Tensor) -> bool:
+def can_estimate(weight: Tensor) -> bool:
     """Whether an estimate in int8 is much faster than the product itself."""
     vnni = getattr(torch.cpu, "_is_vnni_supported", bool)
-    there = weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= LEAST
-    return there and vnni() and gains() and hasattr(torch.ops.onednn, "qlinear_pointwise")
+    there = weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= MIN_WEIGHTS
+    return there and vnni() and onednn_is_faster() and hasattr(torch.ops.onednn, "qlinear_pointwise")
 
 
-def _copy(module: nn.Module, weight: Tensor) -> _Copy:
+def _int8_layer(module: nn.Module, weight: Tensor) -> _Int8Layer:
     """The copy of the layer, made anew when it has changed."""
-    now, found = state(weight), _copies.get(module)
+    now, found = weight_version(weight), _int8_layers.get(module)
     if found is None or found.state != now:
-        found = _copies[module] = _rounded(weight.detach(), now)
+        found = _int8_layers[module] = _quantize(weight.detach(), now)
     return found
 
 
-def _rounded(weight: Tensor, now: State) -> _Copy:
+def _quantize(weight: Tensor, now: WeightVersion) -> _Int8Layer:
     norm = torch.linalg.vector_norm(weight, dim=1)
-    digits, scales = rounded(weight)
+    digits, scales = round_rows(weight)
     packed = torch.ops.onednn.qlinear_prepack(digits.to(torch.int8), None)
     lost = torch.linalg.vector_norm(weight - digits.mul_(scales[:, None]), dim=1)
     zeros = torch.zeros(len(weight), dtype=torch.long)
-    return _Copy(now, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
+    return _Int8Layer(now, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
 
 
-def _estimated(
-    weight: Tensor, copy: _Copy, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
+def _likeliest_by_estimate(
+    weight: Tensor, copy: _Int8Layer, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
 ) -> tuple[Tensor, Tensor] | None:
     """As `likeliest`, or None where the estimate leaves a doubt."""
-    rough, error = _rough(copy, hidden)
-    listed, ids = rough.topk(LISTED, dim=-1)  # [R, K]
+    rough, error = _estimate_logits(copy, hidden)
+    listed, ids = rough.topk(SHORTLIST, dim=-1)  # [R, K]
     total = listed[:, :1] - rough.log_softmax(-1).gather(1, ids[:, :1])  # [R, 1]
     exact = (weight[ids] @ hidden[:, :, None])[..., 0]
     refused = banned[ids] | ((ids == end) & opening[:, None])
@@ -100,7 +100,7 @@ def _estimated(
     return log_probability, ids.gather(1, allowed.argmax(-1, keepdim=True))[:, 0]
 
 
-def _rough(copy: _Copy, hidden: Tensor) -> tuple[Tensor, Tensor]:
+def _estimate_logits(copy: _Int8Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:
     """All logits [R, V], nearly, and what they can be wrong by [R].
 
     Each row of `hidden` is written with two bytes a number, coarse and fine, in a scale of its own: no row depends on
@@ -108,13 +108,13 @@ def _rough(copy: _Copy, hidden: Tensor) -> tuple[Tensor, Tensor]:
     shared out to threads, which takes longer than to do them.
     """
     coarse = hidden.abs().amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / LARGEST  # [R, 1]
-    high = _byte(hidden / coarse)
-    rest = hidden - (high.float() - ZERO) * coarse
+    high = _round_to_bytes(hidden / coarse)
+    rest = hidden - (high.float() - ZERO_BYTE) * coarse
     fine = coarse / (2 * LARGEST)
-    low = _byte(rest / fine)
-    left = rest - (low.float() - ZERO) * fine
+    low = _round_to_bytes(rest / fine)
+    left = rest - (low.float() - ZERO_BYTE) * fine
     out = torch.ops.onednn.qlinear_pointwise(
-        torch.cat([high, low]), 1.0, ZERO, copy.weight, copy.scales, copy.zeros, None,
+        torch.cat([high, low]), 1.0, ZERO_BYTE, copy.weight, copy.scales, copy.zeros, None,
         1.0, 0, torch.float32, "none", [], "none",
     )  # fmt: skip
     of_high, of_low = out.chunk(2)  # [R, V]
@@ -123,6 +123,6 @@ def _rough(copy: _Copy, hidden: Tensor) -> tuple[Tensor, Tensor]:
     return rough, copy.lost * size + copy.norm * (left.norm(dim=-1) + SUMMATION * size)
 
 
-def _byte(x: Tensor) -> Tensor:
-    """The nearest bytes, ZERO for 0."""
-    return (x + (ZERO + 0.5)).to(torch.uint8)
+def _round_to_bytes(x: Tensor) -> Tensor:
+    """The nearest bytes, ZERO_BYTE for 0."""
+    return (x + (ZERO_BYTE + 0.5)).to(torch.uint8)

@@ -25,41 +25,41 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-LEAST = 1 << 20  # multiplications from which on oneDNN pays
-LEAST_COPIED = 1 << 17  # weights from which on it pays for a single row, if it has a copy of them
-FEW = 128  # rows up to which a copy pays
-STEP = 8  # few rows are filled up to a multiple of this: fewer shapes
-WIDE = 1 << 19  # weights from which on it always does
-KEPT = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "16"}  # shapes, by oneDNN and by torch
-for _name, _shapes in KEPT.items():
+MIN_PRODUCTS = 1 << 20  # multiplications from which on oneDNN pays
+MIN_PACKED_WEIGHTS = 1 << 17  # weights from which on it pays for a single row, if it has a copy of them
+MAX_PACKED_ROWS = 128  # rows up to which a copy pays
+ROW_STEP = 8  # few rows are filled up to a multiple of this: fewer shapes
+ALWAYS_PACKED_WEIGHTS = 1 << 19  # weights from which on it always does
+CACHED_SHAPES = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "16"}  # shapes, by oneDNN and by torch
+for _name, _shapes in CACHED_SHAPES.items():
     os.environ.setdefault(_name, _shapes)  # read at the first product, not when torch is imported
 
-State = tuple[int, int]
-_packed: WeakKeyDictionary[nn.Module, tuple[State, Tensor]] = WeakKeyDictionary()
+WeightVersion = tuple[int, int]
+_packed_weights: WeakKeyDictionary[nn.Module, tuple[WeightVersion, Tensor]] = WeakKeyDictionary()
 
 
 class Linear(nn.Linear):
     """nn.Linear by oneDNN where that is faster."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return product(x, self)
+        return linear(x, self)
 
 
-def product(x: Tensor, module: nn.Module) -> Tensor:
+def linear(x: Tensor, module: nn.Module) -> Tensor:
     """x [..., K] times module.weight [N, K] transposed, plus its bias if it has one -> [..., N]; as F.linear."""
     weight, bias = module.weight, getattr(module, "bias", None)
     assert isinstance(weight, Tensor)
     rows, weights = prod(x.shape[:-1]), weight.numel()
-    copied = not module.training and (rows <= FEW or weights >= WIDE)
-    large = rows * weights >= LEAST or (copied and rows > 0 and weights >= LEAST_COPIED)
-    if not large or not usable(x, weight):
+    copied = not module.training and (rows <= MAX_PACKED_ROWS or weights >= ALWAYS_PACKED_WEIGHTS)
+    large = rows * weights >= MIN_PRODUCTS or (copied and rows > 0 and weights >= MIN_PACKED_WEIGHTS)
+    if not large or not can_use_onednn(x, weight):
         return F.linear(x, weight, bias)
     if not copied:
         return _onednn(x, weight, bias)
-    given = packed(module, weight)
-    if rows > FEW or rows % STEP == 0:
+    given = packed_weight(module, weight)
+    if rows > MAX_PACKED_ROWS or rows % ROW_STEP == 0:
         return _onednn(x, given, bias)
-    filled = F.pad(x.reshape(rows, -1), (0, 0, 0, -rows % STEP))
+    filled = F.pad(x.reshape(rows, -1), (0, 0, 0, -rows % ROW_STEP))
     return _onednn(filled, given, bias)[:rows].view(*x.shape[:-1], len(weight))
 
 
@@ -68,20 +68,20 @@ def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return out
 
 
-def packed(module: nn.Module, weight: Tensor) -> Tensor:
+def packed_weight(module: nn.Module, weight: Tensor) -> Tensor:
     """The module's weight in oneDNN's order, made anew when it has changed."""
-    now, found = state(weight), _packed.get(module)
+    now, found = weight_version(weight), _packed_weights.get(module)
     if found is None or found[0] != now:
-        found = _packed[module] = now, torch.ops.mkldnn._reorder_linear_weight(weight.detach(), None)
+        found = _packed_weights[module] = now, torch.ops.mkldnn._reorder_linear_weight(weight.detach(), None)
     return found[1]
 
 
-def state(weight: Tensor) -> State:
+def weight_version(weight: Tensor) -> WeightVersion:
     """Differs when the weight has changed: where it lies, and how often it was written to."""
     return weight.data_ptr(), 0 if weight.is_inference() else weight._version
 
 
-def usable(x: Tensor, weight: Tensor) -> bool:
+def can_use_onednn(x: Tensor, weight: Tensor) -> bool:
     """Whether oneDNN may do this product: in float32 on a CPU that was measured to gain, nothing to differentiate, and
     nobody who wants to see torch's own operators (autocast, the compiler)."""
     return (
@@ -90,11 +90,11 @@ def usable(x: Tensor, weight: Tensor) -> bool:
         and not torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
-        and gains()
+        and onednn_is_faster()
     )
 
 
-def computes(dtype: torch.dtype, device: str = "cpu") -> bool:
+def has_native_dtype(dtype: torch.dtype, device: str = "cpu") -> bool:
     """Whether the device has instructions for products in this dtype. A CPU without them converts number by number:
     many times slower than float32."""
     name = {torch.bfloat16: "_is_mkldnn_bf16_supported", torch.float16: "_is_mkldnn_fp16_supported"}.get(dtype)
@@ -103,7 +103,7 @@ def computes(dtype: torch.dtype, device: str = "cpu") -> bool:
 
 
 @cache
-def gains() -> bool:
+def onednn_is_faster() -> bool:
     """oneDNN is there and generates code for AVX-512. With AVX2 (Zen 3) MKL is the faster one (profiles/LOG.md)."""
     there = torch._C._has_mkldnn and all(
         hasattr(torch.ops.mkldnn, name) for name in ("_linear_pointwise", "_reorder_linear_weight")

@@ -1,10 +1,10 @@
 """Weights in a byte each: rows of whole numbers, each row with a scale of its own.
 
-    digits, scales = rounded(weight)           weight [N, K] is nearly digits [N, K] * scales [N, 1]
-    unpacked(packed(tensors))                  nearly the tensors again: what a small model folder holds
+    digits, scales = round_rows(weight)        weight [N, K] is nearly digits [N, K] * scales [N, 1]
+    unpack(pack(tensors))                      nearly the tensors again: what a small model folder holds
 
 Of what a matrix holds 0.7 % is lost (root mean square), of a 12-layer EdiT5's corrections next to nothing
-(profiles/LOG.md). The numbers are whole on the disk only: a model computes with what `unpacked` makes of them.
+(profiles/LOG.md). The numbers are whole on the disk only: a model computes with what `unpack` makes of them.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from torch import Tensor
 from edit_gec.errors import InputError
 
 LARGEST = 127
-LEAST = 4096  # weights of a matrix from which on it is packed: the others are few, and take part in everything
+MIN_WEIGHTS = 4096  # weights of a matrix from which on it is packed: the others are few, and take part in everything
 SCALES = ".scales"  # behind the name of a packed matrix: the name of its scales
 
 
-def rounded(weight: Tensor) -> tuple[Tensor, Tensor]:
+def round_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
     """weight [N, K] -> whole numbers [N, K] from -127 to 127, still as floats, and the scales [N] of their rows."""
     largest = torch.linalg.vector_norm(weight, torch.inf, dim=1)
     scales = largest.clamp(min=torch.finfo(torch.float32).tiny) / LARGEST
     return (weight / scales[:, None]).round_(), scales
 
 
-def packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def pack(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """Tensors for a small file: large matrices in int8 with float32 scales, everything else in bfloat16."""
     small: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
-        if tensor.ndim == 2 and tensor.numel() >= LEAST:
-            digits, small[name + SCALES] = rounded(tensor.float())
+        if tensor.ndim == 2 and tensor.numel() >= MIN_WEIGHTS:
+            digits, small[name + SCALES] = round_rows(tensor.float())
             small[name] = digits.to(torch.int8)
         else:
             small[name] = tensor.to(torch.bfloat16)
     return small
 
 
-def unpacked(tensors: dict[str, Tensor], source: str) -> dict[str, Tensor]:
-    """What `packed` was given, nearly; other files' tensors as they are.
+def unpack(tensors: dict[str, Tensor], source: str) -> dict[str, Tensor]:
+    """What `pack` was given, nearly; other files' tensors as they are.
 
     Raises InputError, naming `source`, for whole numbers without the scales that they need.
     """

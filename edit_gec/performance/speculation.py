@@ -82,7 +82,7 @@ def measure_speculation(
 
 def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
-    from edit_gec.editing.decode import read_options
+    from edit_gec.editing.thresholds import load_thresholds
     from edit_gec.performance.setup import load_corrector
     from edit_gec.speculative.drafters import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
     from edit_gec.speculative.mlp_speculator import Speculated, Speculator
@@ -90,7 +90,7 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
 
     tokens = target.tokens
     corrector = load_corrector(setup)
-    options = read_options(corrector.folder, **target.thresholds_for(1))
+    options = load_thresholds(corrector.folder, **target.thresholds_for(1))
     write = edit5_writer(corrector.model, corrector.tokens, options)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: Follow(tokens, rule=UniqueNGram), WHOLE),

@@ -148,9 +148,9 @@ class Checker:
         windows = await self._in_thread(lambda: [self._windows(source) for source in new])
         options = self.corrector.options
         if min_confidence is not None and self.corrector.verifier is None:
-            from edit_gec.editing.decode import adjusted  # imports torch
+            from edit_gec.editing.thresholds import with_overrides  # imports torch
 
-            options = adjusted(options, {"min_confidence": min_confidence})
+            options = with_overrides(options, {"min_confidence": min_confidence})
         futures = iter(self.batcher.submit([window for each in windows for window in each], options))
         waiting = {source: [next(futures) for _ in each] for source, each in zip(new, windows, strict=True)}
         stages.prepare_s += perf_counter() - begun

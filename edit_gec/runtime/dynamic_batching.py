@@ -24,7 +24,7 @@ from edit_gec.tracing import Clock, listen
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector, Found
-    from edit_gec.editing.decode import Options
+    from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.tokenizer import Pieces
     from edit_gec.runtime.metrics import Metrics
 
@@ -50,7 +50,7 @@ class Item:
 class Group:
     """The waiting sentences of one text, to be decided with the same thresholds."""
 
-    options: Options
+    options: Thresholds
     items: deque[Item]
 
 
@@ -78,7 +78,7 @@ class Batcher:
         self.threads = ThreadPoolExecutor(self.workers, "model", initializer=set_threads, initargs=(threads,))
         self.loops = [asyncio.create_task(self._serve()) for _ in range(self.workers)]
 
-    def submit(self, sentences: Sequence[Pieces], options: Options) -> list[asyncio.Future[Result]]:
+    def submit(self, sentences: Sequence[Pieces], options: Thresholds) -> list[asyncio.Future[Result]]:
         """Put the sentences of one text in the queue. Cancel a future whose result nobody wants any more.
 
         Raises Busy where they would not fit; a text that finds the queue empty always does.
@@ -118,7 +118,7 @@ class Batcher:
             if batch:
                 await self._predict(options, batch)
 
-    def _take(self) -> tuple[Options, list[Item]]:
+    def _take(self) -> tuple[Thresholds, list[Item]]:
         """The next batch: one sentence of each text in turn, oldest text first, all with the thresholds of that one.
 
         No more than its share where other threads wait for work, too.
@@ -139,7 +139,7 @@ class Batcher:
                 batch.append(item)
         return options, batch
 
-    async def _predict(self, options: Options, batch: list[Item]) -> None:
+    async def _predict(self, options: Thresholds, batch: list[Item]) -> None:
         """Predict a batch; where that fails each sentence is tried alone, so that it fails for its own text only."""
         try:
             found, timing = await asyncio.get_running_loop().run_in_executor(self.threads, self._run, options, batch)
@@ -156,7 +156,7 @@ class Batcher:
             if not item.done.cancelled():
                 item.done.set_result((each, timing))
 
-    def _run(self, options: Options, batch: list[Item]) -> tuple[list[Found], Timing]:
+    def _run(self, options: Thresholds, batch: list[Item]) -> tuple[list[Found], Timing]:
         begun, sentences = perf_counter(), [item.pieces for item in batch]
         found: dict[int, Found] = {}
         with listen(clock := Clock()):

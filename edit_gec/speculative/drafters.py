@@ -26,8 +26,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from edit_gec.editing.decode import Options, Prediction, predict
+from edit_gec.editing.decode import Prediction, predict
 from edit_gec.editing.plan import realize
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, PAD, Pieces, Tokens
@@ -128,7 +129,7 @@ def different(drafts: Sequence[list[int]]) -> Proposal:
     return Proposal(first, others=tuple(seen[1:]))
 
 
-def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Write:
+def edit5_writer(model: EdiT5, tokens: Tokens, options: Thresholds) -> Write:
     """EdiT5's corrections of sentences, for Follow."""
     return lambda sources: corrections(model, tokens, options, sources)
 
@@ -136,7 +137,7 @@ def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Write:
 class SharedEdiT5(Follow):
     """EdiT5 on the target's encoder (shared_encoder.py), which is not run again: only its heads and insertions are."""
 
-    def __init__(self, model: EdiT5, tokens: Tokens, options: Options) -> None:
+    def __init__(self, model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
         super().__init__(tokens)
         self.model, self.options = model, options
 
@@ -146,7 +147,7 @@ class SharedEdiT5(Follow):
         return corrections(self.model, self.tokens, self.options, sources, encoded)
 
 
-def edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Options) -> Follow:
+def edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Thresholds) -> Follow:
     """EdiT5 (`tokens` are its own) drafts for this target: on one encoder with it, or through text."""
     if target.shares(model):
         return SharedEdiT5(model, tokens, options)
@@ -156,7 +157,7 @@ def edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Options
 def corrections(
     model: EdiT5,
     tokens: Tokens,
-    options: Options,
+    options: Thresholds,
     sources: Sequence[str],
     encoded: Sequence[Tensor | None] = (),
 ) -> list[tuple[str, ...]]:
@@ -179,8 +180,8 @@ def corrections(
 
 
 def hypotheses(prediction: Prediction, pieces: Pieces, tokens: Tokens) -> tuple[str, ...]:
-    """The corrected sentence, and with bolder edits if there are such (Options.bold)."""
-    plans = [prediction.plan, *([prediction.bolder] if prediction.bolder else [])]
+    """The corrected sentence, and with bolder edits if there are such (Thresholds.alternative_threshold)."""
+    plans = [prediction.plan, *([prediction.alternative] if prediction.alternative else [])]
     return tuple(realize(plan, pieces, tokens) for plan in plans)
 
 

@@ -105,7 +105,7 @@ class Decoding:
 
     def admit(self, encoded: Tensor, mask: Tensor) -> None:
         """Add rows: encoded [N, S, d], mask [N, S] true where there is a source piece."""
-        memory = self.model.decoder.memory(encoded)
+        memory = self.model.decoder.cross_keys(encoded)
         bias = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
         if self.lengths:
             width = max(bias.shape[-1], self.cross_bias.shape[-1])

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from edit_gec.editing.decode import read_thresholds
+from edit_gec.editing.thresholds import read_overrides
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
@@ -79,7 +79,7 @@ class Target:
     """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one, and `heads`,
     an EdiT5 on the same encoder that has learnt to draft for it, if there is such.
 
-    `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits;
+    `thresholds` (editing/thresholds.py) are those with which an EdiT5 drafts best for it: how readily it edits;
     `thresholds_of_two`, where they are others, those for two hypotheses in a pass. `respelt`: it corrects better what
     the list of words has respelt before (Verifier.revise).
     """
@@ -135,8 +135,8 @@ class Target:
             "prefix": prefix,
             "max_length": max_length,
             "max_pieces": trained_length(folder),
-            "thresholds": read_thresholds(folder),
-            "thresholds_of_two": read_thresholds(folder, "thresholds_of_two"),
+            "thresholds": read_overrides(folder),
+            "thresholds_of_two": read_overrides(folder, "thresholds_of_two"),
             "respelt": bool(config.get("respelt")),
         }
         if "encoder" in config:
@@ -257,7 +257,7 @@ class Target:
             rows = list(range(start, min(start + batch_size, len(sentences))))
             encoded, mask = self.encode([sentences[row] for row in rows])
             with span(Stage.DECODER_SETUP):
-                memory, caches = self.model.decoder.memory(encoded), self.model.decoder.new_caches()
+                memory, caches = self.model.decoder.cross_keys(encoded), self.model.decoder.new_caches()
                 padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
             last, limits = [PAD] * len(rows), {row: self.limit(sentences[row]) for row in rows}
             for position in range(max(limits.values())):

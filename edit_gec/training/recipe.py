@@ -124,7 +124,7 @@ class Recipe:
     weight_decay: float = 0.0  # of the matrices that Muon updates, decoupled: a share of the learning rate
     seed: int = 1
     bf16: bool = True  # autocast, where the processor computes in it (linear.computes)
-    thresholds: dict[str, float] = field(default_factory=dict)  # decode.Options, chosen on dev text; T5: to draft with
+    thresholds: dict[str, float] = field(default_factory=dict)  # Thresholds, chosen on dev text; T5: to draft with
     thresholds_of_two: dict[str, float] = field(default_factory=dict)  # T5: for two hypotheses in a pass, if others
     respelt: bool = False  # T5: to be read with misspelt words as the list has them
     encoder: str = ""  # folder of the EdiT5 whose encoder and embedding it starts with; an EdiT5 takes its heads too

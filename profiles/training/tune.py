@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from edit_gec import Corrector
-from edit_gec.editing.confidence import CASE, DELETED, INSERTED, POWER, SPELLING, Evidence, Scale, log_odds
-from edit_gec.editing.decode import Options
+from edit_gec.editing.confidence import POWER, Evidence, Kind, Scale, log_odds
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.evaluation import evaluate, projection
 from edit_gec.evaluation.calibration import fit, near
 from edit_gec.evaluation.datasets import TestSet, find
@@ -30,20 +30,20 @@ from edit_gec.evaluation.systems import Change, Output
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
 STEPS = np.arange(0.02, 0.98, 0.02)
-KINDS = (INSERTED, DELETED, CASE, SPELLING)
+KINDS = (Kind.INSERT, Kind.DELETE, Kind.CASE, Kind.SPELLING)
 PARTS = 5
 
 
 @dataclass(frozen=True)
-class Recorder(Options):
-    """Options under which nothing is refused, and the confidence of an edit says where its evidence stands."""
+class Recorder(Thresholds):
+    """Thresholds under which nothing is refused, and the confidence of an edit says where its evidence stands."""
 
     seen: list[Evidence] = field(default_factory=list, hash=False, compare=False)
 
     def confidence(self, evidence: Evidence) -> float:
         """Number of the evidence, from 1; 0 where the edit is impossible."""
         self.seen.append(evidence)
-        return float(len(self.seen)) if min(evidence[:2]) > 0 else 0.0
+        return float(len(self.seen)) if min(evidence.tags, evidence.written) > 0 else 0.0
 
 
 class Edit(NamedTuple):
@@ -95,7 +95,7 @@ def fitted(edits: Sequence[Edit]) -> Scale:
     """The scale under which what happened is likeliest. Of an edit of several parts the weakest counts."""
     rows = [features(min(edit.parts, key=Scale().confidence)) for edit in edits]
     slope, written, offset, *kinds = (round(float(w), 3) for w in fit(rows, [edit.right for edit in edits]))
-    return Scale(slope, written, offset, **{f"{kind}_offset": k for kind, k in zip(KINDS, kinds, strict=True)})
+    return Scale(slope, written, offset=offset, **{f"{kind}_offset": k for kind, k in zip(KINDS, kinds, strict=True)})
 
 
 def sure(edits: Sequence[Edit], scale: Scale) -> np.ndarray:
@@ -109,7 +109,7 @@ def elsewhere(edits: Sequence[Edit]) -> np.ndarray:
 
 
 def gates(edits: Sequence[Edit], confidence: np.ndarray, least: float) -> np.ndarray:
-    """How sure the edits of each sentence are together (confidence.together), without those less sure than `least`."""
+    """How sure the edits of each sentence are together (confidence.combine), without those less sure than `least`."""
     sums = np.zeros(1 + max(edit.sentence for edit in edits))
     np.add.at(sums, [edit.sentence for edit in edits], np.where(confidence >= least, confidence, 0) ** POWER)
     return np.minimum(1, sums ** (1 / POWER))

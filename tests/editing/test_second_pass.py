@@ -64,10 +64,11 @@ SOURCE = "She go to home becuase its late , and she are tired ."
 def test_the_shipped_model_reads_a_changed_sentence_twice(shipped: Corrector) -> None:
     """By hand: correct, and correct the outcome with laxer thresholds."""
     options = shipped.options
-    assert options.reread > 0
-    once, laxer, unconfirmed = shipped_with(shipped, reread=0.0), shipped_with(
-        shipped, reread=0.0, sentence_gate=0.0, min_confidence=options.min_confidence * options.reread
-    ), shipped_with(shipped, confirm=0.0)  # fmt: skip
+    assert options.second_pass_factor > 0
+    once, laxer, unconfirmed = shipped_with(shipped, second_pass_factor=0.0), shipped_with(
+        shipped, second_pass_factor=0.0, sentence_gate=0.0,
+        min_confidence=options.min_confidence * options.second_pass_factor,
+    ), shipped_with(shipped, second_pass_penalty=0.0)  # fmt: skip
     texts = ["He have went to the the school yesterday .", SOURCE, "All is well here ."]
     firsts = [each.corrected for each in once.correct_batch(texts, lines=True)]
     seconds = [each.corrected for each in laxer.correct_batch(firsts, lines=True)]
@@ -86,8 +87,8 @@ def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
         "Ok",
     ]
     gate = {"min_confidence": 0.05, "sentence_gate": 0.1}
-    found = shipped_with(shipped, reread=0.0, **gate).correct_batch(texts, lines=True)
-    kept = shipped_with(shipped, confirm=1e3, **gate).correct_batch(texts, lines=True)
+    found = shipped_with(shipped, second_pass_factor=0.0, **gate).correct_batch(texts, lines=True)
+    kept = shipped_with(shipped, second_pass_penalty=1e3, **gate).correct_batch(texts, lines=True)
     outcomes = set()
     for text, first, last in zip(texts, found, kept, strict=True):
         pieces = shipped.tokens.encode(first.corrected)
@@ -134,7 +135,7 @@ def shipped_with(corrector: Corrector, **thresholds: float) -> Corrector:
 
 def test_what_grows_too_long_is_not_read_again(shipped: Corrector) -> None:
     pieces = shipped.tokens.encode(SOURCE)
-    first = shipped.changes([pieces], shipped.predict([pieces]), replace(shipped.options, reread=0.0))
+    first = shipped.changes([pieces], shipped.predict([pieces]), replace(shipped.options, second_pass_factor=0.0))
     assert first[0]
     long = [[(start, end, new + " very" * 100, sure) for start, end, new, sure in first[0]]]
     assert shipped.reread([pieces], long, shipped.options) == long

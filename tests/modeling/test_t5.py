@@ -185,7 +185,7 @@ def test_cached_decoding_is_uncached(small: T5, data: st.DataObject) -> None:
     ids, mask, target = batch(9, 24)
     rows = torch.arange(3)
     padding = torch.where(mask, 0.0, -1e9)[:, None, None, :]
-    memory = small.decoder.memory(small.encode(ids, mask))
+    cross_keys = small.decoder.cross_keys(small.encode(ids, mask))
     expected = small(ids, mask, target)
     caches = small.decoder.new_caches()
     done = 0
@@ -193,20 +193,20 @@ def test_cached_decoding_is_uncached(small: T5, data: st.DataObject) -> None:
         chunk = target[rows, done : done + data.draw(st.integers(1, 20))]
         if not chunk.shape[1]:
             break
-        hidden = small.decoder(small.embedding(chunk), memory, padding, caches)
+        hidden = small.decoder(small.embedding(chunk), cross_keys, padding, caches)
         wanted = expected[rows, done : done + chunk.shape[1]]
         torch.testing.assert_close(small.logits(hidden), wanted, atol=1e-4, rtol=1e-5)
         done += chunk.shape[1]
         assert all(cache.length == done for cache in caches)
         if data.draw(st.booleans()):  # a draft is rejected: take back what was decoded, some of what was right too
-            small.decoder(small.embedding(torch.full_like(chunk, 7)), memory, padding, caches)
+            small.decoder(small.embedding(torch.full_like(chunk, 7)), cross_keys, padding, caches)
             done = data.draw(st.integers(0, done))
             for cache in caches:
                 cache.truncate(done)
         if len(rows) > 1 and data.draw(st.booleans()):
             keep = torch.tensor(sorted(data.draw(st.sets(st.integers(0, len(rows) - 1), min_size=1))))
             rows, padding = rows[keep], padding[keep]
-            memory = [(k[keep], v[keep]) for k, v in memory]
+            cross_keys = [(k[keep], v[keep]) for k, v in cross_keys]
             for cache in caches:
                 cache.select(keep)
 

@@ -13,6 +13,7 @@ from support import live_server
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing import decode
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.modeling.tokenizer import Pieces
 from edit_gec.runtime.async_corrector import Cache
 from edit_gec.runtime.dynamic_batching import Batcher, Busy
@@ -120,7 +121,7 @@ def edited(corrector: Corrector) -> list[Pieces]:
 
 def test_thresholds_are_not_mixed(corrector: Corrector) -> None:
     sentence = edited(corrector)
-    never = decode.Options(min_confidence=1.0)
+    never = Thresholds(min_confidence=1.0)
 
     async def work(batcher: Batcher) -> None:
         (sure,), (unsure,) = batcher.submit(sentence, never), batcher.submit(sentence, corrector.options)

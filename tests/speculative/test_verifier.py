@@ -151,16 +151,16 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
 def test_further_hypotheses_change_no_text(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
     """A bolder draft and the source beside drafts of a model that has learnt nothing: the same in fewer passes."""
     sentences = [source for source, _ in pairs(20, seed=8)]
-    Target(trained_target(tokens).model, tokens, thresholds_of_two={"min_confidence": 0.02, "bold": 0.01}).export(
-        tmp_path
-    )
+    Target(
+        trained_target(tokens).model, tokens, thresholds_of_two={"min_confidence": 0.02, "alternative_threshold": 0.01}
+    ).export(tmp_path)
     texts, passes = [], []
     for hypotheses in (1, 2, 3):
         given = Corrector.load(model_folder, target=tmp_path)
-        assert given.verifier is not None and given.options.bold == 0.0, "on a CPU one is enough"
+        assert given.verifier is not None and given.options.alternative_threshold == 0.0, "on a CPU one is enough"
         verifier = Verifier(given.verifier.target, hypotheses=hypotheses)
         corrector = Corrector.load(model_folder).verified_by(verifier)
-        assert corrector.options.bold == (0.01 if hypotheses > 1 else 0.0)
+        assert corrector.options.alternative_threshold == (0.01 if hypotheses > 1 else 0.0)
         texts.append([correction.corrected for correction in corrector.correct_batch(sentences, lines=True)])
         passes.append(verifier.summary()["passes"])
     assert texts[0] == texts[1] == texts[2] != sentences
