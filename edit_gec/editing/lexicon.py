@@ -101,10 +101,8 @@ class WordList:
             words, _, slips = path.read_text(encoding="utf-8").strip("\n").partition("\n\n")
             return cls(words.split("\n"), [(w, r) for w, r in map(str.split, slips.splitlines())])
         except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not a pair
-            wanted = (
-                "a word in each line, an empty line, and a wrong and a right form in each line are wanted, in UTF-8"
-            )
-            raise InputError(f"{path}: {error}; {wanted}") from None
+            expected = "a word in each line, an empty line, then a wrong and a right form in each line, in UTF-8"
+            raise InputError(f"{path}: {error}; expected {expected}") from None
 
     def knows(self, word: str) -> bool:
         """Whether it is a word of the list, in whatever case, or one with 's."""

@@ -60,7 +60,7 @@ class EdiT5Config(T5Config):
         for name, least, most in (("slots", 3, self.vocab_size - 1), ("point_width", 1, 10**6)):
             value = getattr(self, name)
             if not isinstance(value, int) or not least <= value <= most:
-                raise InputError(f"{name} is {value!r}, a whole number from {least} to {most} is wanted")
+                raise InputError(f"{name} is {value!r}; expected an integer from {least} to {most}")
         if not isinstance(self.empty_slots, bool):
             raise InputError(f"empty_slots is {self.empty_slots!r}; expected true or false")
 
@@ -260,7 +260,7 @@ class EdiT5(nn.Module):
 def edit5_config(config: dict[str, Any], source: str = "config.json") -> EdiT5Config:
     """EdiT5Config of a config.json. Raises InputError when it belongs to another kind of model."""
     if config.get("model_type") != "edit5":
-        raise InputError(f"{source}: model_type {config.get('model_type')!r}, an edit5 model is wanted")
+        raise InputError(f"{source}: model_type {config.get('model_type')!r}; expected edit5")
     try:
         given = {name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config}
         return EdiT5Config(**{"empty_slots": False, **given})  # models of before 0.2 do not say so

@@ -1,11 +1,11 @@
 """The likeliest piece of an output layer, exactly, for a fraction of its time.
 
-A step of the insertion decoder reads little but the output layer: 98 of 134 MB at base size. Where the processor
-multiplies bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of what there is to
-read; the best few are then computed again in full precision. What the estimate can be wrong by is bounded (rounding of
-both factors), so it is known when no other piece can be likelier; where one could, all logits are computed in full.
+A step of the insertion decoder mostly reads the output layer: 98 of 134 MB at base size. Where the processor
+multiplies bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of the bytes; the
+best few are then computed again in full precision. The error of the estimate is bounded (rounding of both factors), so
+it is known when no other piece can be likelier. Where one could, all logits are computed in full.
 
-The probability of the piece is near, not exact: its logit is, the sum over all pieces is that of the estimate.
+The probability of the piece is approximate: its logit is exact, the sum over all pieces is that of the estimate.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from edit_gec.modeling.onednn import WeightVersion, linear, onednn_is_faster, weight_version
 from edit_gec.modeling.quantization import LARGEST, round_rows
 
-SHORTLIST = 16
+SHORTLIST = 16  # pieces that are computed again
 MIN_WEIGHTS = 1 << 20  # weights from which on the copy pays
 ZERO_BYTE = 128  # the unsigned byte that stands for 0
 SUMMATION = 2.0**-20  # of float32 sums, relative to the norms of what is multiplied
@@ -27,10 +27,10 @@ SUMMATION = 2.0**-20  # of float32 sums, relative to the norms of what is multip
 
 @dataclass
 class _Int8Layer:
-    """An output layer in int8, with one scale for each row, and which state of the layer this is."""
+    """An output layer in int8, with one scale for each row, and the version of its weight."""
 
-    state: WeightVersion
-    weight: Tensor  # as oneDNN wants it
+    version: WeightVersion
+    weight: Tensor  # in oneDNN's order
     scales: Tensor  # [V]
     zeros: Tensor  # [V]; which byte means 0
     norm: float  # largest of the rows
@@ -66,26 +66,28 @@ def can_estimate(weight: Tensor) -> bool:
 
 
 def _int8_layer(module: nn.Module, weight: Tensor) -> _Int8Layer:
-    """The copy of the layer, made anew when it has changed."""
-    now, found = weight_version(weight), _int8_layers.get(module)
-    if found is None or found.state != now:
-        found = _int8_layers[module] = _quantize(weight.detach(), now)
+    """The copy of the layer; made again when the layer has changed."""
+    version = weight_version(weight)
+    found = _int8_layers.get(module)
+    if found is None or found.version != version:
+        found = _quantize(weight.detach(), version)
+        _int8_layers[module] = found
     return found
 
 
-def _quantize(weight: Tensor, now: WeightVersion) -> _Int8Layer:
+def _quantize(weight: Tensor, version: WeightVersion) -> _Int8Layer:
     norm = torch.linalg.vector_norm(weight, dim=1)
     digits, scales = round_rows(weight)
     packed = torch.ops.onednn.qlinear_prepack(digits.to(torch.int8), None)
     lost = torch.linalg.vector_norm(weight - digits.mul_(scales[:, None]), dim=1)
     zeros = torch.zeros(len(weight), dtype=torch.long)
-    return _Int8Layer(now, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
+    return _Int8Layer(version, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
 
 
 def _likeliest_by_estimate(
     weight: Tensor, copy: _Int8Layer, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
 ) -> tuple[Tensor, Tensor] | None:
-    """As `likeliest`, or None where the estimate leaves a doubt."""
+    """As `likeliest`, or None where the estimate cannot decide."""
     rough, error = _estimate_logits(copy, hidden)
     listed, ids = rough.topk(SHORTLIST, dim=-1)  # [R, K]
     total = listed[:, :1] - rough.log_softmax(-1).gather(1, ids[:, :1])  # [R, 1]
@@ -101,11 +103,11 @@ def _likeliest_by_estimate(
 
 
 def _estimate_logits(copy: _Int8Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """All logits [R, V], nearly, and what they can be wrong by [R].
+    """Approximate logits [R, V] and a bound of their error [R].
 
     Each row of `hidden` is written with two bytes a number, coarse and fine, in a scale of its own: no row depends on
-    the others, and almost all of the error is that of the weights. The operations are chosen so that few of them are
-    shared out to threads, which takes longer than to do them.
+    the others, and almost all of the error is that of the weights. The operations are chosen so that few of them run
+    on several threads, which would take longer.
     """
     coarse = hidden.abs().amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / LARGEST  # [R, 1]
     high = _round_to_bytes(hidden / coarse)

@@ -55,14 +55,14 @@ class T5Config:
         for name, most in LARGEST.items():
             value = getattr(self, name)
             if not isinstance(value, int) or not 0 < value <= most:
-                raise InputError(f"{name} is {value!r}, a whole number from 1 to {most} is wanted")
+                raise InputError(f"{name} is {value!r}; expected an integer from 1 to {most}")
         if not 4 <= self.relative_attention_num_buckets < self.relative_attention_max_distance:
             n, distance = self.relative_attention_num_buckets, self.relative_attention_max_distance
             raise InputError(f"relative_attention: {n} buckets for distances up to {distance}; 4 or more, but fewer")
         for name in ("layer_norm_epsilon", "attention_scale"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 < value <= 1:
-                raise InputError(f"{name} is {value!r}, a number up to 1.0 is wanted")
+                raise InputError(f"{name} is {value!r}; expected a number above 0 and up to 1.0")
 
 
 # Of T5s that are trained here: Muon wants scaled attention, a small model cannot afford an output layer of its own.
@@ -388,7 +388,7 @@ def stacked(state: dict[str, Tensor], stack: str, old: int, new: int) -> dict[st
     Raises InputError when `new` is not a multiple of `old`.
     """
     if new % old:
-        raise InputError(f"{new} {stack} layers are wanted, not a multiple of the {old} there are")
+        raise InputError(f"{new} {stack} layers; expected a multiple of the {old} that there are")
     start = f"{stack}.layers."
     deeper = {name: value for name, value in state.items() if not name.startswith(start)}
     for name in state.keys() - deeper.keys():

@@ -72,5 +72,5 @@ def test_a_small_folder_is_a_quarter_of_the_other(make_model: Callable[..., EdiT
 def test_bytes_without_their_scales(scales: torch.Tensor | None, tmp_path: Path) -> None:
     tensors = {"w": torch.zeros(64, 64, dtype=torch.int8), **({} if scales is None else {"w" + SCALES: scales})}
     save_file(tensors, tmp_path / WEIGHTS)
-    with pytest.raises(InputError, match=r"w is in int8, w\.scales with a scale for each row is wanted"):
+    with pytest.raises(InputError, match=r"w is in int8; expected a scale for each row in w\.scales"):
         read_tensors(tmp_path)
