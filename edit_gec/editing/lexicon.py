@@ -1,12 +1,12 @@
-"""Words that nobody writes, and what they may stand for.
+"""Known words, and which of them an unknown word may stand for.
 
     >>> lexicon = WordList(["because", "become", "house"])
     >>> [candidate.text for candidate in lexicon.candidates("Becuase")]
-    ['Because', 'Become']
+    ['Because']
 
-A small decoder sees that "becuase" is wrong long before it can spell what belongs there. Where a word is unknown, what
-is near it (edit distance, first letter, frequency: a noisy channel) is for the decoder to choose from (spelling.py).
-The list is a file of the model folder, made from its training text; a model without one writes everything itself.
+A small decoder learns that "becuase" is wrong long before it learns to spell the right word. For an unknown word it
+chooses among near known words (edit distance, first letter, frequency: a noisy channel; see spelling.py). The list is a
+file of the model folder, made from its training text. A model without one writes everything itself.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ class WordList:
         return folded in self.known or folded.removesuffix("'s") in self.known
 
     def find_words(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
-        """The words of a sentence that could be looked up, as far as they begin behind a space; only `unknown` ones?
+        """The words of a sentence that can be looked up and that follow a space; with `unknown` only unknown ones.
 
-        Left out: what stands in capitals (a name, an abbreviation), and what is part of an address or a formula.
+        Words in capitals (names, abbreviations) and parts of addresses and formulas are left out.
         """
         text, n = sentence.source, 0
         begin, stop = (sentence.starts[0], sentence.ends[-1]) if len(sentence) else (0, 0)
@@ -132,7 +132,7 @@ class WordList:
                 yield Word(first, last + 1, word)
 
     def is_foreign(self, sentence: Pieces) -> bool:
-        """Whether it is no English: few of its words are common, and some unknown; or its letters are not Latin."""
+        """Whether a sentence is not English: few common words and some unknown ones, or no Latin letters."""
         words = [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
         if words and not _LATIN.search(sentence.source):
             return True
@@ -141,8 +141,7 @@ class WordList:
         return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
 
     def gap_candidates(self, sentence: Pieces, first: int, last: int) -> list[list[Candidate]]:
-        """Candidates for each word, where the pieces first..last (half-open) are words and not all of them known;
-        else none."""
+        """Candidates for each word of the pieces first..last (half-open); [] unless these are words, not all known."""
         words = [word for word in self.find_words(sentence) if first <= word.first and word.last <= last]
         pieces = [n for word in words for n in range(word.first, word.last)]
         if pieces != list(range(first, last)) or len(words) > LONGEST_GAP or all(self.knows(w.text) for w in words):

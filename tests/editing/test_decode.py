@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import brief, law, nasty
 
+from edit_gec.catalog import find_model
 from edit_gec.editing import decode, insertion
 from edit_gec.editing.confidence import Evidence, Kind, Scale, combine
 from edit_gec.editing.decode import Prediction, SentenceState, assemble, predict
@@ -21,7 +22,7 @@ from edit_gec.editing.insertion import InsertionDecoder, Slot, SlotQueue
 from edit_gec.editing.plan import Plan, realize, spans, unchanged
 from edit_gec.editing.pointer import Order, follow_points, walk
 from edit_gec.editing.tags import choose_tags
-from edit_gec.editing.thresholds import Thresholds, load_thresholds, rescale_gate
+from edit_gec.editing.thresholds import FORMER_NAMES, Thresholds, load_thresholds, rescale_gate
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
@@ -487,6 +488,17 @@ def test_thresholds_of_a_folder(model: EdiT5, tmp_path: Path) -> None:
     stricter = load_thresholds(tmp_path, min_confidence=0.75)
     assert stricter == Thresholds(keep_bias=0.5, min_confidence=0.75, sentence_gate=0.75)
     assert load_thresholds(tmp_path, min_confidence=0.0) == Thresholds(keep_bias=0.5)
+
+
+def test_thresholds_by_their_former_names(model: EdiT5, tmp_path: Path) -> None:
+    """Folders of before 0.2 keep loading, the shipped ones among them."""
+    model.save(tmp_path, thresholds={"reread": 0.8, "confirm": 0.15, "bold": 0.2})
+    found = load_thresholds(tmp_path)
+    assert (found.second_pass_factor, found.second_pass_penalty, found.alternative_threshold) == (0.8, 0.15, 0.2)
+    assert set(FORMER_NAMES.values()) < {each.name for each in fields(Thresholds)}
+    assert not set(FORMER_NAMES) & {each.name for each in fields(Thresholds)}
+    shipped = load_thresholds(find_model("edit5-mini"))
+    assert shipped.second_pass_factor > 0 and shipped.second_pass_penalty > 0
 
 
 @pytest.mark.parametrize("thresholds", [{"keep_bias": "much"}, {"keep_bias": None}, ["keep_bias"], {"zeal": 1.0}])
