@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sys
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import edit_gec
 from edit_gec import catalog
-from edit_gec.catalog import find_model, fingerprint, loaded_files
-from edit_gec.cli.corpus import _options, _settings
+from edit_gec.catalog import find_model, find_pretrained, fingerprint, loaded_files
+from edit_gec.cli import corpus
+from edit_gec.cli.main import command_parser
 from edit_gec.corrector import Corrector
 from edit_gec.errors import ModelError
 from edit_gec.evaluation import systems
@@ -24,6 +23,30 @@ def test_a_model_is_found_by_name_and_by_folder(model_folder: Path) -> None:
     assert (shipped.name, find_model(shipped), find_model(str(model_folder))) == ("edit5-mini", shipped, model_folder)
     with pytest.raises(ModelError, match="model 'edit5-mino': neither a model folder nor one of edit5-mini, t5-mini$"):
         find_model("edit5-mino")
+
+
+def test_a_model_of_the_hub_is_taken_from_its_cache(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the network: what is in the cache is found, all else is one clear line."""
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    commit = "0" * 40
+    cached = tmp_path / "models--someone--tiny" / "snapshots" / commit
+    shutil.copytree(model_folder, cached)
+    (cached.parent.parent / "refs").mkdir()
+    (cached.parent.parent / "refs" / "main").write_text(commit)
+    assert find_pretrained("someone/tiny") == find_pretrained("someone/tiny", commit) == cached
+    for unknown in ("someone/else", "models/no-such-folder"):
+        with pytest.raises(
+            ModelError, match=f"model '{unknown}': no such folder, and the hub does not give it"
+        ) as made:
+            find_pretrained(unknown)
+        assert "\n" not in str(made.value)
+    for unknown in ("edit5-mino", "/no/such/folder"):
+        with pytest.raises(ModelError, match="neither a model folder nor one of"):
+            find_pretrained(unknown)
 
 
 @pytest.fixture
@@ -71,11 +94,12 @@ def test_a_changed_list_of_words_is_another_model(folder: Path) -> None:
     """Scores carry other signatures, and a corpus job does not go on."""
 
     def keys() -> tuple[str, dict[str, Any]]:
-        systems._corrector.cache_clear()
-        given = dict.fromkeys(("column", "corrected", "edits", "config", "split", "unit_size", "target"))
-        args = Namespace(**given, model=str(folder), device="cpu", dtype="float32", threads=1, min_confidence=None,
-                         batch_size=1, dictionary=[], target_prefix=None, no_types=True)  # fmt: skip
-        return systems.identity(str(folder), None), _settings(args, _options(args))
+        systems.load_corrector.cache_clear()
+        given = [str(folder), str(folder / "out"), "--model", str(folder), "--threads", "1", "--no-types"]
+        arguments = corpus.Arguments(**vars(command_parser("corpus").parse_args(given)))
+        return systems.identify_model(str(folder), None), corpus.job_settings(
+            arguments, corpus.worker_options(arguments)
+        )
 
     before = keys()
     words = folder / "words.txt"
@@ -83,8 +107,3 @@ def test_a_changed_list_of_words_is_another_model(folder: Path) -> None:
     after = keys()
     assert before[0] != after[0]
     assert {name for name in before[1] if before[1][name] != after[1][name]} == {"model"}
-
-
-def test_all_that_is_public_is_there() -> None:
-    assert edit_gec.__version__[0].isdigit() and "__version__" in edit_gec.__all__
-    assert all(getattr(edit_gec, name) for name in edit_gec.__all__)

@@ -5,7 +5,8 @@
 
 The model tags and writes in two steps, with a probability for each; the decoder also gives the probability that the
 source stays as it is. Edits of spelling and capitals are right more often than edits of grammar, so each kind has an
-offset. The numbers are fitted on development text by logistic regression and lie in the model folder.
+offset. The numbers are fitted on development text by logistic regression (training/calibrate.py) and lie in the model
+folder.
 """
 
 from __future__ import annotations

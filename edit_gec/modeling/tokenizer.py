@@ -155,6 +155,7 @@ class Tokens:
 def train_vocabulary(corpus: Path, folder: Path, *, size: int, sentences: int = 600_000, threads: int = 2) -> None:
     """Learn our own vocabulary (unigram, identity normalisation, byte fallback) and write it to `folder`.
 
+    A small text gives fewer than `size` pieces.
     What stands before a tab in a line of `corpus` is the name of its source (clean_prose.py), and no text.
     """
     import sentencepiece
@@ -165,6 +166,7 @@ def train_vocabulary(corpus: Path, folder: Path, *, size: int, sentences: int = 
         sentence_iterator=(line.rpartition("\t")[2] for line in lines),
         model_prefix=str(folder / "spiece"),
         vocab_size=size,
+        hard_vocab_limit=False,  # a small text has fewer pieces
         model_type="unigram",
         normalization_rule_name="identity",
         remove_extra_whitespaces=False,

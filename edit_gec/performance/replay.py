@@ -31,7 +31,8 @@ from edit_gec.modeling.padding import pad
 from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.performance.sentences import Text
-from edit_gec.speculative.target import Sampling, Target
+from edit_gec.speculative.sampling import Sampling
+from edit_gec.speculative.target import Target
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -109,7 +110,7 @@ def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]
     """What a trained pair decides for each sentence in one pass; without a target, a T5 that writes EdiT5's text."""
     tokens = corrector.tokens
     pieces = [tokens.encode(sentence) for sentence in sentences]
-    plans = [Script.of(corrector.predict([each])[0].plan, each, tokens).plan for each in pieces]
+    plans = [Script.of(corrector.predict_plans([each])[0].plan, each, tokens).plan for each in pieces]
     if target is None:
         written = [realize(*each, tokens) for each in zip(plans, pieces, strict=True)]
         outputs = [[*tokens.ids(text), EOS] for text in written]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.performance.replay import Streams
+    from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.target import Target
 
 MODES = ("eager", "compiled", "graph")
@@ -153,8 +154,10 @@ class Pair:
         from edit_gec.speculative.verifier import Verifier
 
         target = self._on_encoder("shared") if self.setup.shared else self.target
-        target.respelt = target.respelt and respelt
-        return self.corrector.verified_by(Verifier(target))
+        profile = load_profile(self.setup, "shared" if self.setup.shared else "target", target)
+        if not respelt:
+            profile = replace(profile, respelt=False)
+        return self.corrector.verified_by(Verifier(target, profile))
 
     def _on_encoder(self, which: str) -> Target:
         """A target with the encoder of the pair's own EdiT5 where it shares one; no EdiT5 is loaded for another one."""
@@ -180,7 +183,7 @@ def load_corrector(setup: Setup) -> Corrector:
     if streams is not None:
         from edit_gec.performance.replay import replay_edit5
 
-        corrector.model = replay_edit5(corrector.model, corrector.tokens, streams)
+        corrector = replace(corrector, model=replay_edit5(corrector.model, corrector.tokens, streams))
     return corrector
 
 
@@ -205,6 +208,13 @@ def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None)
     from edit_gec.performance.replay import replay_target
 
     return replay_target(target, streams)
+
+
+def load_profile(setup: Setup, which: str, target: Target) -> DraftingProfile:
+    """How EdiT5 drafts for the loaded target; models of random weights have no such profile."""
+    from edit_gec.speculative.drafting import DraftingProfile
+
+    return DraftingProfile() if setup.random else DraftingProfile.load(find_model(getattr(setup, which)), target)
 
 
 def speed_up(model: torch.nn.Module, mode: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from edit_gec.performance.roofline import Machine, Work
 from edit_gec.performance.stages import TimedRuns
 from edit_gec.performance.torch_profiler import Stage, Trace
-from edit_gec.speculative.theory import quantile
+from edit_gec.speculative.statistics import quantile
 from edit_gec.tracing import STAGES
 
 ENCODERS = ("encode", "target encode")

@@ -2,8 +2,8 @@
 
     text      "> We **has** met the\\n> the mayor."
     view      "We has met the the mayor."        what the model reads: Sentence.text
-    project   view[3:6]   -> "have"              document[7:10] -> "have", inside the asterisks
-              view[14:18] -> "" (" the")         document[23:27] -> "" ("the "), so that "\\n> " stays
+    project   view[3:6]   -> "have"              Edit 7:10 -> "have", inside the asterisks
+              view[14:18] -> "" (" the")         Edit 23:27 -> "" ("the "), so that "\\n> " stays
 
 Stage 1 of the path. Laws (tests/test_sentences.py): a view character is the document's character at its offset, or a
 space that stands for a line break; offsets strictly increase; sentences come in order and share nothing; every word
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
+from edit_gec.text.edits import Change, Edit, expand_to_words, trim
 from edit_gec.text.fragments import keep_case, keep_end
 from edit_gec.text.markup import FOLD, PROTECTED, inline, is_fragment, mark, regions
 from edit_gec.text.paragraphs import LINE_BREAK, Line, paragraphs
@@ -42,13 +43,26 @@ class Sentence:
     last: bool = False
     fragment: bool = False  # the block need not hold whole sentences
 
-    def project(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
+    def project(self, document: str, change: Change) -> Edit | None:
+        """A change of the sentence as an edit of its document; None where `to_document` finds no place for it.
+
+        The change is first expanded to whole words and trimmed of words that stay, then taken to the document, where
+        it is expanded once more: markup may have hidden a part of a word. Confidence is rounded to four digits.
+        """
+        start, end, replacement, confidence = change
+        place = self.to_document(*trim(self.text, *expand_to_words(self.text, start, end, replacement)))
+        if place is None:
+            return None
+        start, end, replacement = expand_to_words(document, *place)
+        return Edit(start, end, document[start:end], replacement, round(confidence, 4))
+
+    def to_document(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
         """The edit text[start:end] -> replacement as (start, end, replacement) of the document.
 
         None where it would touch something protected or left out, break or join lines, or change nothing. The ends of
-        a block stay as its kind asks (splitting/fragments.py). A deletion
-        may be shifted to an equal one ("the\\nthe": either word), and a replacement across a line break carries the
-        break along. Raises ValueError for a span outside the text.
+        a block stay as its kind asks (fragments.py). A deletion may be shifted to an equal one ("the\\nthe": either
+        word), and a replacement across a line break carries the break along. Raises ValueError for a span outside the
+        text.
         """
         if not 0 <= start <= end <= len(self.text):
             raise ValueError(f"span {start}:{end} of a sentence with {len(self.text)} characters")

@@ -22,7 +22,7 @@ from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
 
 
 @dataclass(frozen=True)
-class Example:
+class EdiT5Example:
     """A pair as the model sees it: wrapped source ids [S], their plan, and their words as half-open ranges of [S]."""
 
     ids: list[int]
@@ -42,13 +42,13 @@ class Stream:
     ranks: list[int]
 
 
-def example(source: str, target: str, tokens: Tokens) -> Example | None:
+def make_example(source: str, target: str, tokens: Tokens) -> EdiT5Example | None:
     """The training example of a pair, or None if the source is empty or the plan needs more slots than there are."""
     ids = tokens.ids(source)
     plan = align(ids, tokens.ids(target), tokens)
     if not ids or len(plan.order) >= tokens.slots:
         return None
-    return Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
+    return EdiT5Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
 
 
 def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> Stream:
@@ -87,7 +87,7 @@ def find_slots(tags: Sequence[int], order: Sequence[int]) -> list[tuple[int, int
     return [(k, piece) for k, piece in enumerate(order, start=1) if piece in changed]
 
 
-def collate(examples: Sequence[Example], tokens: Tokens) -> Batch:
+def collate(examples: Sequence[EdiT5Example], tokens: Tokens) -> Batch:
     """Pad examples to one batch, with the streams of their own plans."""
     plans = [e.plan for e in examples]
     tags = [plan.tags() for plan in plans]
@@ -144,7 +144,7 @@ class Counts:
             for name, value in new.items():
                 self.sums[name] = self.sums.get(name, 0.0) + float(value)
 
-    def take(self) -> dict[str, float]:
+    def take_figures(self) -> dict[str, float]:
         """Figures since the last call, which starts the next count."""
         s, self.sums = self.sums, {}
         if not s:

@@ -21,7 +21,7 @@ from edit_gec.editing.plan import Plan
 from edit_gec.modeling.edit5 import Batch
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.collate import Example, Stream, collate_streams, write_stream
+from edit_gec.training.collate import EdiT5Example, Stream, collate_streams, write_stream
 
 T = TypeVar("T")
 
@@ -32,7 +32,9 @@ PREDICTED = 0.5  # share of the sentences whose states show predicted tags
 UNSEEN = 0.5  # share of the gaps which the tags miss that such states show as kept
 
 
-def revise(batch: Batch, examples: Sequence[Example], tag_logits: Tensor, tokens: Tokens, rng: random.Random) -> Batch:
+def revise(
+    batch: Batch, examples: Sequence[EdiT5Example], tag_logits: Tensor, tokens: Tokens, rng: random.Random
+) -> Batch:
     """The batch with streams by predicted tags; `tag_logits` [B, S, 4]. Sentences that move keep their own streams."""
     probabilities = tag_logits.float().softmax(-1).tolist()
     streams = [
@@ -44,7 +46,7 @@ def revise(batch: Batch, examples: Sequence[Example], tag_logits: Tensor, tokens
 
 
 def revise_stream(
-    example: Example, probabilities: Sequence[Sequence[float]], tokens: Tokens, rng: random.Random
+    example: EdiT5Example, probabilities: Sequence[Sequence[float]], tokens: Tokens, rng: random.Random
 ) -> Stream:
     """The stream of one sentence; `probabilities` [S][4] are those of its tags."""
     plan = example.plan
@@ -59,7 +61,7 @@ def revise_stream(
     return write_stream(plan, tags, rank(tags), tokens)
 
 
-def choose_words(example: Example, gone: Sequence[float], rng: random.Random) -> list[tuple[int, int]]:
+def choose_words(example: EdiT5Example, gone: Sequence[float], rng: random.Random) -> list[tuple[int, int]]:
     """Kept words that get a slot: those that the tags delete, the most doubted ones, and some at random."""
     kept = set(example.plan.order)
     words = [(start, end) for start, end in example.words if all(piece in kept for piece in range(start, end))]

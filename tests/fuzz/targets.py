@@ -53,7 +53,7 @@ def markup(data: bytes) -> None:
     for sentence in split(text):
         length = len(sentence.text)
         start, end = sorted((seed[0] * length // 255, seed[1] * length // 255))
-        projected = sentence.project(start, end, REPLACEMENTS[seed[2] % len(REPLACEMENTS)])
+        projected = sentence.to_document(start, end, REPLACEMENTS[seed[2] % len(REPLACEMENTS)])
         if projected is None:
             continue
         first, last, new = projected
@@ -95,14 +95,14 @@ def m2_files(data: bytes) -> None:
         file.write(data[:LONGEST])
         file.flush()
         try:
-            blocks = m2.read(file.name)
+            blocks = m2.read_m2(file.name)
         except InputError:
             return
-        Path(file.name).write_text(m2.write(blocks), encoding="utf-8")
-        assert m2.read(file.name) == blocks
+        Path(file.name).write_text(m2.format_m2(blocks), encoding="utf-8")
+        assert m2.read_m2(file.name) == blocks
         for block in blocks:
             for edits in block.annotators.values():
-                m2.apply(block.tokens, edits)
+                m2.apply_edits(block.tokens, edits)
 
 
 @cache

@@ -18,7 +18,7 @@ from edit_gec.modeling.edit5 import Batch, EdiT5, Losses, Output, edit5_config, 
 from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.collate import collate, example
+from edit_gec.training.collate import collate, make_example
 
 PAIRS = [
     ("i was walking when struck by bicycle.", "I was walking when I was struck by a bicycle."),
@@ -31,7 +31,7 @@ PAIRS = [
 
 
 def batch(tokens: Tokens, pairs: Sequence[tuple[str, str]] = PAIRS) -> Batch:
-    made = [example(source, target, tokens) for source, target in pairs]
+    made = [make_example(source, target, tokens) for source, target in pairs]
     return collate([e for e in made if e is not None], tokens)
 
 
@@ -123,12 +123,12 @@ def test_every_parameter_learns(make_model: Callable[..., EdiT5], tokens: Tokens
 
 
 def test_examples_that_cannot_be_learnt(tokens: Tokens) -> None:
-    assert example("", "Hi.", tokens) is None
+    assert make_example("", "Hi.", tokens) is None
     fits, longer = (" ".join(["a"] * n) for n in (tokens.slots - 2, tokens.slots - 1))
     assert len(tokens.ids(fits)) == tokens.slots - 2
-    assert example(fits, fits, tokens) is not None
-    assert example(longer, longer, tokens) is None, "with the sentinel and </s> more kept pieces than slots"
-    assert example(longer, fits, tokens) is not None
+    assert make_example(fits, fits, tokens) is not None
+    assert make_example(longer, longer, tokens) is None, "with the sentinel and </s> more kept pieces than slots"
+    assert make_example(longer, fits, tokens) is not None
 
 
 # --- points ----------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def test_random_models_take_the_steps_of_a_stream(
     assert replay_target(untrained, streams).generate(SENTENCES) == target.generate(SENTENCES)
     own = Corrector(make_model(5), tokens, Thresholds(), folder=model_folder)
     other = Corrector(replay_edit5(own.model, tokens, streams), tokens, Thresholds(), folder=model_folder)
-    assert [p.plan for p in other.predict([tokens.encode(s) for s in SENTENCES])] == [
+    assert [p.plan for p in other.predict_plans([tokens.encode(s) for s in SENTENCES])] == [
         streams.of(s).plan for s in SENTENCES
     ]
     assert record(other, replay_target(untrained, streams), SENTENCES) == streams

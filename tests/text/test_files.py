@@ -212,6 +212,21 @@ def test_kill_in_the_middle_never_leaves_half_a_file(tmp_path: Path) -> None:
     assert list(files.search(str(tmp_path))) == [str(path)]  # left-over temporary files are never taken for texts
 
 
+def test_an_atomic_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    place, umask = tmp_path / "new" / "ü.bin", os.umask(0o027)
+    try:
+        files.atomic_write(str(place), b"one")
+    finally:
+        os.umask(umask)
+    assert place.read_bytes() == b"one" and stat.S_IMODE(place.stat().st_mode) == 0o640
+    with pytest.raises(ZeroDivisionError), files.atomic_file(str(place)) as file:
+        file.write(b"two")
+        file.flush()
+        assert place.read_bytes() == b"one" and len(os.listdir(place.parent)) == 2
+        file.write(b"%d" % (1 // 0))
+    assert place.read_bytes() == b"one" and os.listdir(place.parent) == [place.name]
+
+
 def test_search(tmp_path: Path) -> None:
     kept = ["README", "a.txt", "b.MD", "docs/page.html", "docs/old/x.text"]
     left = [

@@ -19,7 +19,7 @@ from edit_gec.editing.thresholds import Thresholds
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.training import course
-from edit_gec.training.collate import Counts, collate, example
+from edit_gec.training.collate import Counts, collate, make_example
 from edit_gec.training.optim import optimizer_for
 from edit_gec.training.recipe import Recipe, Stage
 
@@ -53,7 +53,7 @@ def train(model: EdiT5, tokens: Tokens) -> dict[str, float]:
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: course.learning_rate(step, stage))
     counts = Counts()
     for step in range(STEPS):
-        made = [example(source, target, tokens) for source, target in islice(pairs, PAIRS)]
+        made = [make_example(source, target, tokens) for source, target in islice(pairs, PAIRS)]
         batch = collate([e for e in made if e is not None], tokens)
         output = model(batch, sequential=step % 2 == 0)
         losses = output.losses
@@ -66,7 +66,7 @@ def train(model: EdiT5, tokens: Tokens) -> dict[str, float]:
         if step == STEPS - 10:
             counts = Counts()
         counts.add(batch, output)
-    return counts.take()
+    return counts.take_figures()
 
 
 @pytest.fixture(scope="module")
