@@ -304,7 +304,7 @@ def test_the_command(
 def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ModelError, match="neither a model folder nor"):
         Corrector.load(model_folder, target="no-such-t5")
-    with pytest.raises(InputError, match="a T5 is"):
+    with pytest.raises(InputError, match="expected a T5"):
         Corrector.load(model_folder, target=model_folder)
     with pytest.raises(SystemExit):
         main(["correct", "--stats", str(tmp_path)])
