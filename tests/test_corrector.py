@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from support.strategies import brief, nasty
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.decode import Options
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.editing.windows import cut_windows
 from edit_gec.errors import DeviceError, EditGecError, InputError, ModelError
 from edit_gec.modeling.edit5 import EdiT5
@@ -51,7 +51,7 @@ documents = st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join) | nasty
 def make(model: EdiT5, tokens: Tokens) -> Callable[..., Corrector]:
     def make(batch_size: int = 32, dictionary: tuple[str, ...] = (), **options: Any) -> Corrector:
         return Corrector(
-            model, tokens, Options(**options), folder=Path("random"), batch_size=batch_size,
+            model, tokens, Thresholds(**options), folder=Path("random"), batch_size=batch_size,
             dictionary=frozenset(map(str.casefold, dictionary)),
         )  # fmt: skip
 
@@ -254,7 +254,7 @@ def test_of_edits_that_meet_the_surer_one(found: list[Edit], kept: list[int]) ->
 
 def test_loading(model_folder: Path, make: Callable[..., Corrector]) -> None:
     corrector = Corrector.load(model_folder, min_confidence=0.4, batch_size=3, dictionary=["We"])
-    assert corrector.thresholds == Options(min_confidence=0.4, sentence_gate=0.4)
+    assert corrector.thresholds == Thresholds(min_confidence=0.4, sentence_gate=0.4)
     assert (corrector.folder, corrector.batch_size) == (model_folder, 3)
     assert alike(corrector.correct(LETTER), make(min_confidence=0.4, dictionary=("we",)).correct(LETTER))
 

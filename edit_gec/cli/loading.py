@@ -66,7 +66,7 @@ def warn_of_slow_dtype(options: ModelOptions) -> None:
 
     from edit_gec.modeling import onednn
 
-    if not onednn.computes(getattr(torch, options.dtype), options.device):
+    if not onednn.has_native_dtype(getattr(torch, options.dtype), options.device):
         say(
             f"edit-gec: this processor does not compute in {options.dtype}, it takes several times as long; "
             "leave --dtype out"

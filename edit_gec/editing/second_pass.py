@@ -18,15 +18,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from edit_gec.editing.confidence import log_odds, logistic, together
+from edit_gec.editing.confidence import combine, log_odds, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.text.edits import Change, apply_changes, expand_to_words
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
-    from edit_gec.editing.decode import Options, Prediction
+    from edit_gec.editing.decode import Prediction
+    from edit_gec.editing.thresholds import Thresholds
 
-    Predict = Callable[[Sequence[Pieces], Options], list[Prediction]]
+    Predict = Callable[[Sequence[Pieces], Thresholds], list[Prediction]]
 
 DOUBT_FLOOR = 0.02  # doubt that counts for nothing
 
@@ -37,13 +38,13 @@ class SecondPass:
 
     predict: Predict
     tokens: Tokens
-    thresholds: Options
+    thresholds: Thresholds
     longest: int
 
     def apply(self, sentences: Sequence[Pieces], first: Sequence[list[Change]]) -> list[list[Change]]:
         """The changes of each sentence, those of the second pass among them."""
         found = list(first)
-        if not self.thresholds.reread:
+        if not self.thresholds.second_pass_factor:
             return found
         changed = [n for n, changes in enumerate(first) if changes]
         with span(Stage.TOKENIZE):
@@ -55,13 +56,13 @@ class SecondPass:
                 found[n] = self._merge(sentences[n], first[n], pieces, prediction)
         return found
 
-    def _laxer(self) -> Options:
-        least = self.thresholds.min_confidence * self.thresholds.reread
+    def _laxer(self) -> Thresholds:
+        least = self.thresholds.min_confidence * self.thresholds.second_pass_factor
         return replace(self.thresholds, min_confidence=least, sentence_gate=0.0)
 
     def _merge(self, sentence: Pieces, first: Sequence[Change], again: Pieces, prediction: Prediction) -> list[Change]:
-        gate, confirm = self.thresholds.sentence_gate, self.thresholds.confirm
-        if not is_confirmed(sentence, first, again, prediction.doubts, gate, confirm):
+        gate, penalty = self.thresholds.sentence_gate, self.thresholds.second_pass_penalty
+        if not is_confirmed(sentence, first, again, prediction.doubts, gate, penalty):
             return []
         return merge_passes(sentence, first, list(prediction.changes(again, self.tokens)))
 
@@ -96,23 +97,23 @@ def apply_to_pieces(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -
 
 
 def is_confirmed(
-    pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float], gate: float, confirm: float
+    pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float], gate: float, penalty: float
 ) -> bool:
     """Whether the changes of a sentence stand, now that `again`, what they make of it, was read.
 
     `doubts` [S] are the probabilities that the sentinel and each piece of `again` do not simply stay. Each change
-    loses `confirm` times the log-odds of the largest doubt in or beside what it wrote, as far as they are above those
-    of DOUBT_FLOOR; together (confidence.together) the changes must still reach the gate.
+    loses `penalty` times the log-odds of the largest doubt in or beside what it wrote, as far as they are above those
+    of DOUBT_FLOOR; together (confidence.combine) the changes must still reach the gate.
     """
-    if not confirm:
+    if not penalty:
         return True
     spans = [(0, 0), *zip(again.starts, again.ends, strict=True)]  # the sentinel comes first
     left = []
     for (*_, sure), (begin, end) in zip(first, written_spans(shift(first, -pieces.starts[0])), strict=True):
         beside = [doubt for doubt, (a, b) in zip(doubts, spans, strict=True) if a <= end and b >= begin]
-        odds = log_odds(sure) - confirm * (log_odds(max([DOUBT_FLOOR, *beside])) - log_odds(DOUBT_FLOOR))
+        odds = log_odds(sure) - penalty * (log_odds(max([DOUBT_FLOOR, *beside])) - log_odds(DOUBT_FLOOR))
         left.append(logistic(odds))
-    return together(left) >= gate
+    return combine(left) >= gate
 
 
 def merge_passes(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:

@@ -37,10 +37,10 @@ def check(t5: T5Config, edit5: EdiT5, source: str) -> None:
     for name in SHAPE:
         ours, theirs = getattr(edit5.config, name), getattr(t5, name)
         if ours != theirs:
-            raise InputError(f"{source}: {name} {theirs}, {ours} is wanted to share an encoder with this EdiT5")
+            raise InputError(f"{source}: {name} {theirs}; expected {ours} to share an encoder with this EdiT5")
     if t5.num_layers < edit5.config.num_layers:
         layers = edit5.config.num_layers
-        raise InputError(f"{source}: num_layers {t5.num_layers}, {layers} or more are wanted to share this encoder")
+        raise InputError(f"{source}: num_layers {t5.num_layers}; expected {layers} or more to share this encoder")
 
 
 def take_encoder(t5: T5, edit5: EdiT5) -> None:
@@ -125,7 +125,7 @@ def load_heads(folder: Path, edit5: EdiT5, encoder: str | None = None) -> EdiT5:
     """
     config = checkpoint.read_config(folder)
     if config.get("model_type") != HEADS:
-        raise InputError(f"{folder}: model_type {config.get('model_type')!r}, {HEADS} are wanted")
+        raise InputError(f"{folder}: model_type {config.get('model_type')!r}; expected {HEADS}")
     check_fingerprint(folder, config, encoder or fingerprint(edit5), "its encoder")
     body = {name: p for name, p in edit5.state_dict().items() if name.startswith(BODY)}
     tensors = {**checkpoint.read_tensors(folder), **body}

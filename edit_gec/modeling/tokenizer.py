@@ -86,7 +86,9 @@ class Tokens:
         if processor is None:  # which SentencePiece itself accepts, and then knows no piece
             raise InputError(f"{path}: the file is empty; copy or download it again")
         if (processor.pad_id(), processor.eos_id(), processor.unk_id()) != (PAD, EOS, UNK):
-            raise InputError(f"{path}: <pad> {PAD}, </s> {EOS}, <unk> {UNK} are wanted, as in T5; this is another kind")
+            raise InputError(
+                f"{path}: special pieces of another kind; expected <pad> {PAD}, </s> {EOS}, <unk> {UNK}, as in T5"
+            )
         try:
             return cls(processor, slots)
         except UnicodeDecodeError as error:

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor
 
-from edit_gec.editing.decode import kept_in_order
 from edit_gec.editing.insertion import MAX_INSERTION, open_slots
 from edit_gec.editing.plan import Plan, realize
+from edit_gec.editing.pointer import keep_order
 from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
 from edit_gec.modeling.padding import pad
@@ -176,10 +176,10 @@ class Script:
         """
         chances = [[float(kind == tag) for kind in range(4)] for tag in plan.tags()]
         tags = choose_tags(chances, pieces, tokens)
-        kept = kept_in_order(tags)
+        kept = keep_order(tags).pieces
         order = plan.order if sorted(plan.order) == kept else tuple(kept)
         inserted = {plan.order[k - 1]: ids for k, ids in plan.insertions}
-        slots = [(slot.k, inserted.get(slot.kept, ())) for slot in open_slots([tags], [list(order)], empty=empty)]
+        slots = [(slot.index, inserted.get(slot.after_piece, ())) for slot in open_slots(tags, order, empty=empty)]
         left = Plan(plan.length, order, tuple((k, ids) for k, ids in slots if ids))
         return cls(left, (*tags, KEEP), tuple(left.pointers()), tuple(ids for _, ids in slots))
 
@@ -204,7 +204,7 @@ class _Batch:
 
 
 def _steps(streams: Sequence[Sequence[int]], device: torch.device) -> list[Tensor]:
-    """Tokens of each step; rows that have ended are left out, as in insertion.fill."""
+    """Tokens of each step; rows that have ended are left out, as in decode_insertions."""
     longest = max(map(len, streams), default=0)
     steps = [[stream[n] for stream in streams if n < len(stream)] for n in range(longest)]
     return [torch.tensor(step, device=device) for step in steps]

@@ -171,11 +171,11 @@ class Pair:
 def load_corrector(setup: Setup) -> Corrector:
     """The EdiT5 of a setup."""
     if setup.random:
-        from edit_gec.editing.decode import Options
+        from edit_gec.editing.thresholds import Thresholds
         from edit_gec.performance.random_weights import build_edit5
 
         model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
-        corrector = Corrector(model, tokens, Options(), folder=Path(setup.model), batch_size=1)
+        corrector = Corrector(model, tokens, Thresholds(), folder=Path(setup.model), batch_size=1)
     else:
         corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
     speed_up(corrector.model, setup.mode)

@@ -84,7 +84,7 @@ def measure_speculation(
 
 def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
-    from edit_gec.editing.decode import read_options
+    from edit_gec.editing.thresholds import load_thresholds
     from edit_gec.performance.setup import load_corrector, load_profile
     from edit_gec.speculative.drafters import (
         Gamma,
@@ -100,7 +100,7 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
     tokens = target.tokens
     corrector = load_corrector(setup)
     profile = load_profile(setup, "target", target)
-    options = read_options(corrector.folder, **profile.thresholds_for(1))
+    options = load_thresholds(corrector.folder, **profile.thresholds_for(1))
     write = make_edit5_writer(corrector.model, corrector.tokens, options)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: TextDrafter(tokens, rule=UniqueNGram), WHOLE),

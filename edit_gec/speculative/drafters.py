@@ -26,8 +26,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from edit_gec.editing.decode import Options, Prediction, predict
+from edit_gec.editing.decode import Prediction, predict
 from edit_gec.editing.plan import realize
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, PAD, Pieces, Tokens
@@ -128,7 +129,7 @@ def deduplicated(drafts: Sequence[list[int]]) -> Proposal:
     return Proposal(first, others=tuple(seen[1:]))
 
 
-def make_edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> WriteDrafts:
+def make_edit5_writer(model: EdiT5, tokens: Tokens, options: Thresholds) -> WriteDrafts:
     """A function that drafts EdiT5's corrections, for TextDrafter."""
     return lambda sources: write_corrections(model, tokens, options, sources)
 
@@ -136,7 +137,7 @@ def make_edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> WriteDr
 class SharedEdiT5Drafter(TextDrafter):
     """EdiT5 on the target's encoder (shared_encoder.py). Only its heads and its insertion decoder run."""
 
-    def __init__(self, model: EdiT5, tokens: Tokens, options: Options) -> None:
+    def __init__(self, model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
         super().__init__(tokens)
         self.model, self.options = model, options
 
@@ -146,7 +147,7 @@ class SharedEdiT5Drafter(TextDrafter):
         return write_corrections(self.model, self.tokens, self.options, sources, encoded)
 
 
-def make_edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Options) -> TextDrafter:
+def make_edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Thresholds) -> TextDrafter:
     """EdiT5, with its own `tokens`, as the drafter of this target: on one encoder if they share it, else by text."""
     if target.shares(model):
         return SharedEdiT5Drafter(model, tokens, options)
@@ -156,7 +157,7 @@ def make_edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Op
 def write_corrections(
     model: EdiT5,
     tokens: Tokens,
-    options: Options,
+    options: Thresholds,
     sources: Sequence[str],
     encoded: Sequence[Tensor | None] = (),
 ) -> list[tuple[str, ...]]:
@@ -179,8 +180,8 @@ def write_corrections(
 
 
 def realize_hypotheses(prediction: Prediction, pieces: Pieces, tokens: Tokens) -> tuple[str, ...]:
-    """The corrected sentence, and the one with bolder edits if there is one (Options.bold)."""
-    plans = [prediction.plan, *([prediction.bolder] if prediction.bolder else [])]
+    """The corrected sentence, and the one with bolder edits if there is one (Thresholds.alternative_threshold)."""
+    plans = [prediction.plan, *([prediction.alternative] if prediction.alternative else [])]
     return tuple(realize(plan, pieces, tokens) for plan in plans)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from edit_gec.editing.decode import read_thresholds
+from edit_gec.editing.thresholds import read_overrides
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.speculative.target import Target
@@ -23,7 +23,7 @@ from edit_gec.speculative.target import Target
 class DraftingProfile:
     """How an EdiT5 drafts best for one target.
 
-    `thresholds` (decode.Options) say how readily it edits; `thresholds_of_two` replace some of them where several
+    `thresholds` (thresholds.py) say how readily it edits; `thresholds_of_two` replace some of them where several
     hypotheses are verified in a pass. `heads` are an EdiT5 on the target's encoder that has learnt to draft for it.
     `respelt`: the target reads misspelt words as the word list corrects them. `hypotheses`: how many texts of a
     sentence a pass reads at most (its draft, a bolder one, the source); None: 1 on a CPU and 2 elsewhere, where a pass
@@ -46,8 +46,8 @@ class DraftingProfile:
         if heads is not None:
             heads.to(target.device, target.model.embedding.weight.dtype)
         return cls(
-            read_thresholds(folder),
-            read_thresholds(folder, "thresholds_of_two"),
+            read_overrides(folder),
+            read_overrides(folder, "thresholds_of_two"),
             heads,
             bool(checkpoint.read_config(folder).get("respelt")),
         )

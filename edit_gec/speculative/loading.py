@@ -14,8 +14,8 @@ from edit_gec.catalog import find_model
 from edit_gec.errors import DeviceError, InputError, ModelError
 
 if TYPE_CHECKING:
-    from edit_gec.editing.decode import Options
-    from edit_gec.editing.lexicon import Spelling
+    from edit_gec.editing.lexicon import WordList
+    from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Tokens
     from edit_gec.speculative.verifier import Verifier
@@ -104,8 +104,8 @@ class Loaded(NamedTuple):
 
     model: EdiT5
     tokens: Tokens
-    thresholds: Options
-    spelling: Spelling | None
+    thresholds: Thresholds
+    spelling: WordList | None
     folder: Path
     workers: int  # batches that this device reads at the same time
     verifier: Verifier | None
@@ -121,8 +121,8 @@ def load_models(settings: LoadSettings) -> Loaded:
     target = None if settings.target is None else find_model(settings.target)
     import torch
 
-    from edit_gec.editing.decode import read_options
-    from edit_gec.editing.lexicon import Spelling
+    from edit_gec.editing.lexicon import WordList
+    from edit_gec.editing.thresholds import load_thresholds
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Tokens
 
@@ -134,10 +134,10 @@ def load_models(settings: LoadSettings) -> Loaded:
     if tokens.size != (expected := model.config.vocab_size):
         raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
     own = settings.min_confidence if target is None else None
-    thresholds = read_options(folder, **({} if own is None else {"min_confidence": own}))
+    thresholds = load_thresholds(folder, **({} if own is None else {"min_confidence": own}))
     workers = torch.get_num_threads() if kind == "cpu" else 1
     verifier = None if target is None else _load_verifier(target, model, settings)
-    return Loaded(model, tokens, thresholds, Spelling.load(folder), folder, workers, verifier)
+    return Loaded(model, tokens, thresholds, WordList.load(folder), folder, workers, verifier)
 
 
 def _load_verifier(folder: Path, edit5: EdiT5, settings: LoadSettings) -> Verifier:

@@ -112,7 +112,7 @@ class RaggedDecoder:
 
     def add_rows(self, encoded: Tensor, mask: Tensor) -> None:
         """Add rows: encoded [N, S, d], mask [N, S] true where there is a source piece."""
-        sources = self.model.decoder.memory(encoded)
+        sources = self.model.decoder.cross_keys(encoded)
         bias = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
         if self.lengths:
             width = max(bias.shape[-1], self.cross_bias.shape[-1])

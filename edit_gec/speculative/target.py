@@ -234,7 +234,7 @@ class Target:
         """Write the outputs of some sentences."""
         encoded, mask = self.encode([sentences[row] for row in batch])
         with span(Stage.DECODER_SETUP):
-            memory = self.model.decoder.memory(encoded)
+            memory = self.model.decoder.cross_keys(encoded)
             caches = self.model.decoder.new_caches()
             padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # [B, 1, 1, S]
         rows = list(batch)

@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from edit_gec.editing.batching import FEWEST, PRICE, cut
+from edit_gec.editing.batching import CPU_BATCH_OVERHEAD, GPU_BATCH_OVERHEAD, plan_batches
 from edit_gec.errors import InputError
 from edit_gec.speculative.loading import LoadSettings, check_confidence
 from edit_gec.text.edits import Change
@@ -20,8 +20,9 @@ from edit_gec.text.sentences import Sentence
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from edit_gec.editing.decode import Options, Prediction
-    from edit_gec.editing.lexicon import Spelling
+    from edit_gec.editing.decode import Prediction
+    from edit_gec.editing.lexicon import WordList
+    from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Pieces, Tokens
     from edit_gec.speculative.verifier import Verifier
@@ -54,18 +55,18 @@ class WindowCorrector:
 
     model: EdiT5
     tokens: Tokens
-    thresholds: Options
+    thresholds: Thresholds
     _: KW_ONLY
-    spelling: Spelling | None = None
+    spelling: WordList | None = None
     verifier: Verifier | None = None
     verified_confidence: float = 0.0
     settings: LoadSettings | None = None
 
     def verified_by(self: C, verifier: Verifier) -> C:
         """The same with a target that has the last word, and with the EdiT5 and thresholds that draft best for it."""
-        from edit_gec.editing.decode import adjusted
+        from edit_gec.editing.thresholds import with_overrides
 
-        thresholds = adjusted(self.thresholds, verifier.drafting_thresholds())
+        thresholds = with_overrides(self.thresholds, verifier.drafting_thresholds())
         drafter = verifier.drafting_model(self.model)
         return replace(self, model=drafter, thresholds=thresholds, verifier=verifier, settings=None)
 
@@ -74,7 +75,7 @@ class WindowCorrector:
 
         Raises InputError for a threshold that is unknown, or a `min_confidence` that is no probability.
         """
-        from edit_gec.editing.decode import adjusted
+        from edit_gec.editing.thresholds import with_overrides
 
         check_confidence(given.get("min_confidence"))
         if unknown := sorted(set(given) - set(asdict(self.thresholds))):
@@ -82,7 +83,7 @@ class WindowCorrector:
         least = self.verified_confidence
         if self.verifier is not None:
             least = given.pop("min_confidence", least)
-        return replace(self, thresholds=adjusted(self.thresholds, given), verified_confidence=least)
+        return replace(self, thresholds=with_overrides(self.thresholds, given), verified_confidence=least)
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that the model can read."""
@@ -93,7 +94,9 @@ class WindowCorrector:
     def group_by_length(self, sentences: Sequence[Pieces], most: int) -> list[list[int]]:
         """Which sentences make a batch: the places of each batch's, `most` at most, the longest first."""
         on_cpu = self.model.embedding.weight.device.type == "cpu"
-        return cut([len(pieces) for pieces in sentences], most, PRICE if on_cpu else FEWEST)
+        return plan_batches(
+            [len(pieces) for pieces in sentences], most, CPU_BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
+        )
 
     def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
         """What changes in each window of one batch."""
@@ -110,11 +113,11 @@ class WindowCorrector:
         return self._predict_with(windows, self.thresholds, encoded)
 
     def _predict_with(
-        self, windows: Sequence[Pieces], thresholds: Options, encoded: Tensor | None = None
+        self, windows: Sequence[Pieces], thresholds: Thresholds, encoded: Tensor | None = None
     ) -> list[Prediction]:
         from edit_gec.editing.decode import predict
 
-        return predict(self.model, self.tokens, windows, thresholds, encoded=encoded, spelling=self.spelling)
+        return predict(self.model, self.tokens, windows, thresholds, encoded=encoded, lexicon=self.spelling)
 
     def _verify(self, windows: Sequence[Pieces], verifier: Verifier) -> list[SentenceChanges]:
         from edit_gec.editing.respelling import Respelt, respell

@@ -26,18 +26,8 @@ from numpy.typing import NDArray
 
 from edit_gec.annotation.errant_edits import load_extractor
 from edit_gec.corrector import Corrector
-from edit_gec.editing.confidence import (
-    CASE,
-    DELETED,
-    FIRMEST,
-    INSERTED,
-    POWER,
-    SPELLING,
-    Evidence,
-    Scale,
-    log_odds,
-)
-from edit_gec.editing.decode import Options
+from edit_gec.editing.confidence import MIN_STAYS, POWER, Evidence, Kind, Scale, log_odds
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.evaluation import projection
 from edit_gec.evaluation.calibration import changes_of_edit, fit_logistic
@@ -48,7 +38,7 @@ from edit_gec.text.detokenize import detokenize, splits_hyphens
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
 STEPS = [float(step) for step in np.arange(0.02, 0.98, 0.02)]  # thresholds that are tried
-KINDS = (INSERTED, DELETED, CASE, SPELLING)
+KINDS = (Kind.INSERT, Kind.DELETE, Kind.CASE, Kind.SPELLING)
 FOLDS = 5
 NEVER = 2.0  # a threshold that nothing reaches
 LEAST_SLOPE = 0.001  # of the tags; a model folder's must be above 0
@@ -104,8 +94,8 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recorder(Options):
-    """Options under which nothing is refused, and the confidence of an edit says where its evidence stands."""
+class Recorder(Thresholds):
+    """Thresholds under which nothing is refused, and the confidence of an edit says where its evidence stands."""
 
     seen: list[Evidence] = field(default_factory=list, hash=False, compare=False)
 
@@ -165,7 +155,7 @@ def correct_all(corrector: Corrector, texts: Sequence[str]) -> list[Output]:
 
 def features(evidence: Evidence) -> list[float]:
     """What the regression weighs: tags, what is written, that the source does not stay, a constant, and the kind."""
-    stays = log_odds(1 - max(evidence.stays, FIRMEST))
+    stays = log_odds(1 - max(evidence.stays, MIN_STAYS))
     kinds = [float(evidence.kind == kind) for kind in KINDS]
     return [log_odds(evidence.tags), float(np.log(max(evidence.written, 1e-6))), stays, 1.0, *kinds]
 

@@ -32,7 +32,7 @@ class EdiT5Example:
 
 @dataclass(frozen=True)
 class Stream:
-    """What the insertion decoder reads and writes for one sentence [T], and what the memory shows it [S]."""
+    """What the insertion decoder reads and writes for one sentence [T], and what the states show it [S]."""
 
     inputs: list[int]
     targets: list[int]

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.lexicon import WORD, Spelling
+from edit_gec.editing.lexicon import WORD, WordList
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.text.correction import Correction
 from edit_gec.training.clean_prose import find_corpora, is_clean, read_lines, sentences_of
@@ -39,7 +39,7 @@ def find_hard(corrector: Corrector, sentences: Iterable[str], *, surest: float =
         chunk = list(islice(waiting, CHUNK))
 
 
-def is_hard(correction: Correction, spelling: Spelling | None, surest: float = SUREST) -> bool:
+def is_hard(correction: Correction, spelling: WordList | None, surest: float = SUREST) -> bool:
     """Whether no edit is too sure, and none is of a word that the list does not have."""
     if any(edit.confidence >= surest for edit in correction.edits):
         return False

@@ -84,7 +84,7 @@ def collect_states(
     """The states [N, d] that chose each token but the last; that token and the next ones [N, 1 + steps]."""
     inputs = pad([[PAD, *output[:-1]] for output in outputs], PAD).to(target.device)
     encoded, mask = target.encode(sources)
-    memory = target.model.decoder.memory(encoded)
+    memory = target.model.decoder.cross_keys(encoded)
     bias = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
     hidden = target.model.decoder(target.model.embedding(inputs), memory, bias)  # [B, T, d]
     places = [(n, t) for n, output in enumerate(outputs) for t in range(len(output) - 1)]

@@ -73,17 +73,17 @@ class T5Losses(nn.Module):
     def forward(self, *, ids: Tensor, inputs: Tensor, outputs: Tensor, copied: Tensor, step: int) -> dict[str, Tensor]:
         """ids [B, S]; inputs, outputs, copied [B, T] -> loss and sums."""
         t5, mask = self.t5, ids != PAD
-        memory = t5.decoder.memory(t5.encode(ids, mask))
+        cross_keys = t5.decoder.cross_keys(t5.encode(ids, mask))
         padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
         self.queries.clear()
-        hidden = t5.decoder(t5.embedding(inputs), memory, padding)
+        hidden = t5.decoder(t5.embedding(inputs), cross_keys, padding)
         wanted = outputs != IGNORE
         logits, right = t5.logits(hidden[wanted]).float(), outputs[wanted]
         before = F.pad(copied[:, :-1], (1, 0), value=IGNORE)
         edited = ((copied != before + 1) & (inputs != PAD) | (copied == IGNORE))[wanted]
         losses = F.cross_entropy(logits, right, reduction="none")
         weights = 1 + (self.recipe.edit_weight - 1) * edited.float()
-        attention, found = self.guided(memory, mask, copied)
+        attention, found = self.guided(cross_keys, mask, copied)
         with torch.no_grad():
             hits = logits.argmax(-1) == right
             sums = {"loss_sum": losses.sum(), "tokens": wanted.sum(), "hits": hits.sum(), "found": found,
@@ -92,16 +92,16 @@ class T5Losses(nn.Module):
         loss = (losses * weights).sum() / weights.sum() + self.recipe.guide * attention / (copied >= 0).sum()
         return {"loss": loss, **sums}
 
-    def guided(self, memory: list[tuple[Tensor, Tensor]], mask: Tensor, copied: Tensor) -> tuple[Tensor, Tensor]:
+    def guided(self, cross_keys: list[tuple[Tensor, Tensor]], mask: Tensor, copied: Tensor) -> tuple[Tensor, Tensor]:
         """Mean over layers of -log attention of one head to the copied pieces, and how many the last layer finds."""
         total = torch.zeros((), device=mask.device)
         scores = total
-        for layer, query, (key, _) in zip(self.t5.decoder.layers, self.queries, memory, strict=True):
+        for layer, query, (key, _) in zip(self.t5.decoder.layers, self.queries, cross_keys, strict=True):
             (q,) = layer.cross.split(query, 1)  # type: ignore[operator]
             scores = (q[:, GUIDED_HEAD] @ key[:, GUIDED_HEAD].transpose(1, 2)).float() * self.t5.config.attention_scale
             scores = scores.masked_fill(~mask[:, None, :], NEGATIVE)  # [B, T, S]
             total = total + F.cross_entropy(scores[copied >= 0], copied[copied >= 0], reduction="sum")
-        return total / len(memory), (scores.argmax(-1) == copied).sum()
+        return total / len(cross_keys), (scores.argmax(-1) == copied).sum()
 
 
 class T5Objective:

@@ -1,11 +1,11 @@
 """Streams for an insertion decoder that learns on predicted tags, as it meets them when it corrects.
 
-    revise(batch, examples, tag_logits, tokens, rng)    -> the batch with other slots and another memory
+    revise(batch, examples, tag_logits, tokens, rng)    -> the batch with other slots and other states
 
 A decoder that only ever sees gold tags believes every tag (DeCoGLM, Li and Wang 2024, trains on predicted ones). Here
 it also gets slots where nothing is wrong: at words and gaps that the tags doubt, and at some words drawn at random. The
 answer is what stands there, so what the decoder says of the source becomes evidence about the edit. In half of the
-sentences the memory shows the tags as they were predicted.
+sentences the states show the tags as they were predicted.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ T = TypeVar("T")
 DOUBTED = 0.15  # probability of a change from which on a kept word, or the gap behind a kept piece, gets a slot
 MOST_DOUBTED = 2  # doubted words, and doubted gaps, of a sentence, beside those that the tags change
 DRAWN = 0.01  # share of the kept words that get a slot without any doubt
-PREDICTED = 0.5  # share of the sentences whose memory shows predicted tags
-UNSEEN = 0.5  # share of the gaps which the tags miss that such a memory shows as kept
+PREDICTED = 0.5  # share of the sentences whose states show predicted tags
+UNSEEN = 0.5  # share of the gaps which the tags miss that such states show as kept
 
 
 def revise(

@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from edit_gec.modeling.checkpoint import read_config, read_tensors, write_folder
-from edit_gec.modeling.onednn import computes
+from edit_gec.modeling.onednn import has_native_dtype
 from edit_gec.modeling.tokenizer import PAD
 from edit_gec.training import course
 from edit_gec.training.ema import Average
@@ -252,7 +252,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         output_dir=str(output),
         max_steps=course.steps(stage),
         use_cpu=device == "cpu",
-        bf16=recipe.bf16 and computes(torch.bfloat16, device),
+        bf16=recipe.bf16 and has_native_dtype(torch.bfloat16, device),
         max_grad_norm=1.0,
         logging_steps=50,
         save_strategy="no",

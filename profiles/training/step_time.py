@@ -24,7 +24,7 @@ from typing import Any
 import torch
 
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.onednn import computes
+from edit_gec.modeling.onednn import has_native_dtype
 from edit_gec.training.clean_prose import prepare
 from edit_gec.training.ema import Average
 from edit_gec.training.objective_edit5 import EdiT5Objective
@@ -118,7 +118,7 @@ def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, s
 
 def step(n: int, inputs: dict[str, Any], objective: EdiT5Objective, losses: torch.nn.Module, watch: Watch) -> None:
     """Forward and backward pass of one batch, as the Trainer makes them."""
-    with torch.autocast("cpu", torch.bfloat16, enabled=computes(torch.bfloat16)):
+    with torch.autocast("cpu", torch.bfloat16, enabled=has_native_dtype(torch.bfloat16)):
         with watch.part("losses and rest"):
             outputs = losses(**inputs, step=n)
     with watch.part("counting"):

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from edit_gec.catalog import find_model
-from edit_gec.editing.decode import read_options
+from edit_gec.editing.thresholds import load_thresholds
 from edit_gec.performance import machine
 from edit_gec.performance.sentences import read_sentences
 from edit_gec.performance.setup import Setup, load_profile, load_target
@@ -85,7 +85,7 @@ def main() -> None:
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = list_drafters(setup, target, learn)
     if (shared := target.edit5) is not None:
-        options = read_options(Path(model), **load_profile(setup, "target", target).thresholds_for(2))
+        options = load_thresholds(Path(model), **load_profile(setup, "target", target).thresholds_for(2))
         makers["edit5, two texts"] = (lambda *_: SharedEdiT5Drafter(shared, target.tokens, options), ())
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}

@@ -586,7 +586,7 @@ def test_precision(model: Path, here: Callable[..., tuple[int, bytes]]) -> None:
 def test_numbers_that_the_processor_does_not_compute_in(
     slow: bool, model: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("edit_gec.modeling.onednn.computes", lambda dtype, device: not slow)
+    monkeypatch.setattr("edit_gec.modeling.onednn.has_native_dtype", lambda dtype, device: not slow)
     Path("a.txt").write_text("She go.")
     assert main(["correct", "--model", str(model), "--dtype", "bfloat16", "a.txt"]) == 0
     assert ("does not compute in bfloat16" in capfd.readouterr().err) == slow

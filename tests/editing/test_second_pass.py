@@ -64,10 +64,11 @@ SOURCE = "She go to home becuase its late , and she are tired ."
 def test_the_shipped_model_reads_a_changed_sentence_twice(shipped: Corrector) -> None:
     """By hand: correct, and correct the outcome with laxer thresholds."""
     thresholds = shipped.thresholds
-    assert thresholds.reread > 0
-    once, laxer, unconfirmed = shipped_with(shipped, reread=0.0), shipped_with(
-        shipped, reread=0.0, sentence_gate=0.0, min_confidence=thresholds.min_confidence * thresholds.reread
-    ), shipped_with(shipped, confirm=0.0)  # fmt: skip
+    assert thresholds.second_pass_factor > 0
+    once, laxer, unconfirmed = shipped_with(shipped, second_pass_factor=0.0), shipped_with(
+        shipped, second_pass_factor=0.0, sentence_gate=0.0,
+        min_confidence=thresholds.min_confidence * thresholds.second_pass_factor,
+    ), shipped_with(shipped, second_pass_penalty=0.0)  # fmt: skip
     texts = ["He have went to the the school yesterday .", SOURCE, "All is well here ."]
     firsts = [each.corrected for each in once.correct_batch(texts, lines=True)]
     seconds = [each.corrected for each in laxer.correct_batch(firsts, lines=True)]
@@ -86,8 +87,8 @@ def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
         "Ok",
     ]
     gate = {"min_confidence": 0.05, "sentence_gate": 0.1}
-    found = shipped_with(shipped, reread=0.0, **gate).correct_batch(texts, lines=True)
-    kept = shipped_with(shipped, confirm=1e3, **gate).correct_batch(texts, lines=True)
+    found = shipped_with(shipped, second_pass_factor=0.0, **gate).correct_batch(texts, lines=True)
+    kept = shipped_with(shipped, second_pass_penalty=1e3, **gate).correct_batch(texts, lines=True)
     outcomes = set()
     for text, first, last in zip(texts, found, kept, strict=True):
         pieces = shipped.tokens.encode(first.corrected)
@@ -109,13 +110,13 @@ PROBABILITY = st.floats(0, 1)
 
 
 @given(st.lists(PROBABILITY, min_size=4, max_size=4), PROBABILITY, PROBABILITY, st.floats(0.01, 2), st.integers(0, 3))
-def test_doubt_only_takes_away(doubts: list[float], sure: float, gate: float, confirm: float, place: int) -> None:
+def test_doubt_only_takes_away(doubts: list[float], sure: float, gate: float, penalty: float, place: int) -> None:
     assume(abs(sure - gate) > 1e-5)
     source = Pieces("abcdef", (7, 7, 7), (0, 2, 4), (2, 4, 6), prefixed=False)
     again = Pieces("abcdxyz", (7, 7, 7), (0, 2, 4), (2, 4, 7), prefixed=False)
 
-    def held(doubts: list[float], confirm: float = confirm) -> bool:
-        return is_confirmed(source, [(4, 6, "xyz", sure)], again, doubts, gate, confirm)
+    def held(doubts: list[float], penalty: float = penalty) -> bool:
+        return is_confirmed(source, [(4, 6, "xyz", sure)], again, doubts, gate, penalty)
 
     assert held(doubts, 0.0), "nobody asked"
     assert held([min(DOUBT_FLOOR, doubt) for doubt in doubts]) == (sure >= gate)

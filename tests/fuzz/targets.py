@@ -110,7 +110,7 @@ def tiny() -> Corrector:
     """A corrector with random weights that edits much, and our vocabulary."""
     import torch
 
-    from edit_gec.editing.decode import Options
+    from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
 
     torch.set_num_threads(1)
@@ -120,7 +120,7 @@ def tiny() -> Corrector:
     with torch.no_grad():
         model.point_distance[9] /= 2
         model.embedding.weight[1] *= 16
-    return Corrector(model, vocabulary(), Options(), folder=MODEL)
+    return Corrector(model, vocabulary(), Thresholds(), folder=MODEL)
 
 
 def path(data: bytes) -> None:

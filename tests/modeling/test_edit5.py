@@ -169,7 +169,7 @@ def test_save_and_load(model: EdiT5, tokens: Tokens, exact: bool, tmp_path: Path
 
 def test_a_t5_is_no_edit5(tmp_path: Path) -> None:
     save_t5(T5(T5Config(vocab_size=64, d_model=16, d_kv=4, d_ff=8, num_layers=1, num_decoder_layers=1)), tmp_path)
-    with pytest.raises(InputError, match="model_type 't5', an edit5 model is wanted"):
+    with pytest.raises(InputError, match="model_type 't5'; expected edit5"):
         EdiT5.load(tmp_path)
 
 
@@ -218,7 +218,7 @@ def test_growing_copies_the_stack(make_model: Callable[..., EdiT5]) -> None:
         n = name.split(".")[2] if name.startswith("encoder.layers.") else ""
         source = name.replace(f"layers.{n}.", f"layers.{int(n) % 3}.", 1) if n else name
         assert torch.equal(new[name], old[source]), name
-    with pytest.raises(InputError, match="4 encoder layers are wanted, not a multiple of the 3"):
+    with pytest.raises(InputError, match="4 encoder layers; expected a multiple of the 3"):
         grow(model, 4)
 
 

@@ -12,12 +12,12 @@ import torch
 from torch.nn import functional as F
 
 from edit_gec.modeling import onednn
-from edit_gec.modeling.onednn import LEAST, Linear, computes, product, usable
+from edit_gec.modeling.onednn import MIN_PRODUCTS, Linear, can_use_onednn, has_native_dtype, linear
 
 EVER_NEW_SHAPES = """
 import ctypes
 import torch
-from edit_gec.modeling.onednn import computes, Linear
+from edit_gec.modeling.onednn import has_native_dtype, Linear
 
 class Info(ctypes.Structure):
     _fields_ = [(str(n), ctypes.c_size_t) for n in range(10)]
@@ -66,18 +66,18 @@ def test_parts_of_a_tensor_and_no_rows_at_all() -> None:
 def test_where_it_is_used() -> None:
     x, layer = torch.randn(4, 512), Linear(512, 512, bias=False)
     weight = layer.weight.detach()
-    assert weight.numel() * 4 == LEAST and not usable(x, weight), "gradients are computed here"
+    assert weight.numel() * 4 == MIN_PRODUCTS and not can_use_onednn(x, weight), "gradients are computed here"
     with torch.no_grad():
-        assert usable(x, weight)
-        assert not usable(x.bfloat16(), weight.bfloat16()) and not usable(x.double(), weight.double())
+        assert can_use_onednn(x, weight)
+        assert not can_use_onednn(x.bfloat16(), weight.bfloat16()) and not can_use_onednn(x.double(), weight.double())
         with torch.autocast("cpu", torch.bfloat16):
-            assert not usable(x, weight) and product(x, layer).dtype == torch.bfloat16
+            assert not can_use_onednn(x, weight) and linear(x, layer).dtype == torch.bfloat16
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
-            product(x, layer)
-            product(x[:1], layer)  # too small in training, where no copy is kept
-            product(x[:1], layer.eval())
-            product(x[:1], Linear(512, 128).eval())  # too small for one row
-            product(x[:1], torch.nn.Embedding(4096, 512).eval())
+            linear(x, layer)
+            linear(x[:1], layer)  # too small in training, where no copy is kept
+            linear(x[:1], layer.eval())
+            linear(x[:1], Linear(512, 128).eval())  # too small for one row
+            linear(x[:1], torch.nn.Embedding(4096, 512).eval())
     names = [event.name for event in seen.events()]
     assert (names.count("mkldnn::_linear_pointwise"), names.count("aten::linear")) == (3, 2)
 
@@ -129,4 +129,4 @@ def test_a_processor_computes_in_what_it_has_instructions_for(dtype: torch.dtype
         torch.bfloat16: torch.ops.mkldnn._is_mkldnn_bf16_supported,
         torch.float16: torch.ops.mkldnn._is_mkldnn_fp16_supported,
     }.get(dtype, lambda: True)()
-    assert computes(dtype) == wanted and computes(dtype, "cuda")
+    assert has_native_dtype(dtype) == wanted and has_native_dtype(dtype, "cuda")

@@ -13,11 +13,11 @@ import torch
 from conftest import SLOTS
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.decode import Options
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.quantization import packed, unpacked
+from edit_gec.modeling.quantization import pack, unpack
 from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.performance.setup import Pair, Setup
@@ -128,7 +128,7 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
     corrector = Corrector.load(edit5, target=t5)
     assert corrector.verifier is not None and corrector.verifier.profile.heads is corrector.model
-    stored = unpacked(packed(own), "here")
+    stored = unpack(pack(own), "here")
     for name, p in corrector.model.state_dict().items():
         wanted = stored[name].float() if name in own else usual.state_dict()[name]
         assert torch.equal(p, wanted), name
@@ -138,7 +138,7 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     hook.remove()
     assert len(runs) == 1
     target = corrector.verifier.target
-    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, Options())
+    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, Thresholds())
     assert verify(target, drafter, SENTENCES)[0] == target.generate(SENTENCES)
     profile = corrector.verifier.profile
     other = make_model(3)
@@ -193,7 +193,7 @@ def test_another_drafter_than_the_one_that_shares(
     target = Target.load(folders[1], edit5=other, max_length=60)
     assert target.edit5 is not other and target.edit5 is not None
     outputs = target.generate(SENTENCES)
-    assert verify(target, TextDrafter(tokens, make_edit5_writer(other, tokens, Options())), SENTENCES)[0] == outputs
+    assert verify(target, TextDrafter(tokens, make_edit5_writer(other, tokens, Thresholds())), SENTENCES)[0] == outputs
 
 
 def test_encoders_that_are_gone_or_changed(folders: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.strategies import brief, law, valid
 from support.tiny_t5 import random_target
 
-from edit_gec.editing.decode import Options
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, Tokens
@@ -163,7 +163,7 @@ def test_unique_ngram_rule() -> None:
 
 def test_edit5_drafts_for_another_vocabulary(model: EdiT5, tokens: Tokens, t5_tokens: Tokens, shipped: Tokens) -> None:
     """EdiT5 with its vocabulary, a target with another, spaces folded and characters unknown: still the target's."""
-    write = make_edit5_writer(model, tokens, Options())
+    write = make_edit5_writer(model, tokens, Thresholds())
     sentences = ["She go home .", "", "They  was\there 😀", "long " * 60, "My brother walk."]
     drafts = write(sentences)
     assert drafts[1] == ("",) and drafts[3] == (sentences[3],), "nothing to draft from, and more than the model reads"
@@ -180,13 +180,13 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
     target = Target.sharing(model, t5, tokens, max_length=80)
     sentences = ["She go home .", "", "They was here again", "long " * 30, "My brother walk.", "I"]
     outputs = target.generate(sentences)
-    shared = SharedEdiT5Drafter(model, tokens, Options())
+    shared = SharedEdiT5Drafter(model, tokens, Thresholds())
     runs = []
     hook = model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
     verified, statistics = verify(target, shared, sentences, VerifyOptions(batch_size=32))
     hook.remove()
     assert verified == outputs and len(runs) == 1
-    alone, of_alone = verify(target, TextDrafter(tokens, make_edit5_writer(model, tokens, Options())), sentences)
+    alone, of_alone = verify(target, TextDrafter(tokens, make_edit5_writer(model, tokens, Thresholds())), sentences)
     assert alone == outputs
     assert [trace.draft for trace in statistics.traces] == [trace.draft for trace in of_alone.traces]
     assert verify(target, shared, sentences, VerifyOptions(batch_size=2))[0] == outputs

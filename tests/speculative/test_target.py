@@ -213,7 +213,7 @@ def test_impossible_sampling_is_refused(wrong: dict[str, float]) -> None:
 
 
 def test_folders_that_are_no_target(folder: Path, model_folder: Path, tmp_path: Path, tokens: Tokens) -> None:
-    with pytest.raises(InputError, match="a T5 is"):
+    with pytest.raises(InputError, match="expected a T5"):
         Target.load(model_folder)
     for file in folder.iterdir():
         if file.name != FILE:

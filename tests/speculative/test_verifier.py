@@ -157,15 +157,15 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
 def test_further_hypotheses_change_no_text(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
     """A bolder draft and the source beside drafts of a model that has learnt nothing: the same in fewer passes."""
     sentences = [source for source, _ in pairs(20, seed=8)]
-    profile = DraftingProfile(thresholds_of_two={"min_confidence": 0.02, "bold": 0.01})
+    profile = DraftingProfile(thresholds_of_two={"min_confidence": 0.02, "alternative_threshold": 0.01})
     Target(trained_target(tokens).model, tokens).export(tmp_path, **profile.config_entries())
     texts, passes = [], []
     for hypotheses in (1, 2, 3):
         given = Corrector.load(model_folder, target=tmp_path)
-        assert given.verifier is not None and given.thresholds.bold == 0.0, "on a CPU one is enough"
+        assert given.verifier is not None and given.thresholds.alternative_threshold == 0.0, "on a CPU one is enough"
         verifier = Verifier(given.verifier.target, replace(given.verifier.profile, hypotheses=hypotheses))
         corrector = Corrector.load(model_folder).verified_by(verifier)
-        assert corrector.thresholds.bold == (0.01 if hypotheses > 1 else 0.0)
+        assert corrector.thresholds.alternative_threshold == (0.01 if hypotheses > 1 else 0.0)
         texts.append([correction.corrected for correction in corrector.correct_batch(sentences, lines=True)])
         passes.append(verifier.summary()["passes"])
     assert texts[0] == texts[1] == texts[2] != sentences
@@ -304,7 +304,7 @@ def test_the_command(
 def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ModelError, match="neither a model folder nor"):
         Corrector.load(model_folder, target="no-such-t5")
-    with pytest.raises(InputError, match="a T5 is"):
+    with pytest.raises(InputError, match="expected a T5"):
         Corrector.load(model_folder, target=model_folder)
     with pytest.raises(SystemExit):
         main(["correct", "--stats", str(tmp_path)])

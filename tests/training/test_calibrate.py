@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.confidence import DELETED, INSERTED, REPLACED, SPELLING, UNKNOWN, Evidence, Scale, together
-from edit_gec.editing.decode import read_options
+from edit_gec.editing.confidence import NOT_ASKED, Evidence, Kind, Scale, combine
+from edit_gec.editing.thresholds import load_thresholds
 from edit_gec.errors import InputError
 from edit_gec.evaluation.datasets import find_test_sets
 from edit_gec.training.calibrate import (
@@ -35,7 +35,7 @@ TRUE = Scale(slope=0.8, written_slope=0.6, stays_slope=0.9, offset=0.3, spelling
 
 
 def draw_evidence(rng: random.Random) -> Evidence:
-    kind = rng.choice((REPLACED, INSERTED, DELETED, SPELLING))
+    kind = rng.choice((Kind.REPLACE, Kind.INSERT, Kind.DELETE, Kind.SPELLING))
     return Evidence(rng.uniform(0.05, 0.99), rng.uniform(0.1, 1.0), kind, rng.uniform(0.02, 0.98))
 
 
@@ -79,7 +79,9 @@ def test_no_slope_is_below_zero(seed: int, slope: float, written: float, stays: 
 
 
 def test_a_decoder_that_was_never_asked_counts_for_nothing() -> None:
-    edits = [edit._replace(parts=(edit.parts[0]._replace(stays=UNKNOWN),)) for edit in draw_sample(TRUE, 2, 300).edits]
+    edits = [
+        edit._replace(parts=(edit.parts[0]._replace(stays=NOT_ASKED),)) for edit in draw_sample(TRUE, 2, 300).edits
+    ]
     assert fit_scale(edits).stays_slope == 0
 
 
@@ -101,7 +103,7 @@ def kept_edits(sample: Sample, least: float, gate: float) -> list[Edit]:
     kept: list[Edit] = []
     for n in sample.sentences:
         sure = [e for e in sample.edits if e.sentence == n and TRUE.confidence(e.parts[0]) >= least]
-        if sure and together([TRUE.confidence(e.parts[0]) for e in sure]) >= gate:
+        if sure and combine([TRUE.confidence(e.parts[0]) for e in sure]) >= gate:
             kept += sure
     return kept
 
@@ -139,7 +141,7 @@ def test_the_evidence_is_that_of_the_products_confidence(model_folder: Path, dat
     _, sample = collect(model_folder, 0.0, find_test_sets("wi-3k", data)[0], clean)
     corrector = Corrector.load(model_folder, min_confidence=0.0)
     corrections = corrector.correct_batch(clean.lines, lines=True, markup=False)
-    options = read_options(model_folder, min_confidence=0.0)
+    options = load_thresholds(model_folder, min_confidence=0.0)
     for n, correction in enumerate(corrections):
         found = [options.confidence(edit.parts[0]) for edit in sample.edits if edit.sentence == n]
         assert found == pytest.approx([edit.confidence for edit in correction.edits], abs=1e-4)
@@ -162,7 +164,10 @@ def test_a_folder_gets_what_was_fitted(
     assert main(options) == 0
     fit = calibrate(folder, -0.5, find_test_sets("wi-3k", data)[0], find_test_sets("clean", data)[0])
     assert capsys.readouterr().out == fit.report()
-    written = read_options(folder)
-    assert (written.keep_bias, written.reread) == (-0.5, 0.8) and written.stays_slope == fit.scale.stays_slope > 0
+    written = load_thresholds(folder)
+    assert (written.keep_bias, written.second_pass_factor) == (
+        -0.5,
+        0.8,
+    ) and written.stays_slope == fit.scale.stays_slope > 0
     assert written.min_confidence == pytest.approx(fit.seen[20.0].min_confidence)
     assert not list(folder.glob("*.partial"))

@@ -8,14 +8,14 @@ import pytest
 from conftest import PROSE
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.lexicon import Spelling
+from edit_gec.editing.lexicon import WordList
 from edit_gec.errors import InputError
 from edit_gec.text.correction import Correction
 from edit_gec.text.edits import Edit
 from edit_gec.training.hard_negatives import find_hard, is_hard, main, read_sentences
 from edit_gec.training.pairs import read_hard_sentences
 
-WORDS = Spelling(["she", "goes", "go", "home", "to", "the"])
+WORDS = WordList(["she", "goes", "go", "home", "to", "the"])
 
 
 def correction(*edits: tuple[str, str, float]) -> Correction:

@@ -174,10 +174,10 @@ def test_learning_rates(places: tuple[Path, Path]) -> None:
 def test_an_encoder_that_does_not_fit(places: tuple[Path, Path], tmp_path: Path) -> None:
     recipe, data = places
     recipe.write_text(RECIPE.replace("d_ff = 48", "d_ff = 64"))
-    with pytest.raises(InputError, match="encoder: d_ff 64, 48 is wanted to share an encoder with this EdiT5"):
+    with pytest.raises(InputError, match="encoder: d_ff 64; expected 48 to share an encoder with this EdiT5"):
         train(recipe, data, tmp_path / "runs")
     recipe.write_text(RECIPE.replace("num_layers = 3", "num_layers = 1"))
-    with pytest.raises(InputError, match="num_layers 1, 2 or more are wanted"):
+    with pytest.raises(InputError, match="num_layers 1; expected 2 or more"):
         train(recipe, data, tmp_path / "runs")
     recipe.write_text(RECIPE.replace("../edit5", "../edit6"))
     with pytest.raises(InputError, match="edit6: not a model folder"):

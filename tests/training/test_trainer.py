@@ -438,7 +438,7 @@ def test_the_mean_of_stages(make_model: Callable[..., EdiT5], corpora: Path, rec
     for name, tensor in mean.items():
         torch.testing.assert_close(tensor, 0.25 * one[name] + 0.75 * two[name])
     make_model(num_layers=1).save(tmp_path / "tiny" / "two")
-    with pytest.raises(InputError, match="its tensors are not those of .*one; no average can be taken"):
+    with pytest.raises(InputError, match="tensors of other shapes than in .*one; expected the same model"):
         average({"one": 1.0, "two": 3.0}, tmp_path / "tiny", tmp_path / "tiny" / "mean")
 
 
