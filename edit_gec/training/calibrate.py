@@ -38,7 +38,7 @@ from edit_gec.editing.confidence import (
     log_odds,
 )
 from edit_gec.editing.decode import Options
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.evaluation import projection
 from edit_gec.evaluation.calibration import changes_of_edit, fit_logistic
 from edit_gec.evaluation.datasets import TestSet, find_test_sets
@@ -121,8 +121,7 @@ class Recorder(Options):
 def collect(model: Path, keep_bias: float, learners: TestSet, clean: TestSet) -> tuple[Sample, Sample]:
     """Every edit that a model can think of in learners' sentences and in clean ones."""
     recorder = Recorder(keep_bias=keep_bias)
-    corrector = Corrector.load(str(model), min_confidence=0.0)
-    corrector = replace(corrector, thresholds=recorder, workers=1)  # one worker: the recorder's list has one order
+    corrector = replace(Corrector.load(model), thresholds=recorder, workers=1)  # one worker: the list has one order
     return collect_learners(corrector, recorder.seen, learners), collect_clean(corrector, recorder.seen, clean)
 
 
@@ -347,4 +346,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except EditGecError as error:
+        sys.exit(str(error))

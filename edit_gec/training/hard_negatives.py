@@ -13,13 +13,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.lexicon import WORD, Spelling
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.text.correction import Correction
 from edit_gec.training.clean_prose import find_corpora, is_clean, read_lines, sentences_of
 
@@ -46,11 +45,6 @@ def is_hard(correction: Correction, spelling: Spelling | None, surest: float = S
         return False
     words = [word for edit in correction.edits for word in WORD.findall(edit.original)]
     return spelling is None or all(spelling.knows(word) for word in words)
-
-
-def with_gate(corrector: Corrector, gate: float) -> Corrector:
-    """A corrector that leaves a sentence alone only where its edits together are less sure than `gate`."""
-    return replace(corrector, thresholds=replace(corrector.thresholds, sentence_gate=gate))
 
 
 def read_sentences(path: Path) -> Iterator[str]:
@@ -96,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--surest", type=float, default=SUREST, help=f"leave out what has an edit as sure as this (default: {SUREST})")
     add("--device", default="cpu")
     args = parser.parse_args(argv)
-    corrector = with_gate(Corrector.load(args.model, device=args.device), args.gate)
+    corrector = Corrector.load(args.model, device=args.device).with_thresholds(sentence_gate=args.gate)
     sentences = islice(read_sentences(args.text), args.sentences)
     count = write_lines(find_hard(corrector, sentences, surest=args.surest), args.output)
     sys.stdout.write(f"{args.output}: {count} sentences\n")
@@ -104,4 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except EditGecError as error:
+        sys.exit(str(error))

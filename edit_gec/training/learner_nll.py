@@ -27,6 +27,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from edit_gec.annotation import m2
+from edit_gec.errors import EditGecError
 from edit_gec.evaluation.datasets import find_test_sets
 from edit_gec.evaluation.significance import Paired, compare_paired
 from edit_gec.modeling.edit5 import Batch, EdiT5
@@ -192,4 +193,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except EditGecError as error:
+        sys.exit(str(error))

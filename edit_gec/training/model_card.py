@@ -26,7 +26,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.errors import EditGecError, InputError
 
 LISTS = ("leave_alone.jsonl", "correct.jsonl", "obvious.jsonl")  # of tests/robustness
 CREDITS = "## Licence and attribution"
@@ -272,4 +272,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except EditGecError as error:
+        sys.exit(str(error))

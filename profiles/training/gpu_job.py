@@ -64,8 +64,8 @@ def describe(log: Path) -> dict[str, Any]:
     """Where a stage is by its log, and how fast it was between its last lines."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
     steps = [line for line in lines if "loss" in line]
-    if len(steps) < 2:
-        return {"step": steps[-1]["step"] if steps else 0}
+    if not steps:
+        return {"step": 0}
     first, last = steps[max(-6, -len(steps))], steps[-1]
     speed = (last["seen_pieces"] - first["seen_pieces"]) / max(1e-9, last["time"] - first["time"])
     return {"step": last["step"], "pieces": last["seen_pieces"], "pieces_a_second": round(speed), "loss": last["loss"]}

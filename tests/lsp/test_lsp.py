@@ -149,7 +149,7 @@ class Editor:
         assert edit is not None
         if edit.document_changes:
             (change,) = edit.document_changes
-            assert isinstance(change, types.TextDocumentSpan) and change.text_document.version == self.version
+            assert isinstance(change, types.TextDocumentEdit) and change.text_document.version == self.version
             edits = [each for each in change.edits if isinstance(each, types.TextEdit)]
         else:
             edits = [*(edit.changes or {})[self.uri]]

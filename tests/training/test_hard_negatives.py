@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from conftest import PROSE
 
-from edit_gec.corrector import Correction, Corrector
+from edit_gec.corrector import Corrector
 from edit_gec.editing.lexicon import Spelling
 from edit_gec.errors import InputError
+from edit_gec.text.correction import Correction
 from edit_gec.text.edits import Edit
-from edit_gec.training.hard_negatives import find_hard, is_hard, main, read_sentences, with_gate
+from edit_gec.training.hard_negatives import find_hard, is_hard, main, read_sentences
 from edit_gec.training.pairs import read_hard_sentences
 
 WORDS = Spelling(["she", "goes", "go", "home", "to", "the"])
@@ -44,7 +45,7 @@ def test_sentences_of_a_text(tmp_path: Path) -> None:
 
 
 def test_a_stage_reads_what_was_written(model_folder: Path, tmp_path: Path) -> None:
-    corrector = with_gate(Corrector.load(model_folder, min_confidence=0.0), 0.2)
+    corrector = Corrector.load(model_folder, min_confidence=0.0).with_thresholds(sentence_gate=0.2)
     sentences = list(read_sentences(PROSE))
     changed = {c.text for c in corrector.correct_batch(sentences, lines=True, markup=False) if c.edits}
     found = list(find_hard(corrector, sentences, surest=1.1))

@@ -90,7 +90,7 @@ def test_no_sentence_gets_lost(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"text": "a"}', '{"text": "a", "edits": [[0, [[1]]]]}'])
 def test_broken_json(line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"x.json, line 1: wanted"):
+    with pytest.raises(InputError, match=r"x.json, line 1: expected"):
         list(read_json(put(tmp_path / "x.json", line + "\n")))
 
 
