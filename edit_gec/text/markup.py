@@ -125,9 +125,7 @@ def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
         if value.lower() == "code" and end > 0 and "\n" not in text[start:end]:
             bit = PROTECTED
     elif kind == "dollars":
-        end = closer.find(r"\$\$", pos, paragraph)
-        if end > 0 and not _MATH.search(text, pos, end - 2):
-            return -1
+        end = _end_of_display_math(closer, pos, paragraph)
     elif kind == "bracket":
         end = closer.find(r"\\\]", pos, paragraph)
     elif kind == "environment":
@@ -139,6 +137,12 @@ def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
     if end > 0:
         mark(flags, start, end, bit)
     return end
+
+
+def _end_of_display_math(closer: _Closer, pos: int, paragraph: int) -> int:
+    """The end of $$ ... $$, or -1 where it is not closed in its paragraph or holds no mathematics."""
+    end = closer.find(r"\$\$", pos, paragraph)
+    return end if end > 0 and _MATH.search(closer.text, pos, end - 2) else -1
 
 
 def _directives(text: str, flags: bytearray) -> None:
