@@ -17,7 +17,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-LEFT_OUT, PROTECTED, FOLD, BREAK = 1, 2, 4, 8  # bits; BREAK is left out too, and what follows is another paragraph
+# Bits. BREAK is left out too, and what follows is another paragraph. FRAGMENT is prose that need not be whole sentences.
+LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT = 1, 2, 4, 8, 16
 
 _RAW = "script|style|pre|textarea|svg|math"
 _ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|verbatim|lstlisting|minted|tikzpicture"
@@ -48,7 +49,7 @@ def mark(flags: bytearray, start: int, end: int, bit: int) -> None:
     flags[start:end] = flags[start:end].translate(_OR[bit])
 
 
-_OR = {bit: bytes(value | bit for value in range(256)) for bit in (LEFT_OUT, PROTECTED, FOLD, BREAK)}
+_OR = {bit: bytes(value | bit for value in range(256)) for bit in (LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT)}
 
 
 # --- the whole document ------------------------------------------------------------------------------------------

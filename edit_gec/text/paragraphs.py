@@ -44,7 +44,7 @@ _UNDERLINE = re.compile(r"[ \t>]*(?:={2,}|-{2,}|~{2,})[ \t]*\Z")
 _RULE = re.compile(r"([-*_=~+#])(?:[ \t]*\1)+[ \t]*\Z")
 _REFERENCE = re.compile(r"\[(?!\^)[^\]\n]{1,200}\]:[ \t]*\S*[/.#:@]\S*(?:[ \t]+[\"'(].*)?\Z")
 _COMMAND_LINE = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\{[^{}]*\}\s*\Z")
-_HIDDEN = re.compile(rb"[\x01\x03\x08-\x0b]+")
+_HIDDEN = re.compile(rb"[\x01\x03\x08-\x0b\x11\x13\x18-\x1b]+")
 _FIRST_WORD = re.compile(r"[\"'“‘«(\[]*([^\W\d_])?\S{0,60}")
 _MIN_WRAP = 40  # nobody wraps prose narrower than this: verse, addresses, a title above its text
 

@@ -22,13 +22,13 @@ from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.edits import Change, Edit, expand_to_words, trim
 from edit_gec.text.fragments import keep_case, keep_end
-from edit_gec.text.markup import FOLD, PROTECTED, inline, is_fragment, mark, regions
+from edit_gec.text.markup import FOLD, FRAGMENT, PROTECTED, inline, is_fragment, mark, regions
 from edit_gec.text.paragraphs import LINE_BREAK, Line, paragraphs
 
-_KEPT = re.compile(rb"[\x00\x02\x04\x06]+")
-_NOT_BREAK = re.compile(rb"[\x00-\x07]+")
-_IS_PROTECTED = re.compile(rb"[\x02\x06]+")
-_IS_FOLD = re.compile(rb"[\x04\x06]")
+_KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
+_NOT_BREAK = re.compile(rb"[\x00-\x07\x10-\x17]+")
+_IS_PROTECTED = re.compile(rb"[\x02\x06\x12\x16]+")
+_IS_FOLD = re.compile(rb"[\x04\x06\x14\x16]")
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,8 @@ def split(text: str, *, lines: bool = False, markup: bool = True) -> list[Senten
         if markup:
             inline(raw.text, raw.flags)
         for part in _NOT_BREAK.finditer(raw.flags):
-            fragment = paragraph[0].fragment or is_fragment(raw.text, part.start())
+            marked = bool(raw.flags[part.start()] & FRAGMENT)
+            fragment = marked or paragraph[0].fragment or is_fragment(raw.text, part.start())
             sentences += _sentences(_keep(raw, *part.span()), fragment)
     return sentences
 
