@@ -22,13 +22,14 @@ from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.edits import Change, Edit, expand_to_words, trim
 from edit_gec.text.fragments import keep_case, keep_end
-from edit_gec.text.markup import FOLD, PROTECTED, inline, is_fragment, mark, regions
+from edit_gec.text.markup import FOLD, FRAGMENT, PROTECTED, inline, is_fragment, mark, regions
 from edit_gec.text.paragraphs import LINE_BREAK, Line, paragraphs
+from edit_gec.text.readers import READERS
 
-_KEPT = re.compile(rb"[\x00\x02\x04\x06]+")
-_NOT_BREAK = re.compile(rb"[\x00-\x07]+")
-_IS_PROTECTED = re.compile(rb"[\x02\x06]+")
-_IS_FOLD = re.compile(rb"[\x04\x06]")
+_KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
+_NOT_BREAK = re.compile(rb"[\x00-\x07\x10-\x17]+")
+_IS_PROTECTED = re.compile(rb"[\x02\x06\x12\x16]+")
+_IS_FOLD = re.compile(rb"[\x04\x06\x14\x16]")
 
 
 @dataclass(frozen=True)
@@ -233,23 +234,27 @@ class _View(NamedTuple):
     folds: dict[int, str]  # document offset -> the characters that the space stands for
 
 
-def split(text: str, *, lines: bool = False, markup: bool = True) -> list[Sentence]:
+def split(text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown") -> list[Sentence]:
     """The sentences of `text`, in order.
 
-    `lines=True`: one Sentence for each line, empty ones too (benchmarks, subtitles); only inline markup is left out.
+    `lines=True`: one Sentence for each line, empty ones too (benchmarks); only inline markup is left out.
     `markup=False`: plain text, nothing is left out; protected spans are still found.
+    `format`: a key of readers.READERS has its own reader; every other format is read as Markdown and HTML.
     """
     if lines:
         return [_line(text, start, end, markup) for start, end in _lines(text)]
     tidy = text.replace("\r\n", " \n").replace("\r", "\n")  # same offsets, one kind of line break
-    flags = regions(tidy) if markup else bytearray(len(text))
+    reader = READERS.get(format) if markup else None
+    markup = markup and reader is None
+    flags = reader(tidy) if reader else regions(tidy) if markup else bytearray(len(text))
     sentences: list[Sentence] = []
     for paragraph in paragraphs(text, flags, markup):
         raw = _fold(text, flags, paragraph)
         if markup:
             inline(raw.text, raw.flags)
         for part in _NOT_BREAK.finditer(raw.flags):
-            fragment = paragraph[0].fragment or is_fragment(raw.text, part.start())
+            marked = bool(raw.flags[part.start()] & FRAGMENT)
+            fragment = marked or paragraph[0].fragment or is_fragment(raw.text, part.start())
             sentences += _sentences(_keep(raw, *part.span()), fragment)
     return sentences
 

@@ -156,7 +156,7 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
         assert narrow.edit5 is not None and loaded.encoder is narrow.edit5.encoder
     with pytest.raises(InputError, match="drafter: trained on another version of its encoder"):
         shared_encoder.load_heads(t5 / "drafter", make_model(3))
-    with pytest.raises(InputError, match="model_type 'edit5', edit5-heads are wanted"):
+    with pytest.raises(InputError, match="model_type 'edit5'; expected edit5-heads"):
         shared_encoder.load_heads(edit5, usual)
 
 

@@ -190,7 +190,7 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
     assert alone == outputs
     assert [trace.draft for trace in statistics.traces] == [trace.draft for trace in of_alone.traces]
     assert verify(target, shared, sentences, VerifyOptions(batch_size=2))[0] == outputs
-    with pytest.raises(InputError, match="d_model 16, 32 is wanted"):
+    with pytest.raises(InputError, match="d_model 16; expected 32"):
         Target.sharing(model, random_target(tokens, d_model=16).model, tokens)
 
 
