@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-# Bits. BREAK is left out too, and what follows is another paragraph. FRAGMENT is prose that need not be whole sentences.
+# Bits. BREAK is left out too, and another paragraph follows. FRAGMENT is prose that need not be whole sentences.
 LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT = 1, 2, 4, 8, 16
 
 _RAW = "script|style|pre|textarea|svg|math"
