@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,9 @@ import pytest
 
 from edit_gec import catalog
 from edit_gec.catalog import find_model, find_pretrained, fingerprint, loaded_files
-from edit_gec.cli import corpus
-from edit_gec.cli.main import command_parser
+from edit_gec.corpus.run import CorpusTask, correct_corpus
 from edit_gec.corrector import Corrector
-from edit_gec.errors import ModelError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.evaluation import systems
 
 
@@ -90,20 +90,21 @@ def test_what_the_loader_opens_is_what_counts(folder: Path) -> None:
     assert opened <= counted
 
 
-def test_a_changed_list_of_words_is_another_model(folder: Path) -> None:
+def test_a_changed_list_of_words_is_another_model(folder: Path, tmp_path: Path) -> None:
     """Scores carry other signatures, and a corpus job does not go on."""
+    (tmp_path / "in.txt").write_text("She go home.\n")
+    options = {"model": str(folder)}
+    task = CorpusTask(str(tmp_path / "in.txt"), str(tmp_path / "out"), names_types=False, options=options, workers=1)
+    quiet = partial(correct_corpus, task, lambda line: None, is_quiet=True)
 
-    def keys() -> tuple[str, dict[str, Any]]:
+    def identity() -> str:
         systems.load_corrector.cache_clear()
-        given = [str(folder), str(folder / "out"), "--model", str(folder), "--threads", "1", "--no-types"]
-        arguments = corpus.Arguments(**vars(command_parser("corpus").parse_args(given)))
-        return systems.identify_model(str(folder), None), corpus.job_settings(
-            arguments, corpus.worker_options(arguments)
-        )
+        return systems.identify_model(str(folder), None)
 
-    before = keys()
+    before = identity()
+    assert quiet()["rows"] == quiet()["rows"] == 1  # it goes on where nothing changed
     words = folder / "words.txt"
     words.write_text("zyzzyva\t1\n" + words.read_text(encoding="utf-8"), encoding="utf-8")
-    after = keys()
-    assert before[0] != after[0]
-    assert {name for name in before[1] if before[1][name] != after[1][name]} == {"model"}
+    assert identity() != before
+    with pytest.raises(InputError, match="holds a job with other settings"):
+        quiet()

@@ -25,9 +25,7 @@ SOURCES = [source for source, _ in pairs(10, seed=3)]
 
 @pytest.fixture
 def corrector(model: EdiT5, model_folder: Path, tokens: Tokens) -> Corrector:
-    made = Corrector.load(model_folder)
-    made.verifier = Verifier(trained_target(tokens))
-    return made
+    return replace(Corrector.load(model_folder), verifier=Verifier(trained_target(tokens)))
 
 
 def test_pairs_are_the_targets_own(corrector: Corrector, tokens: Tokens, tmp_path: Path) -> None:
