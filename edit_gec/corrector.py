@@ -26,6 +26,7 @@ from edit_gec.speculative.loading import LoadSettings, load_models
 from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
 from edit_gec.text.correction import Correction, assemble, check_text, check_texts
 from edit_gec.text.edits import Change, Edit, contains_word
+from edit_gec.text.formats import check_formats
 from edit_gec.text.sentences import Sentence, split
 from edit_gec.tracing import Stage, span
 
@@ -80,12 +81,13 @@ class Corrector(WindowCorrector):
     def __call__(self, text: str) -> Correction:
         return self.correct(text)
 
-    def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
-        """Correct one text. `lines` takes each line as a text of its own; `markup` leaves Markdown and HTML alone.
+    def correct(self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown") -> Correction:
+        """Correct one text. `lines` takes each line as a text of its own. `format` is one of text.formats.UNDERSTOOD;
+        without `markup` the text is plain, and nothing in it is left out.
 
-        Raises InputError for what is no text.
+        Raises InputError for what is no text, and for other formats.
         """
-        return self.correct_batch([check_text(text)], lines=lines, markup=markup)[0]
+        return self.correct_batch([check_text(text)], lines=lines, markup=markup, formats=[format])[0]
 
     def correct_batch(
         self,
@@ -93,14 +95,16 @@ class Corrector(WindowCorrector):
         *,
         lines: bool = False,
         markup: bool = True,
+        formats: Sequence[str] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Correction]:
         """Correct several texts together; `progress` is called with (windows done, windows in all).
 
-        Raises InputError for what is no text.
+        `formats` has one for each text; by default all are Markdown. Raises InputError for what is no text, and for
+        formats that are unknown or not as many as the texts.
         """
         given = list(check_texts(texts))
-        windows = self.prepare(given, lines=lines, markup=markup)
+        windows = self.prepare(given, lines=lines, markup=markup, formats=formats)
         changes = self.predict(windows, progress)
         return self.finish(given, windows, changes)
 
@@ -119,10 +123,16 @@ class Corrector(WindowCorrector):
                 group, characters = [], 0
         yield from self.correct_batch(group, lines=lines, markup=markup)
 
-    def prepare(self, texts: Sequence[str], *, lines: bool = False, markup: bool = True) -> list[ModelWindow]:
-        """What the model reads of the texts."""
+    def prepare(
+        self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
+    ) -> list[ModelWindow]:
+        """What the model reads of the texts; `formats` as for `correct_batch`."""
+        named = check_formats(formats, len(texts))
         with span(Stage.SPLIT):
-            sentences = [split(text, lines=lines, markup=markup) for text in texts]  # 1
+            sentences = [
+                split(text, lines=lines, markup=markup, format=format)
+                for text, format in zip(texts, named, strict=True)
+            ]  # 1
         with span(Stage.TOKENIZE):
             return [
                 ModelWindow(number, sentence, pieces)

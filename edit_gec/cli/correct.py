@@ -148,13 +148,20 @@ class Run:
             corrector = corrector or self._load()
             with ProgressBar(enabled=not self.arguments.quiet) as progress:
                 texts = [document.text for document in group]
-                corrections = corrector.correct_batch(texts, lines=self.arguments.lines, progress=progress)
+                corrections = corrector.correct_batch(
+                    texts, lines=self.arguments.lines, formats=[self._format(d.path) for d in group], progress=progress
+                )
             for document, correction in zip(group, corrections, strict=True):
                 self._finish(document, correction)
         self._conclude(corrector)
         if self.has_failed:
             return 1
         return 2 if self.has_refused or (self.arguments.check and self.changed_files) else 0
+
+    def _format(self, path: str) -> str:
+        """What a document is read as: by its name, or as --read-as says; standard input as Markdown."""
+        known = self.arguments.read_as or formats.format_of(path)
+        return known if known in formats.UNDERSTOOD else "markdown"
 
     def _conclude(self, corrector: Corrector | None) -> None:
         """Print the formats that are one value, and say what came of it."""

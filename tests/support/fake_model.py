@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,12 @@ class Corrector:
         return cls(min_confidence or 0.0, frozenset(dictionary))
 
     def correct_batch(
-        self, texts: list[str], *, lines: bool = False, progress: Callable[[int, int], None] | None = None
+        self,
+        texts: list[str],
+        *,
+        lines: bool = False,
+        formats: Sequence[str] = (),
+        progress: Callable[[int, int], None] | None = None,
     ) -> list[Correction]:
         corrections = []
         for text in texts:
