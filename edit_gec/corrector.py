@@ -1,399 +1,208 @@
 """The whole path in one short class: START READING HERE.
 
     >>> from edit_gec import Corrector                                                     # doctest: +SKIP
-    >>> corrector = Corrector.load()                                                       # doctest: +SKIP
-    >>> corrector.correct("She go home becuase its late.").corrected                       # doctest: +SKIP
-    'She goes home because it's late.'
+    >>> corrector = Corrector.from_pretrained()                                            # doctest: +SKIP
+    >>> corrector("She go home becuase she is tired.").corrected                           # doctest: +SKIP
+    'She goes home because she is tired.'
 
-Text is split into sentences (1), sentences into pieces (2); the model tags, points and writes insertions (3, 4); plans
-become edits of the sentence (5), which is then read once more, and of the document (7). What is not edited is never
-produced again. With a `target`, a T5 verifies what EdiT5 drafted (6), and the edits are the target's own: those it
-would make alone, in a fraction of its time.
+    prepare   texts -> sentences (1) -> pieces (2)
+    predict   pieces -> plans: tags, order, insertions (3) -> changes (4), read once more (5) or verified by a T5 (6)
+    finish    changes of sentences -> edits of the texts (7)
+
+What is not edited is never produced again. With a target, a T5 verifies what EdiT5 drafted, and the edits are the
+target's own: those it would make alone, in a fraction of its time.
 """
 
 from __future__ import annotations
 
-import re
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from edit_gec.editing.batching import FEWEST, PRICE, cut
-from edit_gec.errors import InputError
-from edit_gec.text.edits import Change, Edit, apply, minimal, whole_words
+from edit_gec.catalog import DEFAULT_MODEL, find_pretrained
+from edit_gec.speculative.loading import LoadSettings, load_models
+from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
+from edit_gec.text.correction import Correction, assemble, check_text, check_texts
+from edit_gec.text.edits import Change, Edit, contains_word
+from edit_gec.text.formats import check_formats
 from edit_gec.text.sentences import Sentence, split
-from edit_gec.tracing import region
+from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from typing_extensions import Unpack
 
-    from edit_gec.editing.decode import Options, Prediction
-    from edit_gec.editing.lexicon import Spelling
-    from edit_gec.modeling.edit5 import EdiT5
-    from edit_gec.modeling.tokenizer import Pieces, Tokens
-    from edit_gec.speculative.target import Encoded
-    from edit_gec.speculative.verifier import Verifier
+    from edit_gec.speculative.loading import LoadKeywords
 
-DEFAULT_MODEL = "edit5-mini"
-DEFAULT_TARGET = "t5-mini"
-VERIFY = ("always", "auto")
-DTYPES = ("float32", "bfloat16", "float16")
-NARROW = 1 << 20  # weights of a layer up to which a sentence is not worth a second thread (edit5-mini: 180k)
-_HERE = Path(__file__).resolve().parent
-_WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
-MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
+STREAMED_CHARACTERS = 100_000  # of the texts that `stream` corrects together
 
 
-@dataclass(frozen=True)
-class Correction:
-    """A text, its corrected form and the edits between them (code points of `text`).
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Corrector(WindowCorrector):
+    """A loaded model, from texts to corrections. It never changes, and several threads may use it."""
 
-    `refused` are edits that EdiT5 drafted and a target did not make; they are not in `corrected`.
-    """
-
-    text: str
-    corrected: str
-    edits: tuple[Edit, ...]
-    refused: tuple[Edit, ...] = ()
-
-
-class Found(NamedTuple):
-    """What changes in a sentence: what EdiT5 drafts, and what a target makes of it, where there is one."""
-
-    drafted: tuple[Change, ...]
-    verified: tuple[Change, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Window:
-    """A stretch of pieces that the model reads at once: a sentence, or a part of an overlong one."""
-
-    text: int  # which of the texts
-    sentence: Sentence
-    pieces: Pieces
-
-
-class Corrector:
-    """A loaded model and its decisions. Build one with `load`; it may be used for any number of texts."""
-
-    def __init__(
-        self,
-        model: EdiT5,
-        tokens: Tokens,
-        options: Options,
-        *,
-        folder: Path,
-        batch_size: int = 32,
-        dictionary: Iterable[str] = (),
-        verifier: Verifier | None = None,
-        workers: int = 1,
-        spelling: Spelling | None = None,
-    ) -> None:
-        self.model, self.tokens, self.options, self.folder = model, tokens, options, folder
-        self.batch_size, self.verifier, self.workers = batch_size, verifier, workers
-        self.dictionary = frozenset(word.casefold() for word in dictionary)
-        self.spelling = spelling
-        self.narrow = model.config.d_model * model.config.d_ff < NARROW
+    folder: Path
+    batch_size: int = 32
+    workers: int = 1  # batches that are read at the same time
+    dictionary: frozenset[str] = frozenset()  # words to leave alone, case folded
 
     @classmethod
-    def load(
-        cls,
-        model: str | Path = DEFAULT_MODEL,
-        *,
-        device: str = "cpu",
-        dtype: str = "float32",
-        threads: int | None = None,
-        min_confidence: float | None = None,
-        batch_size: int = 32,
-        dictionary: Iterable[str] = (),
-        target: str | Path | None = None,
-        target_prefix: str | None = None,
-        verify: str = "always",
-        lenience: float = 1.0,
+    def from_pretrained(
+        cls, model: str | Path = DEFAULT_MODEL, *, revision: str | None = None, **keywords: Unpack[LoadKeywords]
     ) -> Corrector:
-        """Load a model by name or folder. `min_confidence` (0 to 1) replaces the model's own threshold.
+        """`load` a model by name, by folder or by its id on the Hugging Face hub (owner/name, at a `revision`).
 
-        With a `target` it is the least probability of an edit, 0 by default; drafts follow thresholds that suit it.
-        `target`, a T5 folder or one of our names, verifies every sentence; `target_prefix` is what it wants before each
-        ("grammar: "), if its config.json does not say so. Two ways to save time at the price of exactness: `verify`
-        "auto" verifies only what the model edits or doubts; `lenience` below 1 lets drafted words pass that have this
-        share of the probability of the target's own. Raises InputError for an unknown model, a broken folder, or a
-        device that is not there.
+        Raises as `load` does, and ModelError where the hub has no such model.
         """
-        folder = find_model(model)  # before torch is imported: a typing error is answered at once
-        target_folder = None if target is None else find_model(target)
-        import torch
+        return cls.load(find_pretrained(model, revision), **keywords)
 
-        from edit_gec.editing.decode import read_options
-        from edit_gec.editing.lexicon import Spelling
-        from edit_gec.modeling.edit5 import EdiT5
-        from edit_gec.modeling.tokenizer import Tokens
+    @classmethod
+    def load(cls, model: str | Path = DEFAULT_MODEL, **keywords: Unpack[LoadKeywords]) -> Corrector:
+        """Load a model by name or folder; speculative.loading.LoadSettings says what the keywords mean.
 
-        if verify not in VERIFY or not 0 < lenience <= 1:
-            raise InputError(f"verify {verify!r}, lenience {lenience}: {' or '.join(VERIFY)}, and above 0 up to 1")
-        if dtype not in DTYPES:
-            raise InputError(f"dtype {dtype}: {', '.join(DTYPES)} are known")
-        try:
-            kind = torch.device(device).type
-        except RuntimeError:
-            raise InputError(f"device {device}: cpu, cuda or cuda:0 and so on is wanted") from None
-        if kind == "cuda" and not torch.cuda.is_available():
-            raise InputError(f"device {device}: this torch sees no GPU; leave --device out to use the CPU")
-        if threads:
-            torch.set_num_threads(threads)
-        network = EdiT5.load(folder, getattr(torch, dtype)).to(device)
-        own = {} if min_confidence is None or target_folder is not None else {"min_confidence": min_confidence}
-        tokens = Tokens.load(folder, network.config.slots)
-        if tokens.size != network.config.vocab_size:
-            given, wanted = tokens.size, network.config.vocab_size
-            raise InputError(f"{folder}: the vocabulary has {given} entries with slots, config.json says {wanted}")
+        Raises InputError for wrong arguments, before torch is imported; ModelError for an unknown model, DeviceError
+        for a device that is not there, InputError or ModelError for a broken folder.
+        """
+        settings = LoadSettings(model, **keywords)
+        parts = load_models(settings)
         corrector = cls(
-            network, tokens, read_options(folder, **own), folder=folder, batch_size=batch_size, dictionary=dictionary,
-            workers=torch.get_num_threads() if kind == "cpu" else 1, spelling=Spelling.load(folder),
+            model=parts.model, tokens=parts.tokens, thresholds=parts.thresholds, spelling=parts.spelling,
+            folder=parts.folder, batch_size=settings.batch_size, workers=parts.workers,
+            dictionary=frozenset(word.casefold() for word in settings.dictionary),
         )  # fmt: skip
-        if target_folder is None:
-            return corrector
-        from edit_gec.speculative.target import Target
-        from edit_gec.speculative.verifier import Verifier
+        if parts.verifier is not None:
+            least = settings.min_confidence or 0.0
+            corrector = replace(corrector.verified_by(parts.verifier), verified_confidence=least)
+        return replace(corrector, settings=settings)
 
-        options_of_target = {"prefix": target_prefix, "device": device, "dtype": getattr(torch, dtype)}
-        t5 = Target.load(target_folder, edit5=network, **options_of_target)
-        verifier = Verifier(t5, min_confidence=min_confidence or 0.0, auto=verify == "auto", lenience=lenience)
-        return corrector.verified_by(verifier)
+    # ---------------------------------------------------------------- texts in, corrections out
 
-    def verified_by(self, verifier: Verifier) -> Corrector:
-        """The same with a target that has the say, and with the EdiT5 and the thresholds that draft best for it."""
-        from edit_gec.editing.decode import adjusted
+    def __call__(self, text: str) -> Correction:
+        return self.correct(text)
 
-        made, target = copy(self), verifier.target
-        made.verifier, made.model = verifier, target.drafter(self.model, verifier.hypotheses)
-        made.options = adjusted(self.options, target.thresholds_for(verifier.hypotheses))
-        return made
+    def correct(self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown") -> Correction:
+        """Correct one text. `lines` takes each line as a text of its own. `format` is one of text.formats.UNDERSTOOD;
+        without `markup` the text is plain, and nothing in it is left out.
 
-    def correct(self, text: str, *, lines: bool = False, markup: bool = True) -> Correction:
-        """Correct one text. `lines` takes each line as a text of its own; `markup` leaves Markdown and HTML alone."""
-        return self.correct_batch([text], lines=lines, markup=markup)[0]
+        Raises InputError for what is no text, and for other formats.
+        """
+        return self.correct_batch([check_text(text)], lines=lines, markup=markup, formats=[format])[0]
 
     def correct_batch(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         *,
         lines: bool = False,
         markup: bool = True,
+        formats: Sequence[str] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Correction]:
-        """Correct several texts together; `progress` is called with (windows done, windows in all)."""
-        with region("split"):
-            sentences = [split(text, lines=lines, markup=markup) for text in texts]  # 1
-        with region("tokenize"):
-            windows = [
-                Window(number, sentence, pieces)
+        """Correct several texts together; `progress` is called with (windows done, windows in all).
+
+        `formats` has one for each text; by default all are Markdown. Raises InputError for what is no text, and for
+        formats that are unknown or not as many as the texts.
+        """
+        given = list(check_texts(texts))
+        windows = self.prepare(given, lines=lines, markup=markup, formats=formats)
+        changes = self.predict(windows, progress)
+        return self.finish(given, windows, changes)
+
+    def stream(self, texts: Iterable[str], *, lines: bool = False, markup: bool = True) -> Iterator[Correction]:
+        """The corrections of any number of texts, in order. Some 100,000 characters are in memory at a time.
+
+        Raises InputError for what is no text.
+        """
+        group: list[str] = []
+        characters = 0
+        for text in check_texts(texts):
+            group.append(text)
+            characters += len(text) + 1
+            if characters >= STREAMED_CHARACTERS:
+                yield from self.correct_batch(group, lines=lines, markup=markup)
+                group, characters = [], 0
+        yield from self.correct_batch(group, lines=lines, markup=markup)
+
+    def prepare(
+        self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
+    ) -> list[ModelWindow]:
+        """What the model reads of the texts; `formats` as for `correct_batch`."""
+        named = check_formats(formats, len(texts))
+        with span(Stage.SPLIT):
+            sentences = [
+                split(text, lines=lines, markup=markup, format=format)
+                for text, format in zip(texts, named, strict=True)
+            ]  # 1
+        with span(Stage.TOKENIZE):
+            return [
+                ModelWindow(number, sentence, pieces)
                 for number, of_text in enumerate(sentences)
                 for sentence in of_text
-                for pieces in self.readable(self.tokens.encode(sentence.text))  # 2
+                for pieces in self.encode(sentence.text)  # 2
             ]
-        edits: list[list[Edit]] = [[] for _ in texts]
-        refused: list[list[Edit]] = [[] for _ in texts]
-        batches = list(self.batches(windows))
-        done = 0
-        for batch, found in zip(batches, self.run(batches), strict=True):
-            for window, each in zip(batch, found, strict=True):
-                of_window, left_out = self.edits(texts[window.text], window.sentence, each)  # 7
-                edits[window.text] += of_window
-                refused[window.text] += left_out
-            done += len(batch)
-            if progress:
-                progress(done, len(windows))
-        with region("detokenize"):
-            return [self.apply(*each) for each in zip(texts, edits, refused, strict=True)]
-
-    # ---------------------------------------------------------------- the stages
-
-    def windows(self, pieces: Pieces) -> Iterator[Pieces]:
-        """Cut what is longer than the model reads at once; at spaces where there are any."""
-        longest = self.model.config.max_pieces
-        start = 0
-        while len(pieces) - start > longest:
-            end = start + longest
-            spaces = (n for n in range(end, start + longest // 2, -1) if self.tokens.starts_word(pieces.ids[n]))
-            end = next(spaces, end)
-            yield pieces.window(start, end)
-            start = end
-        if start < len(pieces):
-            yield pieces.window(start, len(pieces))
-
-    def readable(self, pieces: Pieces) -> list[Pieces]:
-        """The windows, without those inside a word: what has no space for hundreds of pieces was not written to read.
-
-        The model would take long over them, at a piece for each character.
-        """
-        windows = list(self.windows(pieces))
-        if len(windows) == 1:
-            return windows
-        return [window for window in windows if any(map(self.tokens.starts_word, window.ids[1:]))]
-
-    def batches(self, windows: list[Window]) -> Iterator[list[Window]]:
-        """Windows of similar length together, so that little is spent on padding; something for every worker.
-
-        The longest come first: at the end no worker waits long for the others.
-        """
-        size = min(self.batch_size, -(-len(windows) // self.workers) or 1)
-        for batch in self.alike([window.pieces for window in windows], size):
-            yield [windows[n] for n in batch]
-
-    def alike(self, sentences: Sequence[Pieces], most: int) -> list[list[int]]:
-        """Which sentences make a batch: the places of each batch's, `most` at most, the longest first."""
-        on_cpu = self.model.embedding.weight.device.type == "cpu"
-        return cut([len(pieces) for pieces in sentences], most, PRICE if on_cpu else FEWEST)
-
-    def run(self, batches: list[list[Window]]) -> Iterator[list[Found]]:
-        """What is found in each window of each batch.
-
-        On a CPU each core takes a batch of its own: twice as fast on two cores, where two for each product are hardly
-        faster than one. A single batch of a narrow model is one core's work: to wake another one for each product takes
-        longer than the product, and nothing is worse than to wait for one that is busy.
-        """
-        from concurrent.futures import ThreadPoolExecutor
-
-        from torch import get_num_threads, set_num_threads
-
-        pieces = [[window.pieces for window in batch] for batch in batches]
-        workers, threads = min(self.workers, len(batches)), get_num_threads()
-        try:
-            if workers > 1:
-                with ThreadPoolExecutor(workers, initializer=set_num_threads, initargs=(1,)) as pool:
-                    yield from pool.map(self.read, pieces)
-            else:
-                if self.narrow:
-                    set_num_threads(1)
-                yield from map(self.read, pieces)
-        finally:
-            set_num_threads(threads)
-
-    def read(self, sentences: Sequence[Pieces], options: Options | None = None) -> list[Found]:
-        """What changes in each sentence of a batch: the model alone, without the document around it."""
-        predictions, encoded = self.draft(sentences, options)  # 3, 4
-        drafted = map(tuple, self.changes(sentences, predictions, options))  # 5
-        if self.verifier is None:
-            return [Found(changes) for changes in drafted]
-        revised = self.verifier.revise(self.model, self.tokens, sentences, predictions, encoded)  # 6
-        return [Found(*each) for each in zip(drafted, map(tuple, revised), strict=True)]
-
-    def draft(
-        self, sentences: Sequence[Pieces], options: Options | None = None
-    ) -> tuple[list[Prediction], Encoded | None]:
-        """Plans for one batch, and what was encoded for a target that shares the encoder."""
-        begun = perf_counter()
-        encoded = self.verifier.encode(self.model, sentences) if self.verifier else None
-        predictions = self.predict(sentences, encoded.edit5 if encoded else None, options)
-        if self.verifier is not None:
-            self.verifier.count_draft(perf_counter() - begun)
-        return predictions, encoded
 
     def predict(
-        self, sentences: Sequence[Pieces], encoded: Tensor | None = None, options: Options | None = None
-    ) -> list[Prediction]:
-        """Plans for one batch; `encoded`: what a target's encoder made of it; `options`: instead of the corrector's."""
-        from edit_gec.editing.decode import predict
+        self, windows: Sequence[ModelWindow], progress: Callable[[int, int], None] | None = None
+    ) -> list[SentenceChanges]:
+        """What changes in each window; those of similar length are read together, the longest first."""
+        from edit_gec.editing.workers import is_small, map_batches
 
-        given = options or self.options
-        return predict(self.model, self.tokens, sentences, given, encoded=encoded, spelling=self.spelling)
+        size = min(self.batch_size, -(-len(windows) // self.workers) or 1)  # something for every worker
+        batches = self.group_by_length([window.pieces for window in windows], size)
+        read = [[windows[n].pieces for n in batch] for batch in batches]
+        results = map_batches(self.correct_windows, read, self.workers, small=is_small(self.model))  # 3 to 6
+        found: dict[int, SentenceChanges] = {}
+        for batch, changes in zip(batches, results, strict=True):
+            found.update(zip(batch, changes, strict=True))
+            if progress:
+                progress(len(found), len(windows))
+        return [found[n] for n in range(len(windows))]
 
-    def changes(
-        self, sentences: Sequence[Pieces], predictions: Sequence[Prediction], options: Options | None = None
-    ) -> list[list[Change]]:
-        """What changes in each sentence. Those that change are read again, unless a target has the say."""
-        with region("realize"):
-            first = [list(p.changes(s, self.tokens)) for s, p in zip(sentences, predictions, strict=True)]
-        given = options or self.options
-        if self.verifier is not None or not given.reread:
-            return first
-        again = [n for n, changes in enumerate(first) if changes]
-        second = self.reread([sentences[n] for n in again], [first[n] for n in again], given)
-        for n, changes in zip(again, second, strict=True):
-            first[n] = changes
-        return first
+    def finish(
+        self, texts: Sequence[str], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
+    ) -> list[Correction]:
+        """The changes of windows as corrections of their texts."""
+        edits: list[list[Edit]] = [[] for _ in texts]
+        refused: list[list[Edit]] = [[] for _ in texts]
+        for window, each in zip(windows, changes, strict=True):
+            made, left_out = self.to_document_edits(texts[window.text], window.sentence, each)  # 7
+            edits[window.text] += made
+            refused[window.text] += left_out
+        with span(Stage.DETOKENIZE):
+            return [assemble(*each) for each in zip(texts, edits, refused, strict=True)]
 
-    def reread(self, sentences: Sequence[Pieces], first: list[list[Change]], options: Options) -> list[list[Change]]:
-        """The changes of sentences, and those of a second reading with them."""
-        from edit_gec.editing.second_pass import both, edited, holds
-
-        with region("tokenize"):
-            again = [edited(*each, self.tokens) for each in zip(sentences, first, strict=True)]
-        short = [n for n, pieces in enumerate(again) if 0 < len(pieces) <= self.model.config.max_pieces]
-        laxer = replace(options, min_confidence=options.min_confidence * options.reread, sentence_gate=0.0)
-        predictions = self.predict([again[n] for n in short], options=laxer) if short else []
-        with region("realize"):
-            for n, prediction in zip(short, predictions, strict=True):
-                held = holds(
-                    sentences[n], first[n], again[n], prediction.doubts, options.sentence_gate, options.confirm
-                )
-                second = prediction.changes(again[n], self.tokens)
-                first[n] = both(sentences[n], first[n], list(second)) if held else []
-        return first
-
-    def edits(
-        self, text: str, sentence: Sentence, found: Found, min_confidence: float = 0.0
+    def to_document_edits(
+        self, text: str, sentence: Sentence, changes: SentenceChanges
     ) -> tuple[list[Edit], list[Edit]]:
-        """What was found in a sentence as edits of the document, and those of the draft that a target refused.
-
-        `min_confidence` is that of a target's edits.
-        """
-        with region("realize"):
-            drafted = list(self.projected(text, sentence, found.drafted))
-        if found.verified is None:
+        """The changes of a sentence as edits of its text, and the drafted edits that a target refused."""
+        with span(Stage.REALIZE):
+            drafted = self._project(text, sentence, changes.drafted)
+        if changes.verified is None:
             return drafted, []
-        from edit_gec.speculative.verifier import compare
+        from edit_gec.speculative.provenance import attribute_provenance
 
-        with region("align"):
-            sure = [change for change in found.verified if change[3] >= min_confidence]
-            return compare(drafted, list(self.projected(text, sentence, sure)))
+        with span(Stage.ALIGN):
+            sure = [change for change in changes.verified if change[3] >= self.verified_confidence]
+            return attribute_provenance(drafted, self._project(text, sentence, sure))
 
-    def projected(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
-        """Changes of a sentence as edits of the document, without those that touch protected text or words to leave
-        alone."""
-        for start, end, replacement, confidence in changes:
-            place = minimal(sentence.text, *whole_words(sentence.text, start, end, replacement))
-            projected = sentence.project(*place)
-            if projected:
-                begin, stop, new = whole_words(text, *projected)
-                if mentions(self.dictionary, text[begin:stop]):
-                    continue
-                yield Edit(begin, stop, text[begin:stop], new, round(confidence, 4))
+    def _project(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
+        edits = (sentence.project(text, change) for change in changes)
+        return [edit for edit in edits if edit and not contains_word(edit.original, self.dictionary)]
 
-    def apply(self, text: str, found: list[Edit], refused: Sequence[Edit] = ()) -> Correction:
-        """The corrected text; of two edits that meet after projection the surer one wins."""
-        chosen = surest(found)
-        return Correction(text, apply(text, chosen), tuple(chosen), tuple(surest(refused)))
+    # ---------------------------------------------------------------- as a value
 
+    def __repr__(self) -> str:
+        least = self.thresholds.min_confidence if self.verifier is None else self.verified_confidence
+        target = "" if self.settings is None or self.settings.target is None else f", target={self.settings.target!r}"
+        device = str(self.model.embedding.weight.device)
+        return f"Corrector({self.folder.name!r}, device={device!r}, min_confidence={least:g}{target})"
 
-def mentions(words: frozenset[str], text: str) -> bool:
-    """Does the text have one of these words, which are case folded?"""
-    return not words.isdisjoint(_WORD.findall(text.casefold()))
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.settings is None:
+            raise pickle.PicklingError("expected a Corrector made by `load`, which is what it is pickled as")
+        names = ("thresholds", "verified_confidence", "batch_size", "workers", "dictionary")
+        return _reload, (self.settings, {name: getattr(self, name) for name in names})
 
 
-def surest(found: Iterable[Edit]) -> list[Edit]:
-    """The edits in order; of two that meet only the surer one."""
-    chosen: list[Edit] = []
-    for edit in sorted(found, key=lambda e: (e.start, e.end)):
-        if chosen and edit.start < max(chosen[-1].end, chosen[-1].start + 1):
-            if edit.confidence > chosen[-1].confidence:
-                chosen[-1] = edit
-            continue
-        chosen.append(edit)
-    return chosen
-
-
-def find_model(model: str | Path) -> Path:
-    """Folder of a model given by name or path. Raises InputError that names the models there are."""
-    places = [Path(model), *(folder / model for folder in MODEL_FOLDERS)]
-    for place in places:
-        if (place / "config.json").is_file():
-            return place
-    names = sorted({p.parent.name for folder in MODEL_FOLDERS for p in folder.glob("*/config.json")})
-    raise InputError(
-        f"model {str(model)!r}: neither a model folder nor one of {', '.join(names) or 'ours (none here)'}"
-    )
+def _reload(settings: LoadSettings, values: dict[str, Any]) -> Corrector:
+    return replace(Corrector.load(**vars(settings)), **values)

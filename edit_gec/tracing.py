@@ -1,11 +1,11 @@
-"""Labelled regions: the stages of the path say when they begin and end, to whoever listens.
+"""The stages of the path: each says when it begins and ends, to whoever listens.
 
-    with regions.listen(clock := Clock()):
+    with listen(clock := Clock()):
         corrector.correct("She go home.")
     clock.spans                                    # [Span("split", ...), Span("tokenize", ...), Span("encode", ...)...]
 
 The profiler and the server's latency bar both listen here, so what they time is what runs. Where nobody listens a
-region costs well under a microsecond. A listener hears the regions of its own thread only.
+stage costs well under a microsecond. A listener hears the stages of its own thread only.
 """
 
 from __future__ import annotations
@@ -14,41 +14,64 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from enum import Enum
 from time import perf_counter
 from typing import Protocol
 
-STEP = "insert step"  # of the insertion decoder; the stages in order of their first use:
-STAGES = (
-    *("split", "tokenize", "encode", "tag", "point", "insert setup", "spell", STEP, "realize", "draft"),
-    *("target tokenize", "target encode", "decoder setup", "decoder step", "verify", "align", "detokenize"),
-)
+
+class Stage(str, Enum):
+    """The stages, in the order of their first use. As a string, a stage is its name."""
+
+    SPLIT = "split"
+    TOKENIZE = "tokenize"
+    ENCODE = "encode"
+    TAG = "tag"
+    POINT = "point"
+    INSERT_SETUP = "insert setup"
+    SPELL = "spell"
+    INSERT_STEP = "insert step"
+    REALIZE = "realize"
+    DRAFT = "draft"
+    TARGET_TOKENIZE = "target tokenize"
+    TARGET_ENCODE = "target encode"
+    DECODER_SETUP = "decoder setup"
+    DECODER_STEP = "decoder step"
+    VERIFY = "verify"
+    ALIGN = "align"
+    DETOKENIZE = "detokenize"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+STAGES = tuple(stage.value for stage in Stage)
 
 
 class Listener(Protocol):
-    """Somebody who wants to know."""
+    """An object that is told when stages begin and end."""
 
     def begin(self, name: str) -> None:
-        """A region begins."""
+        """The stage of this name begins."""
 
     def end(self) -> None:
-        """The region that began last, and has not ended, ends."""
+        """The stage that began last, and has not ended, ends."""
 
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-class region:
-    """`with region("encode"): ...`; regions may lie within others."""
+class span:
+    """`with span(Stage.ENCODE): ...`; stages may lie within others."""
 
-    __slots__ = ("listener", "name")
+    __slots__ = ("listener", "stage")
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
 
     def __enter__(self) -> None:
         self.listener = _listener.get()
         if self.listener is not None:
-            self.listener.begin(self.name)
+            self.listener.begin(self.stage.value)
 
     def __exit__(self, *_: object) -> None:
         if self.listener is not None:
@@ -57,7 +80,7 @@ class region:
 
 @contextmanager
 def listen(listener: Listener) -> Iterator[None]:
-    """The listener hears all regions of this thread until the block ends."""
+    """The listener hears all stages of this thread until the block ends."""
     token = _listener.set(listener)
     try:
         yield
@@ -67,7 +90,7 @@ def listen(listener: Listener) -> Iterator[None]:
 
 @dataclass
 class Span:
-    """One region as it happened, in seconds of `perf_counter`; `inner_s` is the time of regions within it."""
+    """One stage as it happened, in seconds of `perf_counter`; `inner_s` is the time of stages within it."""
 
     name: str
     begun: float
@@ -76,28 +99,28 @@ class Span:
 
     @property
     def own_s(self) -> float:
-        """Its time without that of regions within it: own times can be added up."""
+        """Its time without that of stages within it: own times can be added up."""
         return self.ended - self.begun - self.inner_s
 
 
 @dataclass
 class Clock:
-    """Notes when regions began and ended, in order of their beginning."""
+    """Records when stages began and ended, in order of their beginning."""
 
     spans: list[Span] = field(default_factory=list)
     _open: list[Span] = field(default_factory=list)
 
     def begin(self, name: str) -> None:
-        span = Span(name, perf_counter())
-        self.spans.append(span)
-        self._open.append(span)
+        opened = Span(name, perf_counter())
+        self.spans.append(opened)
+        self._open.append(opened)
 
     def end(self) -> None:
-        span = self._open.pop()
-        span.ended = perf_counter()
+        closed = self._open.pop()
+        closed.ended = perf_counter()
         if self._open:
-            self._open[-1].inner_s += span.ended - span.begun
+            self._open[-1].inner_s += closed.ended - closed.begun
 
-    def seconds(self, *names: str) -> float:
-        """Time spent in the regions of these names."""
-        return sum(span.own_s for span in self.spans if span.name in names)
+    def seconds(self, *stages: Stage) -> float:
+        """Time spent in these stages."""
+        return sum(each.own_s for each in self.spans if each.name in stages)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import random
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -18,12 +19,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import brief, nasty
 
-from edit_gec.corrector import Correction, Corrector, surest
-from edit_gec.editing.decode import Options, Prediction
-from edit_gec.errors import InputError
+from edit_gec.corrector import Corrector
+from edit_gec.editing.thresholds import Thresholds
+from edit_gec.editing.windows import cut_windows
+from edit_gec.errors import DeviceError, EditGecError, InputError, ModelError
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.tokenizer import FILE, Tokens
-from edit_gec.text.edits import Edit, whole_words
+from edit_gec.modeling.tokenizer import FILE, Pieces, Tokens
+from edit_gec.speculative.window_corrector import SentenceChanges
+from edit_gec.text.correction import Correction
+from edit_gec.text.edits import Edit, expand_to_words, resolve_overlaps
 from edit_gec.text.sentences import split
 
 LETTER = """# Dear 🏠 neighbours
@@ -47,7 +51,8 @@ documents = st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join) | nasty
 def make(model: EdiT5, tokens: Tokens) -> Callable[..., Corrector]:
     def make(batch_size: int = 32, dictionary: tuple[str, ...] = (), **options: Any) -> Corrector:
         return Corrector(
-            model, tokens, Options(**options), folder=Path("random"), batch_size=batch_size, dictionary=dictionary
+            model, tokens, Thresholds(**options), folder=Path("random"), batch_size=batch_size,
+            dictionary=frozenset(map(str.casefold, dictionary)),
         )  # fmt: skip
 
     return make
@@ -129,23 +134,23 @@ def test_workers(make: Callable[..., Corrector]) -> None:
     corrector, threads = make(4), torch.get_num_threads()
     expected = {}
     for workers in (1, 2, 5):
-        corrector.workers = workers
+        corrector = replace(corrector, workers=workers)
         calls: list[tuple[int, int]] = []
         expected[workers] = corrector.correct_batch([LETTER, "", "She go home."], progress=partial(told, calls))
         assert calls == sorted(calls) and calls[-1][0] == calls[-1][1] and torch.get_num_threads() == threads
     assert all(alike(a, b) for n in (2, 5) for a, b in zip(expected[1], expected[n], strict=True))
     seen: set[str] = set()
-    before = corrector.predict
 
-    def watched(*args: Any) -> list[Prediction]:
-        seen.add(threading.current_thread().name)
-        if len(seen) == 2:
-            raise InputError("a worker fails")
-        return before(*args)
+    class Watched(Corrector):
+        def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
+            seen.add(threading.current_thread().name)
+            if len(seen) == 2:
+                raise InputError("a worker fails")
+            return super().correct_windows(windows)
 
-    corrector.predict = watched  # type: ignore[method-assign]
+    watched = Watched(corrector.model, corrector.tokens, corrector.thresholds, folder=corrector.folder, workers=5)
     with pytest.raises(InputError, match="a worker fails"):
-        corrector.correct_batch([LETTER] * 20)
+        watched.correct_batch([LETTER] * 20)
     assert torch.get_num_threads() == threads and threading.main_thread().name not in seen
 
 
@@ -165,8 +170,8 @@ def test_workers(make: Callable[..., Corrector]) -> None:
 def test_long_sentences_are_read_in_windows(make: Callable[..., Corrector], tokens: Tokens, text: str) -> None:
     corrector = make()
     pieces = tokens.encode(text)
-    windows = list(corrector.windows(pieces))
     longest = corrector.model.config.max_pieces
+    windows = list(cut_windows(pieces, tokens, longest))
     assert len(windows) >= len(pieces) / longest > 1
     assert all(1 <= len(window) <= longest and window.source == text for window in windows)
     assert [i for window in windows for i in window.ids] == list(pieces.ids)
@@ -222,7 +227,7 @@ def test_what_is_not_sure_enough(make: Callable[..., Corrector]) -> None:
     ],
 )  # fmt: skip
 def test_edits_cut_no_words(text: str, edit: tuple[int, int, str], widened: tuple[int, int, str]) -> None:
-    assert whole_words(text, *edit) == widened
+    assert expand_to_words(text, *edit) == widened
 
 
 def edit(start: int, end: int, confidence: float) -> Edit:
@@ -241,7 +246,7 @@ def edit(start: int, end: int, confidence: float) -> Edit:
     ],
 )  # fmt: skip
 def test_of_edits_that_meet_the_surer_one(found: list[Edit], kept: list[int]) -> None:
-    assert surest(reversed(found)) == [found[n] for n in kept]
+    assert resolve_overlaps(reversed(found)) == [found[n] for n in kept]
 
 
 # --- loading ---------------------------------------------------------------------------------------------------------
@@ -249,32 +254,34 @@ def test_of_edits_that_meet_the_surer_one(found: list[Edit], kept: list[int]) ->
 
 def test_loading(model_folder: Path, make: Callable[..., Corrector]) -> None:
     corrector = Corrector.load(model_folder, min_confidence=0.4, batch_size=3, dictionary=["We"])
-    assert corrector.options == Options(min_confidence=0.4, sentence_gate=0.4)
+    assert corrector.thresholds == Thresholds(min_confidence=0.4, sentence_gate=0.4)
     assert (corrector.folder, corrector.batch_size) == (model_folder, 3)
     assert alike(corrector.correct(LETTER), make(min_confidence=0.4, dictionary=("we",)).correct(LETTER))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "error", "message"),
     [
-        ({"model": "no-such-model"}, "model 'no-such-model': neither a model folder nor one of"),
-        ({"device": "cuda"}, "device cuda: this torch sees no GPU"),
-        ({"device": "toaster"}, "device toaster: cpu, cuda or"),
-        ({"dtype": "float3"}, "dtype float3: float32, bfloat16, float16 are known"),
-        ({"dtype": "int8"}, "dtype int8: "),
+        ({"model": "no-such-model"}, ModelError, "model 'no-such-model': neither a model folder nor one of"),
+        ({"device": "cuda"}, DeviceError, "device cuda: this torch sees no GPU"),
+        ({"device": "toaster"}, DeviceError, "device toaster: expected cpu, cuda or"),
+        ({"dtype": "float3"}, InputError, "dtype float3: float32, bfloat16, float16 are known"),
+        ({"dtype": "int8"}, InputError, "dtype int8: "),
     ],
 )  # fmt: skip
-def test_loading_what_is_not_there(arguments: dict[str, str], message: str, model_folder: Path) -> None:
+def test_loading_what_is_not_there(
+    arguments: dict[str, str], error: type[EditGecError], message: str, model_folder: Path
+) -> None:
     import torch
 
     if "GPU" in message and torch.cuda.is_available():
         pytest.skip("there is one")
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(error, match=message):
         Corrector.load(**{"model": model_folder, **arguments})  # type: ignore[arg-type]
 
 
 def test_a_vocabulary_of_another_model(model_folder: Path, t5_tokens: Tokens, tmp_path: Path) -> None:
     shutil.copytree(model_folder, tmp_path, dirs_exist_ok=True)
     (tmp_path / FILE).write_bytes(t5_tokens.processor.serialized_model_proto())
-    with pytest.raises(InputError, match="the vocabulary has 390 entries with slots, config.json says 640"):
+    with pytest.raises(ModelError, match="the vocabulary has 390 entries with slots, config.json says 640"):
         Corrector.load(tmp_path)

@@ -1,13 +1,14 @@
-"""Sentence pair -> typed edits, by ERRANT: its alignment, merging rules and classifier, on parses that we keep.
+"""Sentence pair -> typed edits, by ERRANT's alignment, merging rules and classifier, on parses that are kept.
 
     He go home .  /  He goes home .   ->   [1, 2) R:VERB:SVA goes
 
-errant_parallel parses every sentence by itself; here unchanged ones are not parsed at all, the others once, in batches.
+errant_parallel parses sentences one by one. Here unchanged sentences are not parsed, the others once, in batches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from edit_gec.annotation import m2, syntax
@@ -16,12 +17,21 @@ from edit_gec.annotation.m2 import M2Edit, M2Sentence
 BATCH = 128
 
 
+@cache
+def load_extractor(spacy_model: str | None) -> Extractor:
+    """The extractor with this spaCy pipeline (None: ours), loaded once; it keeps every parse.
+
+    Raises InputError where ERRANT, spaCy or the pipeline is missing.
+    """
+    return Extractor(spacy_model)
+
+
 class Extractor:
     """ERRANT with one spaCy pipeline; each distinct sentence is parsed once, each distinct pair aligned once."""
 
     def __init__(self, spacy_model: str | None = None) -> None:
         """Raises InputError where ERRANT, spaCy or the pipeline is missing."""
-        self.nlp = syntax.load(spacy_model)
+        self.nlp = syntax.load_pipeline(spacy_model)
         import errant
 
         self.errant = errant.load("en", self.nlp)
@@ -67,7 +77,7 @@ class Extractor:
         rows = [(i, k, edits) for i, s in enumerate(reference) for k, edits in sorted(s.annotators.items())]
         for i, k, edits in rows:
             m2.check_overlap(edits, f"reference sentence {i + 1}, annotator {k}")
-        targets = [m2.apply(reference[i].tokens, edits) for i, _, edits in rows]
+        targets = [m2.apply_edits(reference[i].tokens, edits) for i, _, edits in rows]
         extracted = self.extract([reference[i].tokens for i, _, _ in rows], targets)
         out = [M2Sentence(s.tokens) for s in reference]
         for (i, k, edits), auto in zip(rows, extracted, strict=True):

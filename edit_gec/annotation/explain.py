@@ -1,4 +1,4 @@
-"""Edits -> the same edits with their ERRANT type and a message that a writer understands.
+"""Edits -> the same edits with an ERRANT type and a message for writers.
 
     text  "She go home."   edit go -> goes   ->   type R:VERB:SVA, message "subject-verb agreement: 'go' -> 'goes'"
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import Sentence, split
@@ -44,35 +44,47 @@ NAMES = {
     "VERB:TENSE": "verb tense",
     "WO": "word order",
 }
-LONGEST = 2_000  # characters of a sentence that is parsed
+LONGEST = 2_000  # characters of a sentence, above which it is not parsed
 _NO_WORD = re.compile(r"\S{100}")
 WORD = re.compile(r"[\w'’]{2}")  # two characters of one word
 MARKS = {",": "comma", ".": "full stop", "?": "question mark", "!": "exclamation mark", ":": "colon", ";": "semicolon"}
 
 
+class _Place(NamedTuple):
+    """An edit in characters: [start, end) of the text, [new_start, new_end) of the corrected text."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
 @dataclass
-class _Window:
+class _Passage:
     """A sentence, or several that an edit joins: characters with their document offsets, and the edits in them."""
 
     text: str
     offsets: list[int]  # one more than characters, as in Sentence
     edits: list[int] = field(default_factory=list)
 
-    def spans(self, edits: Sequence[Edit]) -> list[tuple[int, int, int, int]]:
-        """Characters [start, end) of `text` for each edit, then of the corrected text."""
-        out, shift = [], 0
+    def places(self, edits: Sequence[Edit]) -> list[_Place]:
+        """Where each of its edits is."""
+        out = []
+        shift = 0
         for i in self.edits:
             start, end = (min(bisect_left(self.offsets, at), len(self.text)) for at in (edits[i].start, edits[i].end))
             length = len(edits[i].replacement)
-            out.append((start, end, start + shift, start + shift + length))
+            out.append(_Place(start, end, start + shift, start + shift + length))
             shift += length - (end - start)
         return out
 
     def corrected(self, edits: Sequence[Edit]) -> str:
-        parts, at = [], 0
-        for i, (start, end, *_) in zip(self.edits, self.spans(edits), strict=True):
-            parts += [self.text[at:start], edits[i].replacement]
-            at = end
+        """Its text with its edits made."""
+        parts = []
+        at = 0
+        for i, place in zip(self.edits, self.places(edits), strict=True):
+            parts += [self.text[at : place.start], edits[i].replacement]
+            at = place.end
         return "".join([*parts, self.text[at:]])
 
 
@@ -84,27 +96,28 @@ def explain(text: str, edits: Sequence[Edit]) -> list[Edit]:
     if not edits:
         return []
     annotator = _annotator()
-    windows = [w for w in _windows(split(text), edits) if w.edits and parseable(w.text)]
-    before = list(annotator.nlp.pipe(w.text for w in windows))
-    after = list(annotator.nlp.pipe(w.corrected(edits) for w in windows))
+    passages = [p for p in _group_edits(split(text), edits) if p.edits and parseable(p.text)]
+    before = list(annotator.nlp.pipe(p.text for p in passages))
+    after = list(annotator.nlp.pipe(p.corrected(edits) for p in passages))
     out = list(edits)
-    for window, source, target in zip(windows, before, after, strict=True):
-        for i, span in zip(window.edits, window.spans(edits), strict=True):
-            kind, message = _classify(annotator, source, target, *span)
+    for passage, source, target in zip(passages, before, after, strict=True):
+        for i, place in zip(passage.edits, passage.places(edits), strict=True):
+            kind, message = _classify(annotator, source, target, place)
             out[i] = replace(edits[i], type=kind, message=message)
     return [e if e.type else replace(e, type="R:OTHER", message="wording") for e in out]
 
 
 def parseable(sentence: str) -> bool:
-    """Whether it is short enough, and its words are: spaCy takes 5 s for 8,000 characters of "(*`<" in one word."""
+    """Whether sentence and words are short enough: spaCy takes 5 s for one word of 8,000 characters like "(*`<"."""
     return len(sentence) <= LONGEST and not _NO_WORD.search(sentence)
 
 
 @contextmanager
-def forgetting() -> Iterator[None]:
-    """What spaCy learns inside, it forgets: each new word costs it some 300 bytes for good, much in a large corpus.
+def spacy_memory_zone() -> Iterator[None]:
+    """Frees what spaCy stores about new words when the block ends.
 
-    Not for several threads, and not to be nested.
+    spaCy keeps some 300 bytes for each new word, which adds up in a large corpus. The block must not be nested, nor
+    entered by two threads.
     """
     with _annotator().nlp.memory_zone():
         yield
@@ -112,47 +125,64 @@ def forgetting() -> Iterator[None]:
 
 @cache
 def _annotator() -> Any:
-    from edit_gec.annotation.errant_edits import Extractor
+    from edit_gec.annotation.errant_edits import load_extractor
 
-    return Extractor().errant
+    return load_extractor(None).errant
 
 
-def _windows(sentences: Sequence[Sentence], edits: Sequence[Edit]) -> list[_Window]:
-    windows: list[_Window] = []
+def _group_edits(sentences: Sequence[Sentence], edits: Sequence[Edit]) -> list[_Passage]:
+    passages: list[_Passage] = []
     at = 0  # the next edit to place
     for sentence in sentences:
         if not sentence.text:
             continue
-        window = _Window(sentence.text, list(sentence.offsets))
-        if windows and windows[-1].edits and edits[windows[-1].edits[-1]].end > window.offsets[0]:
-            last = windows.pop()
+        passage = _Passage(sentence.text, list(sentence.offsets))
+        if passages and passages[-1].edits and edits[passages[-1].edits[-1]].end > passage.offsets[0]:
+            last = passages.pop()
             # The blank between them stands where the first one ends.
-            window = _Window(f"{last.text} {window.text}", last.offsets + window.offsets, last.edits)
-        while at < len(edits) and edits[at].start <= window.offsets[-1]:
-            window.edits.append(at)
+            passage = _Passage(f"{last.text} {passage.text}", last.offsets + passage.offsets, last.edits)
+        while at < len(edits) and edits[at].start <= passage.offsets[-1]:
+            passage.edits.append(at)
             at += 1
-        windows.append(window)
-    return windows
+        passages.append(passage)
+    return passages
 
 
-def _classify(
-    annotator: Any, source: Any, target: Any, start: int, end: int, c_start: int, c_end: int
-) -> tuple[str, str]:
-    """ERRANT's type and our message for one edit, given as characters of source and target."""
-    # Whole tokens on both sides: a letter added to a word changes the word.
-    while True:
-        o = _tokens(source, start, end)
-        c = _tokens(target, c_start, c_end)
-        left = max((start - source[o[0]].idx) if o[0] < o[1] else 0, (c_start - target[c[0]].idx) if c[0] < c[1] else 0)
-        right = max(_end(source, o) - end if o[0] < o[1] else 0, _end(target, c) - c_end if c[0] < c[1] else 0)
-        if left <= 0 and right <= 0:
-            break
-        start, c_start = start - max(left, 0), c_start - max(left, 0)
-        end, c_end = end + max(right, 0), c_end + max(right, 0)
-    edit = annotator.import_edit(source, target, [*o, *c])
+def _classify(annotator: Any, source: Any, target: Any, place: _Place) -> tuple[str, str]:
+    """ERRANT's type and our message for one edit of a parsed sentence."""
+    before, after = _cover_tokens(source, target, place)
+    edit = annotator.import_edit(source, target, [*before, *after])
     if edit.o_str == edit.c_str:
         return "R:ORTH", "spacing"
     return edit.type, message(edit.type, _words(source, edit.o_toks), _words(target, edit.c_toks))
+
+
+def _cover_tokens(source: Any, target: Any, place: _Place) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The tokens of an edit in source and target: whole ones on both sides, since a letter more changes the word."""
+    start, end, new_start, new_end = place
+    while True:
+        before = _tokens(source, start, end)
+        after = _tokens(target, new_start, new_end)
+        left = max(_overhang_left(source, before, start), _overhang_left(target, after, new_start))
+        right = max(_overhang_right(source, before, end), _overhang_right(target, after, new_end))
+        if left == right == 0:
+            return before, after
+        start -= left
+        new_start -= left
+        end += right
+        new_end += right
+
+
+def _overhang_left(doc: Any, tokens: tuple[int, int], start: int) -> int:
+    """Characters of the first token before `start`."""
+    first, last = tokens
+    return max(start - doc[first].idx, 0) if first < last else 0
+
+
+def _overhang_right(doc: Any, tokens: tuple[int, int], end: int) -> int:
+    """Characters of the last token from `end` on."""
+    first, last = tokens
+    return max(_end(doc, tokens) - end, 0) if first < last else 0
 
 
 def _tokens(doc: Any, start: int, end: int) -> tuple[int, int]:

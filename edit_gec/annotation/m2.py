@@ -50,7 +50,7 @@ def read_lines(path: str | Path) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def read(path: str | Path) -> list[M2Sentence]:
+def read_m2(path: str | Path) -> list[M2Sentence]:
     """The sentences of an M2 file. Raises InputError with block and line where it is malformed."""
     sentences: list[M2Sentence] = []
     current: M2Sentence | None = None
@@ -69,7 +69,7 @@ def read(path: str | Path) -> list[M2Sentence]:
             if edit is not None:
                 edits.append(edit)
         else:
-            raise InputError(f"{where}: wanted 'S tokens' or 'A start end|||type|||...', found {line[:40]!r}")
+            raise InputError(f"{where}: expected 'S tokens' or 'A start end|||type|||...', found {line[:40]!r}")
     if not sentences:
         raise InputError(f"{path}: no sentences; is it an M2 file?")
     for sentence in sentences:
@@ -84,7 +84,7 @@ def _parse(line: str, length: int, where: str) -> tuple[int, M2Edit | None]:
         kind, correction, annotator = cells[1], cells[2], int(cells[-1])
     except (ValueError, IndexError):
         raise InputError(
-            f"{where}: wanted 'A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator', found {line[:60]!r}"
+            f"{where}: expected 'A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator', found {line[:60]!r}"
         ) from None
     if kind == "noop":
         return annotator, None
@@ -103,7 +103,7 @@ def check_overlap(edits: Sequence[M2Edit], where: str) -> None:
             )
 
 
-def apply(tokens: Sequence[str], edits: Iterable[M2Edit]) -> list[str]:
+def apply_edits(tokens: Sequence[str], edits: Iterable[M2Edit]) -> list[str]:
     """The corrected tokens; detection-only edits change nothing."""
     out, at = [], 0
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
@@ -113,7 +113,7 @@ def apply(tokens: Sequence[str], edits: Iterable[M2Edit]) -> list[str]:
     return out + list(tokens[at:])
 
 
-def write(sentences: Iterable[M2Sentence]) -> str:
+def format_m2(sentences: Iterable[M2Sentence]) -> str:
     """The text of an M2 file, as ERRANT writes it."""
     blocks = []
     for sentence in sentences:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, MissingExtraError
 
 SHIPPED = Path(__file__).parent / "syntax_en"
 PARTS = ["tagger", "morphologizer", "trainable_lemmatizer", "parser"]
@@ -30,16 +30,16 @@ CLEAR_NAMES = {
 }
 
 
-def load(name: str | None = None) -> Any:
+def load_pipeline(name: str | None = None) -> Any:
     """The spaCy pipeline `name` (installed package or folder), or the shipped one.
 
-    Raises InputError where spaCy or the pipeline is missing.
+    Raises MissingExtraError where spaCy is missing, InputError where the pipeline is.
     """
     try:
-        import errant  # noqa: F401  # of no use here, but without it nothing can be scored
+        import errant  # noqa: F401  # scoring needs it later; say so now
         import spacy
     except ImportError:
-        raise InputError("scoring needs spaCy and ERRANT: pip install 'edit-gec[score]'") from None
+        raise MissingExtraError("scoring needs spaCy and ERRANT: pip install 'edit-gec[score]'") from None
     if name is None and not SHIPPED.is_dir():
         raise InputError(
             f"no pipeline in {SHIPPED}: train it with 'python -m edit_gec.annotation.syntax CONLLU_DIR {SHIPPED}'"
@@ -50,7 +50,7 @@ def load(name: str | None = None) -> Any:
         raise InputError(f"spaCy pipeline '{name}' is not installed: pip install it, or leave the option out") from None
 
 
-def identity(nlp: Any) -> str:
+def identify_pipeline(nlp: Any) -> str:
     """Name, version and hash of the weights: en_edit_gec_ewt-1.0+1a2b3c4d. Two equal strings parse alike."""
     digest = hashlib.sha256()
     for part in sorted(nlp.pipe_names):
@@ -58,7 +58,7 @@ def identity(nlp: Any) -> str:
     return f"{nlp.meta['lang']}_{nlp.meta['name']}-{nlp.meta['version']}+{digest.hexdigest()[:8]}"
 
 
-def train(conllu_dir: Path, out: Path, steps: int = 3000) -> dict[str, float]:
+def train_pipeline(conllu_dir: Path, out: Path, steps: int = 3000) -> dict[str, float]:
     """Train on `*train*.conllu[.xz]` of a folder, keep the best of `*dev*`, save to `out`; returns its dev scores.
 
     The scores are percentages on gold tokens, one sentence at a time, which is how ERRANT parses.
@@ -81,13 +81,13 @@ def train(conllu_dir: Path, out: Path, steps: int = 3000) -> dict[str, float]:
         (Path(tmp) / "out").mkdir()
         fit(init_nlp(config), Path(tmp) / "out", stdout=sys.stderr, stderr=sys.stderr)
         nlp = spacy.load(Path(tmp) / "out" / "model-best")
-        return finish(nlp, Path(tmp) / "dev.spacy", out)
+        return package_pipeline(nlp, Path(tmp) / "dev.spacy", out)
 
 
-def finish(nlp: Any, dev: Path, out: Path) -> dict[str, float]:
+def package_pipeline(nlp: Any, dev: Path, out: Path) -> dict[str, float]:
     """Shrink a trained pipeline, measure what is left of it on a dev DocBin, name it and save it."""
     _shrink(nlp)
-    scores = evaluate(nlp, dev)
+    scores = measure_pipeline(nlp, dev)
     nlp.config["paths"].update(train=None, dev=None)
     nlp.meta.update(
         name="edit_gec_ewt",
@@ -102,7 +102,7 @@ def finish(nlp: Any, dev: Path, out: Path) -> dict[str, float]:
     return scores
 
 
-def evaluate(nlp: Any, docbin: Path) -> dict[str, float]:
+def measure_pipeline(nlp: Any, docbin: Path) -> dict[str, float]:
     """Tag, part-of-speech, lemma and attachment accuracy in percent, on gold tokens, sentence by sentence."""
     from spacy.training import Corpus
 
@@ -124,7 +124,7 @@ def _shrink(nlp: Any) -> None:
 def _find(folder: Path, split: str) -> Path:
     found = sorted(p for p in folder.glob(f"*{split}*") if p.suffixes[-1:] in ([".conllu"], [".xz"]))
     if len(found) != 1:
-        raise InputError(f"{folder}: wanted one *{split}*.conllu or .conllu.xz file, found {len(found)}")
+        raise InputError(f"{folder}: expected one *{split}*.conllu or .conllu.xz file, found {len(found)}")
     return found[0]
 
 
@@ -160,4 +160,4 @@ def _simplify(lines: Any) -> Iterator[str]:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit("usage: python -m edit_gec.annotation.syntax CONLLU_DIR OUT")
-    sys.stderr.write(f"{train(Path(sys.argv[1]), Path(sys.argv[2]))}\n")
+    sys.stderr.write(f"{train_pipeline(Path(sys.argv[1]), Path(sys.argv[2]))}\n")

@@ -18,11 +18,16 @@ import os
 import shlex
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.cli import correct
-from edit_gec.errors import InputError
+from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET, find_model
+from edit_gec.cli.arguments import UsageError, device, natural, positive
+from edit_gec.cli.console import out, say
+from edit_gec.errors import InputError, ModelError
+from edit_gec.speculative.loading import DTYPES
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens
@@ -30,6 +35,38 @@ if TYPE_CHECKING:
 
 SENTENCES = {"side": 32, "cost": 200, "speculation": 100}
 LONGEST = 120  # pieces that every model reads at once, base size included; a target may read less
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What `edit-gec bench` was asked."""
+
+    speculation: bool
+    cost: bool
+    pareto: str | None
+    size: str
+    only: Sequence[str]
+    batch: Sequence[int]
+    file: str | None
+    sentences: int | None
+    model: str
+    target: str | None
+    assistant: str | None
+    harper: str | None
+    learn: str | None
+    speculator: str | None
+    device: str
+    dtype: str
+    threads: int | None
+    repeats: int
+    cold_starts: int
+    longest: float
+    compare: str | None
+    new: str | None
+    tolerance: float
+    quality: Sequence[str]
+    out: str
+    name: str | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,24 +78,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--pareto", metavar="RESULT", help="plot a result's speed against --quality")
     what.add_argument("--size", default="shipped", metavar="S", help="shipped, or base with random weights")
     what.add_argument("--only", action="append", default=[], metavar="SYSTEM", help="this system only (repeatable)")
-    what.add_argument("--batch", nargs="+", type=_positive, default=[1, 8, 32], metavar="N", help="default: 1 8 32")
+    what.add_argument("--batch", nargs="+", type=positive, default=[1, 8, 32], metavar="N", help="default: 1 8 32")
+    _add_inputs(parser)
+    _add_settings(parser)
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
     with_what = parser.add_argument_group("with what")
     with_what.add_argument("--file", metavar="FILE", help="one sentence a line, or M2 (default: some of our own)")
-    with_what.add_argument("--sentences", type=_positive, metavar="N", help="how many of them, spread over lengths")
-    with_what.add_argument("--model", default="edit5-mini", metavar="NAME|PATH", help="EdiT5 (default: edit5-mini)")
-    with_what.add_argument("--target", metavar="NAME|PATH", help="T5 that everybody decodes with (default: t5-mini)")
+    with_what.add_argument("--sentences", type=positive, metavar="N", help="how many of them, spread over lengths")
+    with_what.add_argument(
+        "--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})"
+    )
+    with_what.add_argument(
+        "--target", metavar="NAME|PATH", help=f"T5 that everybody decodes with (default: {DEFAULT_TARGET})"
+    )
     with_what.add_argument("--assistant", metavar="PATH", help="small T5 that drafts token by token")
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
     with_what.add_argument("--learn", metavar="FILE", help="text for the n-grams of --speculation")
     with_what.add_argument(
-        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.speculative.mlp_speculator"
+        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.training.mlp_speculator"
     )
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how")
-    how.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    how.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"))
-    how.add_argument("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
-    how.add_argument("--repeats", type=_positive, default=3, metavar="N", help="medians of so many (default: 3)")
-    how.add_argument("--cold-starts", type=int, default=3, metavar="N", help="processes started for each (default: 3)")
+    how.add_argument("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
+    how.add_argument("--dtype", default=DTYPES[0], choices=DTYPES)
+    how.add_argument("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+    how.add_argument("--repeats", type=positive, default=3, metavar="N", help="medians of so many (default: 3)")
+    how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="processes of each (default: 3)")
     how.add_argument("--longest", type=float, default=600, metavar="S", help="--cost: leave out what takes longer")
     how.add_argument("--compare", metavar="OLD", help="older result: say what got slower, exit with 2 if anything did")
     how.add_argument("--with", dest="new", metavar="NEW", help="compare with this result instead of measuring")
@@ -70,52 +119,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--name", metavar="NAME", help="name of the result files (default: bench-SIZE and so on)")
 
 
-def _positive(value: str) -> int:
-    number = int(value) if value.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {value!r}")
-    return number
-
-
-def run(args: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Measure, write, print; 0, or 2 where --compare found something slower."""
-    if args.new and not args.compare:
-        raise InputError("--with NEW is compared with an older result: give --compare OLD")
-    if args.pareto:
-        return plot_pareto(args)
-    if args.compare and (args.speculation or args.cost):
-        raise InputError("--compare is for systems side by side: leave --speculation and --cost out")
-    if args.speculation:
-        return measure_speculation(args)
-    if args.cost:
-        return measure_scaling(args)
-    return measure_side_by_side(args)
+    if arguments.new and not arguments.compare:
+        raise UsageError("--with NEW is compared with an older result: give --compare OLD")
+    if arguments.pareto:
+        return plot_pareto(arguments, arguments.pareto)
+    if arguments.compare and (arguments.speculation or arguments.cost):
+        raise UsageError("--compare is for systems side by side: leave --speculation and --cost out")
+    if arguments.speculation:
+        return measure_speculation(arguments)
+    if arguments.cost:
+        return measure_scaling(arguments)
+    return measure_side_by_side(arguments)
 
 
-def measure_side_by_side(args: argparse.Namespace) -> int:
+def measure_side_by_side(arguments: Arguments) -> int:
     """Systems side by side, and --compare."""
     from edit_gec.performance import plots, results
     from edit_gec.performance.side_by_side import Effort, measure_side_by_side
 
-    old = results.read_result(args.compare) if args.compare else None  # before an hour's work
-    if args.new:
-        new = results.read_result(args.new)
+    old = results.read_result(arguments.compare) if arguments.compare else None  # before an hour's work
+    if arguments.new:
+        new = results.read_result(arguments.new)
     else:
-        setup, sentences = prepare(args, "side")
-        effort = Effort(args.size, args.only, args.batch, args.repeats, args.cold_starts)
-        figures = measure_side_by_side(setup, sentences, effort, correct.say)
-        new = {**heading(args, "bench", sentences), **figures}
-        path = write(args, new, f"bench-{args.size}")
+        setup, sentences = prepare(arguments, "side")
+        effort = Effort(arguments.size, arguments.only, arguments.batch, arguments.repeats, arguments.cold_starts)
+        figures = measure_side_by_side(setup, sentences, effort, say)
+        new = {**heading(arguments, "bench", sentences), **figures}
+        path = write(arguments, new, f"bench-{arguments.size}")
         say_written(path, *plots.plot_latency(new, path))
-        correct.out(results.format_result(new))
+        out(results.format_result(new))
     if old is None:
         return 0
-    lines, how = results.find_slower(old, new, args.tolerance)
-    correct.out("".join(line + "\n" for line in [*lines, how]))
+    lines, how = results.find_slower(old, new, arguments.tolerance)
+    out("".join(line + "\n" for line in [*lines, how]))
     return 2 if lines else 0
 
 
-def measure_scaling(args: argparse.Namespace) -> int:
+def measure_scaling(arguments: Arguments) -> int:
     """Time against input."""
     from contextlib import ExitStack
 
@@ -123,112 +165,113 @@ def measure_scaling(args: argparse.Namespace) -> int:
     from edit_gec.performance import plots, scaling, systems
     from edit_gec.performance.setup import Pair
 
-    setup, sentences = prepare(args, "cost")
-    names = args.only or ["edit5", *(["edit5 + t5"] if setup.target else [])]
+    setup, sentences = prepare(arguments, "cost")
+    names = arguments.only or ["edit5", *(["edit5 + t5"] if setup.target else [])]
     chosen = [systems.find_system(name) for name in names]
     for system in chosen:
         if why := systems.missing(system, setup):
             raise InputError(f"{system.name}: {why}")
-    grid = scaling.Grid(repeats=args.repeats, device=args.device, longest_s=args.longest)
+    grid = scaling.Grid(repeats=arguments.repeats, device=arguments.device, longest_s=arguments.longest)
     with ExitStack() as stack:
         runs = {system.name: systems.build(system, Pair(setup), stack) for system in chosen}
-        figures = scaling.measure_scaling(runs, sentences, Tokens.load(setup.model, 0), grid, correct.say)
-    new = {**heading(args, "cost", sentences), "systems": figures}
-    path = write(args, new, "cost")
+        figures = scaling.measure_scaling(runs, sentences, Tokens.load(setup.model, 0), grid, say)
+    new = {**heading(arguments, "cost", sentences), "systems": figures}
+    path = write(arguments, new, "cost")
     say_written(path, *plots.plot_cost(new, path))
     for name, row in figures.items():
         slopes = ", ".join(f"{kind} {value:.2f}" for kind, value in row["slope"].items())
-        correct.out(f"{name}: slope over {slopes} (1 is linear)\n")
+        out(f"{name}: slope over {slopes} (1 is linear)\n")
     return 0
 
 
-def measure_speculation(args: argparse.Namespace) -> int:
+def measure_speculation(arguments: Arguments) -> int:
     """Drafters, measured against the theory."""
     from edit_gec.performance import plots, speculation
     from edit_gec.performance.sentences import read_sentences
 
-    setup, sentences = prepare(args, "speculation")
+    setup, sentences = prepare(arguments, "speculation")
     if not setup.target:
         raise InputError("bench --speculation verifies drafts: name a T5 with --target")
-    learn = read_sentences(args.learn) if args.learn else []
-    figures = speculation.measure_speculation(setup, sentences, learn=learn, repeats=args.repeats, say=correct.say)
-    new = {**heading(args, "speculation", sentences), **figures}
-    path = write(args, new, "speculation")
+    learn = read_sentences(arguments.learn) if arguments.learn else []
+    figures = speculation.measure_speculation(setup, sentences, learn=learn, repeats=arguments.repeats, say=say)
+    new = {**heading(arguments, "speculation", sentences), **figures}
+    path = write(arguments, new, "speculation")
     say_written(path, *plots.plot_speculation(new, path))
-    correct.out(speculation.format_speculation(new))
+    out(speculation.format_speculation(new))
     return 0
 
 
-def plot_pareto(args: argparse.Namespace) -> int:
+def plot_pareto(arguments: Arguments, of: str) -> int:
     """Speed against quality, as a picture beside the result."""
     from edit_gec.performance import plots, results
     from edit_gec.performance.pareto import read_quality
 
-    if not args.quality:
-        raise InputError("--pareto needs --quality SYSTEM=FILE for each system to show")
-    result = results.read_result(args.pareto)
-    found, metric = read_quality(args.quality, result["systems"])
-    say_written(*plots.plot_pareto(result, found, metric, Path(args.pareto)))
+    if not arguments.quality:
+        raise UsageError("--pareto needs --quality SYSTEM=FILE for each system to show")
+    result = results.read_result(of)
+    found, metric = read_quality(arguments.quality, result["systems"])
+    say_written(*plots.plot_pareto(result, found, metric, Path(of)))
     return 0
 
 
 # ---------------------------------------------------------------- the same for all
 
 
-def prepare(args: argparse.Namespace, kind: str) -> tuple[Setup, list[str]]:
+def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
     """What to measure with, and on. Raises InputError for what is not there."""
-    from edit_gec.corrector import find_model
-
-    model, target = find_model(args.model), find_target(args)
+    model, target = find_model(arguments.model), find_target(arguments)
     import torch
 
     from edit_gec.modeling.tokenizer import Tokens
     from edit_gec.performance.setup import Setup
 
-    torch.set_num_threads(args.threads or os.cpu_count() or 1)
+    torch.set_num_threads(arguments.threads or os.cpu_count() or 1)
     setup = Setup(
-        model=str(model), target=str(target or ""), assistant=args.assistant or "",
-        speculator=args.speculator or "", harper=args.harper or "", device=args.device, dtype=args.dtype,
+        model=str(model),
+        target=str(target or ""),
+        assistant=arguments.assistant or "",
+        speculator=arguments.speculator or "",
+        harper=arguments.harper or "",
+        device=arguments.device,
+        dtype=arguments.dtype,
         threads=torch.get_num_threads(),
-    )  # fmt: skip
+    )
     setup.check()
     tokens = Tokens.load(target or model, 0)
-    if args.assistant and tokens.processor.serialized_model_proto() != (
-        Tokens.load(args.assistant, 0).processor.serialized_model_proto()
+    if arguments.assistant and tokens.processor.serialized_model_proto() != (
+        Tokens.load(arguments.assistant, 0).processor.serialized_model_proto()
     ):
-        raise InputError(f"{args.assistant}: its vocabulary is not the target's, whose tokens it should draft")
-    return setup, choose_sentences(args, tokens, target, args.sentences or SENTENCES[kind])
+        raise InputError(f"{arguments.assistant}: its vocabulary is not the target's, whose tokens it should draft")
+    return setup, choose_sentences(arguments, tokens, target, arguments.sentences or SENTENCES[kind])
 
 
-def find_target(args: argparse.Namespace) -> Path | None:
+def find_target(arguments: Arguments) -> Path | None:
     """The folder of the T5, ours if none is named; None where there is none."""
-    from edit_gec.corrector import DEFAULT_TARGET, find_model
-
-    if args.target:
-        return find_model(args.target)
+    if arguments.target:
+        return find_model(arguments.target)
     try:
         return find_model(DEFAULT_TARGET)
-    except InputError:
-        so = "T5s write what EdiT5 makes of it" if args.size == "base" else "what needs a T5 is left out"
-        correct.say(f"no {DEFAULT_TARGET} here and no --target: {so}")
+    except ModelError:
+        so = "T5s write what EdiT5 makes of it" if arguments.size == "base" else "what needs a T5 is left out"
+        say(f"no {DEFAULT_TARGET} here and no --target: {so}")
         return None
 
 
-def choose_sentences(args: argparse.Namespace, tokens: Tokens, target: Path | None, count: int) -> list[str]:
+def choose_sentences(arguments: Arguments, tokens: Tokens, target: Path | None, count: int) -> list[str]:
     """Sentences that every model reads at once, spread over lengths. Raises InputError when there are none."""
     from edit_gec.performance import sentences
     from edit_gec.speculative.target import trained_length
 
     longest = min(LONGEST, trained_length(target)) if target else LONGEST
-    found = sentences.read_sentences(args.file) if args.file else sentences.OWN
+    found = sentences.read_sentences(arguments.file) if arguments.file else sentences.OWN
     pieces = {sentence: len(tokens.ids(sentence)) for sentence in found}
     short = [sentence for sentence in found if 0 < pieces[sentence] <= longest]
     if not short:
-        raise InputError(f"{args.file}: no sentence of 1 to {longest} pieces")
+        raise InputError(f"{arguments.file}: no sentence of 1 to {longest} pieces")
     return sentences.spread_lengths(short, count, pieces.__getitem__)
 
 
-def heading(args: argparse.Namespace, kind: str, sentences: list[str]) -> dict[str, Any]:
+def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, Any]:
     """What stands at the top of every result."""
     from edit_gec.performance import machine
     from edit_gec.performance.sentences import digest
@@ -239,22 +282,22 @@ def heading(args: argparse.Namespace, kind: str, sentences: list[str]) -> dict[s
         "kind": kind,
         "date": time.strftime("%Y-%m-%d"),
         "command": shlex.join(words),
-        "machine": machine.describe(args.device),
-        "size": args.size,
-        "device": args.device,
-        "dtype": args.dtype,
-        "threads": args.threads or os.cpu_count() or 1,
-        "repeats": args.repeats,
+        "machine": machine.describe(arguments.device),
+        "size": arguments.size,
+        "device": arguments.device,
+        "dtype": arguments.dtype,
+        "threads": arguments.threads or os.cpu_count() or 1,
+        "repeats": arguments.repeats,
         "text": digest(sentences),
         "sentences": len(sentences),
     }
 
 
-def write(args: argparse.Namespace, result: dict[str, Any], name: str) -> Path:
+def write(arguments: Arguments, result: dict[str, Any], name: str) -> Path:
     """Write the result; returns where."""
     from edit_gec.performance.results import write_result
 
-    path = Path(args.out) / str(result["machine"]["name"]) / f"{args.name or name}.json"
+    path = Path(arguments.out) / str(result["machine"]["name"]) / f"{arguments.name or name}.json"
     write_result(path, result)
     return path
 
@@ -262,4 +305,4 @@ def write(args: argparse.Namespace, result: dict[str, Any], name: str) -> Path:
 def say_written(*paths: Path) -> None:
     """Name the files on standard error."""
     for path in paths:
-        correct.say(f"wrote {path}")
+        say(f"wrote {path}")

@@ -1,12 +1,13 @@
 r"""The command line: edit-gec correct | score | train | bench | serve ...
 
-    $ echo 'She go to school.' | edit-gec correct --inline
-    She [-go-]{+goes+} to school.
+    $ echo 'They was late.' | edit-gec correct --inline
+    They [-was-]{+were+} late.
     $ edit-gec correct --write docs/ README.md
     2 files changed, 9 edits
 
-Standard output carries data only, talk goes to standard error. Only light modules are imported here, because `--help`
-must answer at once; correct.py imports the model when there is a text to correct.
+Standard output carries data only, talk goes to standard error. A command is a module with a dataclass `Arguments`, and
+the functions `add_arguments(parser)` and `run(arguments)`; only the module of the command that is asked for is
+imported. Models are imported when there is work for them, because `--help` must answer at once.
 """
 
 from __future__ import annotations
@@ -14,54 +15,55 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import re
 import sys
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from edit_gec.cli import correct
-from edit_gec.errors import InputError
-from edit_gec.text import formats
+from edit_gec.cli.arguments import STATUSES, UsageError, set_verify_mode
+from edit_gec.cli.console import out, say
+from edit_gec.cli.extras import needing
+from edit_gec.errors import EditGecError
+from edit_gec.version import version
 
-STATUSES = """exit status:
-  0    done; with --check, nothing to change
-  1    something could not be read, written or loaded; all else was still done
-  2    wrong usage, also a file of a format that is not understood; with --check, something would change
-  130  interrupted by Ctrl-C; every file is whole, corrected or as it was
-  141  nobody reads standard output any more"""
-MODULES = {
-    "train": "edit_gec.training.run",
-    "corrupt": "edit_gec.training.synthetic.corruptor",
-    "distil": "edit_gec.training.distillation",
-}
-OTHER_COMMANDS = {
-    "score": "measure corrections: ERRANT precision, recall and F0.5",
-    "train": "train a model from a recipe",
-    "corrupt": "write errors into clean text, or compare them with learners' errors",
-    "distil": "write what a model makes of erroneous sentences, for another to learn from",
-    "profile": "show where the time goes, stage by stage",
-    "bench": "measure speed side by side with other tools, and drafts against theory",
-    "serve": "answer LanguageTool's clients and serve a page to write on",
-    "lsp": "serve an editor that speaks the language server protocol",
-    "corpus": "correct a table, a folder of files or a data set of any size",
+
+class Command(NamedTuple):
+    """Where a command is, what it does, and the extra of our package that it needs, if any."""
+
+    module: str
+    summary: str
+    extra: str | None
+
+
+COMMANDS = {
+    "correct": Command("edit_gec.cli.correct", "correct text files, folders or standard input", None),
+    "score": Command("edit_gec.cli.score", "measure corrections: ERRANT precision, recall and F0.5", "score"),
+    "train": Command("edit_gec.cli.train", "train a model from a recipe", "train"),
+    "corrupt": Command(
+        "edit_gec.cli.corrupt", "write errors into clean text, or compare them with learners' errors", "train"
+    ),
+    "distil": Command(
+        "edit_gec.cli.distil", "write what a model makes of erroneous sentences, for another to learn from", "train"
+    ),
+    "profile": Command("edit_gec.cli.profile", "show where the time goes, stage by stage", "profile"),
+    "bench": Command(
+        "edit_gec.cli.bench", "measure speed side by side with other tools, and drafts against theory", "bench"
+    ),
+    "serve": Command("edit_gec.cli.serve", "answer LanguageTool's clients and serve a page to write on", "serve"),
+    "lsp": Command("edit_gec.cli.lsp", "serve an editor that speaks the language server protocol", "lsp"),
+    "corpus": Command("edit_gec.cli.corpus", "correct a table, a folder of files or a data set of any size", "corpus"),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the return value is the exit status. Wrong usage and --help leave by SystemExit."""
-    argv = sys.argv[1:] if argv is None else argv
-    # OpenMP's threads would spin while they wait for each other, and starve on a machine that does other work as well.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    os.environ.setdefault("KMP_BLOCKTIME", "0")
     try:
-        args = _parser(argv).parse_args(_explicit(argv))
-        return int(args.run(args))
-    except InputError as error:
-        correct.say(f"edit-gec: {error}")
+        name, words = split_command(sys.argv[1:] if argv is None else argv)
+        return run_command(name, words)
+    except EditGecError as error:
+        say(f"edit-gec: {error}")
         return 1
     except KeyboardInterrupt:
-        correct.say("edit-gec: interrupted")
+        say("edit-gec: interrupted")
         return 130
     except BrokenPipeError:
         # What other commands printed and is still buffered would fail once more, loudly, when Python leaves.
@@ -70,7 +72,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> NoReturn:
-    """`main` as a process. After `correct` it leaves at once: torch's farewell takes as long as a hundred sentences."""
+    """`main` as a process of its own: the entry point of `edit-gec` and of `python -m edit_gec`.
+
+    After `correct` the process ends without Python's clean-up, in which torch takes as long as for a hundred sentences.
+    Nothing is lost: files are written and closed by then, and both streams are flushed here.
+    """
+    # OpenMP's threads would spin while they wait for each other, and starve on a machine that does other work as well.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("KMP_BLOCKTIME", "0")
     status = main()
     if sys.argv[1:2] == ["correct"]:
         try:
@@ -82,18 +91,26 @@ def command() -> NoReturn:
     sys.exit(status)
 
 
-def _explicit(argv: Sequence[str]) -> list[str]:
-    """`--verify FILE` without a mode: a FILE is never taken for one.
-
-    >>> _explicit(["correct", "--verify", "a.txt"]), _explicit(["correct", "--verify", "auto"])
-    (['correct', '--verify=always', 'a.txt'], ['correct', '--verify', 'auto'])
-    """
-    following = [*argv[1:], ""][: len(argv)]
-    bare = [word == "--verify" and after not in ("always", "auto") for word, after in zip(argv, following, strict=True)]
-    return ["--verify=always" if alone else word for word, alone in zip(argv, bare, strict=True)]
+def split_command(argv: Sequence[str]) -> tuple[str, list[str]]:
+    """The name of the command, and its own arguments. Leaves by SystemExit for --help, --version and wrong usage."""
+    end = next((place + 1 for place, word in enumerate(argv) if not word.startswith("-")), len(argv))
+    return main_parser().parse_args(argv[:end]).command, list(argv[end:])
 
 
-def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+def run_command(name: str, words: Sequence[str]) -> int:
+    """Run a command with its arguments; the exit status. Raises InputError."""
+    with needing(name, COMMANDS[name].extra):
+        module = importlib.import_module(COMMANDS[name].module)
+        parser = command_parser(name)
+        arguments = module.Arguments(**vars(parser.parse_args(set_verify_mode(words))))
+        try:
+            return int(module.run(arguments))
+        except UsageError as error:
+            parser.error(str(error))
+
+
+def main_parser() -> argparse.ArgumentParser:
+    """The parser of what comes before a command's own arguments."""
     parser = argparse.ArgumentParser(
         prog="edit-gec",
         description="Correct the grammar of text: exact about what it changes, on this machine, offline.",
@@ -101,129 +118,25 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and leave")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_correct(commands)
-    chosen = next((word for word in argv if not word.startswith("-")), None)
-    for name, summary in OTHER_COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        if name == chosen:
-            _with_extra(name, "add_arguments", command)
-            command.set_defaults(run=partial(_with_extra, name, "run"))
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    for name, (_, summary, _) in COMMANDS.items():
+        commands.add_parser(name, help=summary, add_help=False)
+    return parser
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of a command's arguments. Raises ModuleNotFoundError where the command's module needs another."""
+    summary = COMMANDS[name].summary
+    parser = argparse.ArgumentParser(
+        prog=f"edit-gec {name}",
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    importlib.import_module(COMMANDS[name].module).add_arguments(parser)
     return parser
 
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        correct.out(f"edit-gec {correct.version()}\n")
+        out(f"edit-gec {version()}\n")
         parser.exit()
-
-
-def _with_extra(name: str, function: str, argument: Any) -> Any:
-    """Call edit_gec.NAME.FUNCTION(argument). Raises InputError that names the extra when a module is missing."""
-    try:
-        return getattr(importlib.import_module(MODULES.get(name, f"edit_gec.cli.{name}")), function)(argument)
-    except ModuleNotFoundError as error:
-        raise InputError(f"{name} needs {error.name}; install it: pip install 'edit-gec[{name}]'") from None
-
-
-def _add_correct(commands: Any) -> None:
-    command = commands.add_parser(
-        "correct",
-        help="correct text files, folders or standard input",
-        description="Correct FILEs and print the corrected text. Markdown, HTML and plain text are understood.\n"
-        f"In folders, README and files with these suffixes are corrected: {' '.join(formats.suffixes())}",
-        epilog="[tool.edit-gec] in the nearest pyproject.toml sets dictionary, min-confidence, exclude, model.\n\n"
-        + STATUSES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = command.add_argument
-    add("files", nargs="*", metavar="FILE", help="file or folder; - or none is standard input")
-    add("--lines", action="store_true", help="take each line as a text of its own")
-    add(
-        "--read-as", choices=formats.UNDERSTOOD, metavar="FORMAT",
-        help="the format of the named files, whatever their names say: markdown, html or text",
-    )  # fmt: skip
-    add(
-        "--force-exclude", action="store_true",
-        help="skip named files that a folder would not give: excluded in pyproject.toml, or of a format not understood",
-    )  # fmt: skip
-    add("--check", action="store_true", help="exit with 2 when something would change; print no text")
-    output = command.add_mutually_exclusive_group()
-    for flags, summary in (
-        (("-w", "--write"), "correct the files in place, atomically"),
-        (("--diff",), "print a unified diff"),
-        (("--inline",), "print the text with each edit shown in its place"),
-    ):
-        output.add_argument(*flags, action="store_const", dest="output", const=flags[-1][2:], help=summary)
-    printed = ("text", "json", "jsonl", "sarif", "github")
-    output.add_argument(
-        "--format", choices=printed, dest="output", default="text", help="what to print (default: text)"
-    )
-    add("--explain", action="store_true", help="name and explain each edit (needs edit-gec[score])")
-    add("--min-confidence", type=_confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
-    add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one on each line")
-    add("--model", metavar="NAME|PATH", help="model to correct with (default: edit5-mini)")
-    add(
-        "--verify", choices=("always", "auto"), nargs="?", const="always",
-        help="let a T5 verify every sentence: its own corrections, made faster; auto, which is lossy, leaves out those "
-        "that the model neither edits nor doubts",
-    )  # fmt: skip
-    add("--target", metavar="NAME|PATH", help="the T5 that verifies, a Hugging Face folder (default: t5-mini)")
-    add("--target-prefix", metavar="TEXT", help='what the T5 wants before each sentence, "grammar: " for instance')
-    add(
-        "--lenience", type=_share, default=1.0, metavar="L",
-        help="lossy verification: let words pass that have this share of the probability of the T5's own (default: 1)",
-    )  # fmt: skip
-    add("--stats", action="store_true", help="say on standard error what verification did, as one line of JSON")
-    add("--device", type=_device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    add(
-        "--dtype", choices=("float32", "bfloat16", "float16"), default="float32",
-        help="bfloat16 is faster where the processor has it; verification is exact in float32 only (default: float32)",
-    )  # fmt: skip
-    add("--threads", type=_positive, metavar="N", help="CPU threads (default: all cores)")
-    add("--batch-size", type=_positive, default=32, metavar="N", help="sentences at a time (default: 32)")
-    talk = command.add_mutually_exclusive_group()
-    talk.add_argument("-v", "--verbose", action="store_true", help="say on standard error what is done")
-    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
-
-    def run(args: argparse.Namespace) -> int:
-        if args.output == "write" and args.check:
-            command.error("--check changes nothing: leave out --write")
-        if args.output == "write" and (not args.files or "-" in args.files):
-            command.error("--write needs files: standard input cannot be written back")
-        needing = args.stats or args.target_prefix is not None or args.lenience < 1
-        if needing and not (args.verify or args.target):
-            command.error("--stats, --target-prefix and --lenience need --verify or --target")
-        return correct.Run(args).run()
-
-    command.set_defaults(run=run)
-
-
-def _confidence(value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {value!r}")
-    return number
-
-
-def _share(value: str) -> float:
-    number = _confidence(value)
-    if not number:
-        raise argparse.ArgumentTypeError("must be above 0 and up to 1, not 0")
-    return number
-
-
-def _device(value: str) -> str:
-    if not re.fullmatch(r"cpu|cuda(:\d+)?", value):
-        raise argparse.ArgumentTypeError(f"must be cpu, cuda or cuda:N, not {value!r}")
-    return value
-
-
-def _positive(value: str) -> int:
-    number = int(value) if value.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {value!r}")
-    return number

@@ -11,15 +11,40 @@ the table. The work is done in `edit_gec.performance`.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec.errors import InputError
+from edit_gec.cli.arguments import UsageError, device, positive
+from edit_gec.cli.console import out, say
+from edit_gec.speculative.loading import DTYPES
 
 if TYPE_CHECKING:
     from edit_gec.performance.sentences import Text
 
 PRESETS = ("edit5-base", "t5-base")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What `edit-gec profile` was asked."""
+
+    system: Sequence[str]
+    preset: str | None
+    model: Sequence[str]
+    text: str | None
+    file: str | None
+    corrected: str | None
+    device: str
+    dtype: str
+    mode: str
+    threads: int | None
+    warm_up: int
+    repeats: int
+    traced: int
+    out: str
+    name: str | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,53 +59,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     texts.add_argument("--text", help="the sentence (default: the case study's)")
     texts.add_argument("--file", help="one sentence on each line; behind a tab what random weights shall make of it")
     add("--corrected", metavar="TEXT", help="what random weights shall make of --text")
-    add("--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    add("--dtype", default="float32", choices=("float32", "bfloat16", "float16"))
+    add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
+    add("--dtype", default=DTYPES[0], choices=DTYPES)
     add("--mode", default="eager", choices=("eager", "compiled", "graph"), help="graph: CUDA graphs (default: eager)")
-    add("--threads", type=int, metavar="N", help="CPU threads (default: all cores)")
-    add("--warm-up", type=int, default=2, metavar="N", help="rounds that do not count (default: 2)")
-    add("--repeats", type=int, default=20, metavar="N", help="rounds that do (default: 20)")
-    add("--traced", type=int, default=2, metavar="N", help="runs under torch.profiler (default: 2)")
+    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+    add("--warm-up", type=positive, default=2, metavar="N", help="rounds that do not count (default: 2)")
+    add("--repeats", type=positive, default=20, metavar="N", help="rounds that do (default: 20)")
+    add("--traced", type=positive, default=2, metavar="N", help="runs under torch.profiler (default: 2)")
     add("--out", default="profiles", metavar="DIR", help="where results go (default: profiles)")
     add("--name", help="name of the result files (default: from models, dtype and mode)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Measure, write the files, print the table."""
-    for name in ("warm_up", "repeats", "traced", "threads"):
-        if getattr(args, name) is not None and getattr(args, name) < 1:
-            raise InputError(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 1 or more")
-    texts = read_texts(args)
+    texts = read_texts(arguments)
     import torch
 
-    from edit_gec.cli import correct
     from edit_gec.performance.setup import Setup
     from edit_gec.performance.stage_profile import Profiling
     from edit_gec.performance.stage_table import format_profile
 
-    if args.threads:
-        torch.set_num_threads(args.threads)
-    names = tuple(args.model) or (tuple(args.preset.split(",")) if args.preset else PRESETS)
-    how = {"device": args.device, "dtype": args.dtype, "mode": args.mode, "threads": torch.get_num_threads()}
-    setup = Setup.of_models(names, **how) if args.model else Setup.of_presets(names, **how)
-    counts = {"warm_up": args.warm_up, "repeats": args.repeats, "traced": args.traced}
-    profile, written = Profiling(setup, texts, tuple(args.system), names, **counts).write(Path(args.out), args.name)
-    correct.out(format_profile(profile))
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    names = tuple(arguments.model) or (tuple(arguments.preset.split(",")) if arguments.preset else PRESETS)
+    make_setup = Setup.of_models if arguments.model else Setup.of_presets
+    setup = make_setup(
+        names, device=arguments.device, dtype=arguments.dtype, mode=arguments.mode, threads=torch.get_num_threads()
+    )
+    counts = {"warm_up": arguments.warm_up, "repeats": arguments.repeats, "traced": arguments.traced}
+    profiling = Profiling(setup, texts, tuple(arguments.system), names, **counts)
+    profile, written = profiling.write(Path(arguments.out), arguments.name)
+    out(format_profile(profile))
     for path in written:
-        correct.say(f"wrote {path}")
+        say(f"wrote {path}")
     return 0
 
 
-def read_texts(args: argparse.Namespace) -> list[Text]:
+def read_texts(arguments: Arguments) -> list[Text]:
     """The sentences that were asked for. Raises InputError when there are none."""
     from edit_gec.performance import sentences
 
-    if args.file is not None:
-        return sentences.read_texts(args.file)
-    if args.text is not None:
-        if not args.text.strip():
-            raise InputError("--text: no sentence to profile")
-        return [sentences.parse_text(args.text if args.corrected is None else f"{args.text}\t{args.corrected}")]
-    if args.corrected is not None:
-        raise InputError("--corrected is what --text becomes: give --text too")
+    if arguments.file is not None:
+        return sentences.read_texts(arguments.file)
+    if arguments.text is not None:
+        if not arguments.text.strip():
+            raise UsageError("--text: no sentence to profile")
+        return [
+            sentences.parse_text(
+                arguments.text if arguments.corrected is None else f"{arguments.text}\t{arguments.corrected}"
+            )
+        ]
+    if arguments.corrected is not None:
+        raise UsageError("--corrected is what --text becomes: give --text too")
     return [sentences.CASE_STUDY]

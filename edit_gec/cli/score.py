@@ -4,11 +4,12 @@
     edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'my-tool {in} > {out}'
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
-    python -m edit_gec.cli.score ...                                   the same, without the rest of edit-gec
+    edit-gec score --documents docs/ --system edit-gec             whole files: false alarms by kind, damaged markup
+    edit-gec score --stability dev.m2 --system edit-gec            suggestions that vanish when another is accepted
 
 The work is done in `edit_gec.evaluation`. From Python:
 
-    judge.judge(benchmarks.from_m2("dev.m2"), judge.Hypothesis("mine", lines), judge.Options()).scores
+    score_hypothesis(read_m2_set("dev.m2"), Hypothesis("mine", lines), ScoreOptions()).scores
 """
 
 from __future__ import annotations
@@ -18,18 +19,66 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec.errors import InputError
+from edit_gec.cli.arguments import UsageError, confidence, positive
 
 if TYPE_CHECKING:
     from edit_gec.evaluation.datasets import TestSet
-    from edit_gec.evaluation.evaluate import Options, Result
+    from edit_gec.evaluation.evaluate import Result
+    from edit_gec.evaluation.options import ScoreOptions
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What `edit-gec score` was asked."""
+
+    m2: str | None
+    source: str | None
+    clean: str | None
+    benchmark: Sequence[str] | None
+    cases: Sequence[str] | None
+    again: str | None
+    documents: str | None
+    stability: str | None
+    ref: Sequence[str]
+    data: str | None
+    hyp: Sequence[str]
+    system: Sequence[str]
+    model: str | None
+    min_confidence: float | None
+    tokens: bool
+    metric: str | None
+    mode: str
+    beta: float
+    reference: str
+    types: int | None
+    spacy_model: str | None
+    curve: bool
+    resamples: int
+    seed: int
+    format: str
+    plot: str | None
+    write_hyp: str | None
+
+
+SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents", "stability")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `edit-gec score`."""
+    _add_sets(parser)
+    _add_systems(parser)
+    _add_metric(parser)
+    out = parser.add_argument_group("output")
+    out.add_argument("--format", choices=["table", "json"], default="table")
+    out.add_argument("--plot", metavar="FILE", help="precision-recall plot, .png or .svg")
+    out.add_argument("--write-hyp", metavar="DIR", help="keep each system's output, in the tokens of the set")
+
+
+def _add_sets(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("test set, one of")
     what.add_argument("--m2", metavar="FILE", help="gold edits in M2 format")
     what.add_argument("--source", metavar="FILE", help="tokenised sentences, with --ref")
@@ -39,16 +88,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--cases", nargs="+", metavar="FILE", help="texts with what is right for each, as JSON lines")
     what.add_argument("--again", metavar="FILE", help="any text: how many lines change when corrected once and twice")
+    what.add_argument("--documents", metavar="DIR", help="well-edited files: false alarms by kind, damaged markup")
+    what.add_argument("--stability", metavar="FILE", help="text or M2: what is left when the first edit is accepted")
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
+
+
+def _add_systems(parser: argparse.ArgumentParser) -> None:
     who = parser.add_argument_group("systems, one or more")
-    who.add_argument("--hyp", nargs="+", metavar="FILE", default=[], help="outputs: tokenised lines, or M2")
+    who.add_argument(
+        "--hyp",
+        nargs="+",
+        metavar="FILE",
+        default=[],
+        help="outputs: tokenised lines, or M2; of --documents, a folder of corrected copies",
+    )
     who.add_argument(
         "--system", action="append", metavar="S", default=[], help="edit-gec, none, or a command with {in} and {out}"
     )
     who.add_argument("--model", metavar="DIR", help="model folder for --system edit-gec (default: the shipped one)")
-    who.add_argument("--min-confidence", type=float, metavar="P", help="threshold of edit-gec (default: the model's)")
+    who.add_argument("--min-confidence", type=confidence, metavar="P", help="threshold (default: the model's own)")
     who.add_argument("--tokens", action="store_true", help="give systems the tokens as they are, not raw text")
+
+
+def _add_metric(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("metric")
     how.add_argument("--metric", choices=["errant", "gleu"], help="default: the one the set is published with")
     how.add_argument(
@@ -70,108 +133,127 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--spacy-model", metavar="NAME", help="pipeline for ERRANT, e.g. en_core_web_sm (default: ours)")
     how.add_argument("--curve", action="store_true", help="P, R, F at confidence thresholds (edit-gec only)")
-    how.add_argument("--resamples", type=int, default=1000, help="bootstrap samples (default 1000)")
+    how.add_argument("--resamples", type=positive, default=1000, help="bootstrap samples (default 1000)")
     how.add_argument("--seed", type=int, default=12345, help=argparse.SUPPRESS)
-    out = parser.add_argument_group("output")
-    out.add_argument("--format", choices=["table", "json"], default="table")
-    out.add_argument("--plot", metavar="FILE", help="precision-recall plot, .png or .svg")
-    out.add_argument("--write-hyp", metavar="DIR", help="keep each system's output, in the tokens of the set")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Score and print; 0. Raises InputError where an input does not fit."""
+def run(arguments: Arguments) -> int:
+    """Score and print; 0. Raises UsageError, and InputError where an input does not fit."""
+    check_arguments(arguments)
     from edit_gec.evaluation import report
 
-    _check(args)
-    if args.cases or args.again:
-        return _cases(args)
-    options = _options(args)
-    results = [result for test in _tests(args) for result in _judge(test, args, options)]
-    if args.plot:
-        report.plot(results, Path(args.plot))
-    if args.format == "json":
-        sys.stdout.write(json.dumps(report.as_data(results, options), indent=1) + "\n")
-    else:
-        sys.stdout.write(report.table(results, options, args.types))
+    if arguments.cases or arguments.again:
+        return judge_cases(arguments)
+    if arguments.documents:
+        return judge_documents(arguments, arguments.documents)
+    if arguments.stability:
+        return judge_stability(arguments, arguments.stability)
+    options = evaluation_options(arguments)
+    results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
+    if arguments.plot:
+        report.plot_precision_recall(results, Path(arguments.plot))
+    write_report(arguments, report.to_data(results, options), report.format_table(results, options, arguments.types))
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Raises InputError unless there is one test set and at least one system."""
-    given = [name for name in ("m2", "source", "clean", "benchmark", "cases", "again") if getattr(args, name)]
-    if len(given) != 1:
-        raise InputError("give one test set: --m2, --source with --ref, --clean, --benchmark, --cases or --again")
-    if not args.hyp and not args.system:
-        raise InputError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
+def write_report(arguments: Arguments, data: object, table: str) -> None:
+    """Write one of the two forms of a report to standard output, by --format."""
+    text = json.dumps(data, indent=1, ensure_ascii=False) + "\n" if arguments.format == "json" else table
+    sys.stdout.write(text)
 
 
-def _cases(args: argparse.Namespace) -> int:
+def check_arguments(arguments: Arguments) -> None:
+    """Raises UsageError unless there is one test set and at least one system."""
+    if sum(bool(getattr(arguments, name)) for name in SETS) != 1:
+        raise UsageError(f"give one test set: {', '.join(f'--{name}' for name in SETS)}; --source needs --ref")
+    if not arguments.hyp and not arguments.system:
+        raise UsageError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
+
+
+def judge_cases(arguments: Arguments) -> int:
+    """Give the texts of --cases or --again to each system, and print what became of them."""
     from edit_gec.evaluation import checklist
 
-    if args.hyp:
-        raise InputError("--cases and --again need a system that runs here: --system, not --hyp")
+    if arguments.hyp:
+        raise UsageError("--cases and --again need a system that runs here: --system, not --hyp")
     judged = [
-        checklist.judge(path, system, args.model, args.min_confidence, plain=bool(args.again))
-        for path in args.cases or [args.again]
-        for system in args.system
+        checklist.run_checklist(path, system, arguments.model, arguments.min_confidence, plain=bool(arguments.again))
+        for path in arguments.cases or [str(arguments.again)]
+        for system in arguments.system
     ]
-    data = json.dumps(checklist.as_data(judged), indent=1, ensure_ascii=False) + "\n"
-    sys.stdout.write(data if args.format == "json" else checklist.table(judged))
+    write_report(arguments, checklist.to_data(judged), checklist.format_table(judged))
     return 0
 
 
-def _options(args: argparse.Namespace) -> Options:
-    from edit_gec.evaluation.evaluate import Options
+def judge_documents(arguments: Arguments, folder: str) -> int:
+    """Count what each system changes in the documents of a folder."""
+    from edit_gec.evaluation import documents
 
-    if args.beta <= 0 or args.resamples < 1:
-        raise InputError("--beta and --resamples must be above zero")
+    scores = [documents.compare_folders(folder, corrected) for corrected in arguments.hyp]
+    for system in arguments.system:
+        scores.append(documents.score_documents(folder, system, arguments.model, arguments.min_confidence))
+    write_report(arguments, documents.to_data(scores), documents.format_table(scores))
+    return 0
+
+
+def judge_stability(arguments: Arguments, path: str) -> int:
+    """Accept the first suggestion of each sentence, and count what becomes of the others."""
+    from edit_gec.evaluation import stability
+
+    if arguments.hyp:
+        raise UsageError("--stability needs a system that runs here: --system, not --hyp")
+    scores = [
+        stability.score_stability(path, system, arguments.model, arguments.min_confidence)
+        for system in arguments.system
+    ]
+    write_report(arguments, stability.to_data(scores), stability.format_table(scores))
+    return 0
+
+
+def evaluation_options(arguments: Arguments) -> ScoreOptions:
+    """How to measure. Raises UsageError."""
+    from edit_gec.evaluation.options import ScoreOptions
+
+    if not arguments.beta > 0:
+        raise UsageError(f"--beta {arguments.beta}: expected a number above 0")
     names = ("mode", "beta", "reference", "spacy_model", "resamples", "seed", "tokens", "model", "min_confidence")
-    return Options(**{name: getattr(args, name) for name in names}, curve=args.curve or bool(args.plot))
+    return ScoreOptions(
+        **{name: getattr(arguments, name) for name in names}, curve=arguments.curve or bool(arguments.plot)
+    )
 
 
-def _tests(args: argparse.Namespace) -> list[TestSet]:
-    from dataclasses import replace
-
+def find_test_sets(arguments: Arguments) -> list[TestSet]:
+    """The sets that are asked for. Raises UsageError, and InputError for files that are not there."""
     from edit_gec.evaluation import datasets
 
-    if args.m2:
-        tests = [datasets.from_m2(args.m2)]
-    elif args.clean:
-        tests = [datasets.clean(args.clean)]
-    elif args.source:
-        if not args.ref:
-            raise InputError("--source needs --ref, one file per annotator (or --clean for error-free text)")
-        tests = [datasets.from_lines(args.source, args.ref, "errant")]
+    if arguments.m2:
+        tests = [datasets.read_m2_set(arguments.m2)]
+    elif arguments.clean:
+        tests = [datasets.read_clean_set(arguments.clean)]
+    elif arguments.source:
+        if not arguments.ref:
+            raise UsageError("--source needs --ref, one file per annotator (or --clean for error-free text)")
+        tests = [datasets.read_parallel_set(arguments.source, arguments.ref, "errant")]
     else:
-        folder = args.data or os.environ.get("EDIT_GEC_DATA")
-        tests = [t for name in args.benchmark for t in datasets.find(name, Path(folder) if folder else None)]
-    return [replace(t, metric=args.metric) if args.metric and not t.raw else t for t in tests]
+        folder = arguments.data or os.environ.get("EDIT_GEC_DATA")
+        tests = [
+            t
+            for name in arguments.benchmark or []
+            for t in datasets.find_test_sets(name, Path(folder) if folder else None)
+        ]
+    return [replace(t, metric=arguments.metric) if arguments.metric and not t.raw else t for t in tests]
 
 
-def _judge(test: TestSet, args: argparse.Namespace, options: Options) -> list[Result]:
-    from edit_gec.evaluation import evaluate
+def judge_systems(test: TestSet, arguments: Arguments, options: ScoreOptions) -> list[Result]:
+    """A result for each system on one set; their outputs are kept where that is asked for."""
+    from edit_gec.evaluation import evaluate, hypotheses
 
-    hypotheses = [evaluate.from_file(test, path) for path in args.hyp]
-    hypotheses += [evaluate.from_system(test, system, options) for system in args.system]
-    if args.write_hyp:
-        folder = Path(args.write_hyp)
+    given = [hypotheses.read_hypothesis(test, path) for path in arguments.hyp]
+    given += [hypotheses.make_hypothesis(test, system, options) for system in arguments.system]
+    if arguments.write_hyp:
+        folder = Path(arguments.write_hyp)
         folder.mkdir(parents=True, exist_ok=True)
-        for i, hypothesis in enumerate(hypotheses):
+        for i, hypothesis in enumerate(given):
             text = "".join(line + "\n" for line in hypothesis.lines)
             (folder / f"{test.name}.{i}.txt").write_text(text, encoding="utf-8", newline="\n")
-    return [evaluate.judge(test, hypothesis, options) for hypothesis in hypotheses]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """`python -m edit_gec.cli.score`: one line on standard error and status 1 where an input does not fit."""
-    parser = argparse.ArgumentParser(prog="python -m edit_gec.cli.score", description="Measure corrections.")
-    add_arguments(parser)
-    try:
-        return run(parser.parse_args(argv))
-    except InputError as error:
-        sys.stderr.write(f"edit-gec: {error}\n")
-        return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return [evaluate.score_hypothesis(test, hypothesis, options) for hypothesis in given]

@@ -2,214 +2,232 @@
 
     load    rows -> chunks -> sentences          CPU
     infer   distinct sentences -> changes        the model
-    save    changes -> edits, types -> part      CPU; the part is renamed to its name when it is whole
+    save    changes -> edits, types -> part      CPU; the part gets its name when it is complete
 
-A row that one of the stages fails on is set aside with the reason; a stage that fails on all rows is a fault of ours or
-of the machine, and stops the job.
+A row that a stage fails on is set aside with the reason. A stage that fails on every row of a chunk points to a fault
+of the program or of the machine, and stops the job.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from edit_gec.corpus import lines, tables
-from edit_gec.corpus.records import Bad, BrokenError, Chunk, Columns, Unit
-from edit_gec.errors import InputError
+from edit_gec.corpus.edit_column import edit_to_dict
+from edit_gec.corpus.records import BadRow, BrokenFileError, Chunk, Columns, Unit, UnitResult
+from edit_gec.errors import EditGecError, WriteError
+from edit_gec.runtime.dedup import REMEMBERED
+from edit_gec.text.files import atomic_file
 
 if TYPE_CHECKING:
-    from edit_gec.corrector import Correction, Found, Window
-    from edit_gec.runtime.dedup import Once
+    from edit_gec.runtime.dedup import DeduplicatingCorrector
+    from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
+    from edit_gec.text.correction import Correction
     from edit_gec.text.edits import Edit
 
 A = TypeVar("A")
 B = TypeVar("B")
-PARTIAL = ".partial"
-JOB = "__job__"  # a folder that readers of data sets leave out
-TABLES = ("parquet", "saved", "hub")
-Watch = Callable[[Chunk], Iterable[Chunk]]
+JOB_FOLDER = "__job__"  # readers of data sets leave out a folder with underscores
+Splitter = Callable[[Chunk], Iterable[Chunk]]
 
 
-class WriteError(InputError):
-    """The output cannot be written; what is there is whole."""
+@dataclass(frozen=True)
+class Events:
+    """What a runner calls while it works, in the process of the driver."""
+
+    on_result: Callable[[UnitResult], None]  # a unit is done
+    on_rows: Callable[[int], None]  # so many more rows are corrected
+    on_message: Callable[[str], None]  # a line for people
 
 
 @dataclass
-class Work:
-    """A chunk on its way: the windows of each text, then what changes in them."""
+class ChunkWork:
+    """A chunk on its way through the stages: the windows of each text, then what changes in them."""
 
     chunk: Chunk
-    windows: list[list[Window]]
-    found: list[list[Found]] = field(default_factory=list)
-    broken: str | None = None  # why nothing follows, though the unit has more
+    windows: list[list[ModelWindow]]
+    changes: list[list[SentenceChanges]] = field(default_factory=list)
+    broken: str | None = None  # why the unit ends here, though it has more rows
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is done to every unit. `folder` is the output."""
+    """What is done to every unit.
+
+    `folder` is the output. `options` are the arguments of Corrector.load. `remember` is the number of sentences whose
+    changes a worker keeps. `names_types` adds the ERRANT type of each edit.
+    """
 
     folder: str
     columns: Columns
-    types: bool
+    options: dict[str, Any]
+    remember: int = REMEMBERED
+    names_types: bool = True
+
+    def load_corrector(self) -> DeduplicatingCorrector:
+        """The corrector of a worker. Raises ModelError for a model that cannot be loaded."""
+        from edit_gec.corrector import Corrector
+        from edit_gec.runtime.dedup import DeduplicatingCorrector
+
+        return DeduplicatingCorrector(Corrector.load(**self.options), self.remember)
 
     def warm_up(self) -> None:
-        """Load what the first chunk would wait for. Raises InputError where the types' pipeline is missing."""
-        if self.types:
+        """Load what the first chunk would wait for. Raises InputError if the pipeline for types is missing."""
+        if self.names_types:
             from edit_gec.annotation.explain import explain
             from edit_gec.text.edits import Edit
 
             explain("She go home.", [Edit(4, 6, "go", "goes", 1.0)])
 
-    def load(self, unit: Unit, once: Once, watch: Watch | None = None) -> Iterator[Work]:
-        """The unit's chunks with their sentences; where somebody watches, a row at a time."""
-        chunks = (tables.read if unit.kind in TABLES else lines.read)(unit, self.columns)
+    def load(self, unit: Unit, corrector: DeduplicatingCorrector, split: Splitter | None = None) -> Iterator[ChunkWork]:
+        """The chunks of the unit, each split further if `split` is given, with the sentences of their texts."""
+        chunks = (tables if unit.format.is_table else lines).read(unit, self.columns)
         while True:
             begun = time.perf_counter()
             try:
                 chunk = next(chunks, None)
-            except BrokenError as error:
-                yield Work(Chunk([], [], []), [], broken=str(error))
+            except BrokenFileError as error:
+                yield ChunkWork(Chunk([], [], []), [], broken=str(error))
                 return
             if chunk is None:
                 return
-            for some in [chunk] if watch is None else watch(chunk):
-                windows, reasons = _each(once.prepare, [text or "" for text in some.texts])
-                yield Work(some.without(reasons), windows, seconds=time.perf_counter() - begun)
+            for part in [chunk] if split is None else split(chunk):
+                windows, reasons = _try_each(corrector.prepare, [text or "" for text in part.texts])
+                yield ChunkWork(part.set_aside(reasons), windows, seconds=time.perf_counter() - begun)
                 begun = time.perf_counter()
 
-    def infer(self, work: Work, once: Once) -> Work:
+    def infer(self, work: ChunkWork, corrector: DeduplicatingCorrector) -> ChunkWork:
         """The same chunk with what changes in its sentences."""
         begun = time.perf_counter()
-        found, reasons = _each(once.infer, work.windows)
+        changes, reasons = _try_each(corrector.predict, work.windows)
         windows = [of_text for of_text, reason in zip(work.windows, reasons, strict=True) if reason is None]
-        spent = work.seconds + time.perf_counter() - begun
-        return Work(work.chunk.without(reasons), windows, found, work.broken, once.take_counts(), spent)
+        seconds = work.seconds + time.perf_counter() - begun
+        chunk = work.chunk.set_aside(reasons)
+        return ChunkWork(chunk, windows, changes, work.broken, corrector.take_counts(), seconds)
 
-    def save(self, unit: Unit, works: Iterable[Work], once: Once) -> dict[str, Any]:
-        """Write the part and what was set aside; the line of the journal. Raises WriteError."""
+    def save(self, unit: Unit, works: Iterable[ChunkWork], corrector: DeduplicatingCorrector) -> UnitResult:
+        """Write the part and the rows that are set aside. Raises WriteError."""
         place = os.path.join(self.folder, unit.part)
         counts: Counter[str] = Counter()
-        bad: list[Bad] = []
-        broken, seconds = None, 0.0
+        bad: list[BadRow] = []
+        broken: str | None = None
+        seconds = 0.0
         try:
-            with whole(place) as file:
-                writer = (tables.Writer if unit.kind in TABLES else lines.Writer)(file, unit, self.columns)
+            with atomic_file(place) as file:
+                writer = (tables if unit.format.is_table else lines).Writer(file, unit, self.columns)
                 for work in works:
                     begun = time.perf_counter()
-                    chunk = self._write(work, writer, once, counts)
+                    chunk = self._write(work, writer, corrector, counts)
                     bad += chunk.bad
                     broken = broken or work.broken
                     seconds += work.seconds + time.perf_counter() - begun
                 writer.close()
                 if not counts["written"]:
-                    raise _EmptyError
-            if bad:
-                self._set_aside(unit, bad)
-        except _EmptyError:
-            self._set_aside(unit, bad)
+                    raise _EmptyPartError
+        except _EmptyPartError:
+            pass
         except OSError as error:
             raise WriteError(f"{place}: cannot write: {error.strerror or error}") from None
+        if bad or not counts["written"]:
+            self._write_bad_rows(unit, bad)
         counts["rows"] += len(bad)
-        reasons = Counter(each.reason.partition(":")[0] for each in bad)
-        return {"unit": unit.number, "broken": broken, "seconds": seconds, "reasons": reasons, "counts": counts}
+        reasons = Counter(row.reason.partition(":")[0] for row in bad)
+        return {
+            "unit": unit.number,
+            "broken": broken,
+            "seconds": seconds,
+            "reasons": reasons,
+            "counts": dict(counts),
+            "workers": 1,
+        }
 
-    def _write(self, work: Work, writer: Any, once: Once, counts: Counter[str]) -> Chunk:
-        """Append a chunk's good rows to the part and count them."""
+    def _write(
+        self,
+        work: ChunkWork,
+        writer: lines.Writer | tables.Writer,
+        corrector: DeduplicatingCorrector,
+        counts: Counter[str],
+    ) -> Chunk:
+        """Append the good rows of a chunk to the part and count them; the chunk that remains."""
         texts = [text or "" for text in work.chunk.texts]
-        rows = list(zip(texts, work.windows, work.found, strict=True))
-        corrections, reasons = _each(lambda some: self._finish(once, some), rows)
-        chunk = work.chunk.without(reasons)
+        rows = list(zip(texts, work.windows, work.changes, strict=True))
+        corrections, reasons = _try_each(lambda some: self._finish(corrector, some), rows)
+        chunk = work.chunk.set_aside(reasons)
         counts.update(work.counts)
         if chunk.texts:
-            new = [
+            corrected = [
                 None if text is None else correction.corrected
                 for text, (correction, _) in zip(chunk.texts, corrections, strict=True)
             ]
-            writer.write(chunk, new, [[plain(edit) for edit in edits] for _, edits in corrections])
-        counts["rows"] += len(chunk.texts)
-        counts["written"] += len(chunk.texts)
+            writer.write(chunk, corrected, [[edit_to_dict(edit) for edit in edits] for _, edits in corrections])
         for text, (correction, edits) in zip(chunk.texts, corrections, strict=True):
-            counts["null"] += text is None
-            counts["characters"] += len(text or "")
-            counts["edited"] += bool(edits)
-            counts["edits"] += len(edits)
-            for edit in edits:
-                counts[f"type {edit.type or 'unknown'}"] += 1
-                counts[f"provenance {edit.provenance}"] += 1
-            counts["refused"] += len(correction.refused)
+            _count_row(counts, text, correction, edits)
         return chunk
 
     def _finish(
-        self, once: Once, rows: Sequence[tuple[str, list[Window], list[Found]]]
+        self, corrector: DeduplicatingCorrector, rows: Sequence[tuple[str, list[ModelWindow], list[SentenceChanges]]]
     ) -> list[tuple[Correction, Sequence[Edit]]]:
-        texts, windows, found = zip(*rows, strict=True) if rows else ((), (), ())
-        corrections = once.finish(texts, windows, found)
-        if not self.types or not any(correction.edits for correction in corrections):
+        """The correction of each row, and its edits with their types."""
+        texts, windows, changes = zip(*rows, strict=True) if rows else ((), (), ())
+        corrections = corrector.finish(texts, windows, changes)
+        if not self.names_types or not any(correction.edits for correction in corrections):
             return [(correction, correction.edits) for correction in corrections]
-        from edit_gec.annotation.explain import explain, forgetting
+        from edit_gec.annotation.explain import explain, spacy_memory_zone
 
-        with forgetting():
+        with spacy_memory_zone():
             return [(correction, explain(correction.text, correction.edits)) for correction in corrections]
 
-    def _set_aside(self, unit: Unit, bad: list[Bad]) -> None:
-        with whole(set_aside_path(self.folder, unit.number)) as file:
-            for each in sorted(bad):
-                line = json.dumps({"row": each.row, "reason": each.reason, "data": each.data}, ensure_ascii=False)
-                file.write(line.encode("utf-8", "backslashreplace") + b"\n")
+    def _write_bad_rows(self, unit: Unit, bad: list[BadRow]) -> None:
+        place = bad_rows_path(self.folder, unit.number)
+        try:
+            with atomic_file(place) as file:
+                for row in sorted(bad):
+                    line = json.dumps(row._asdict(), ensure_ascii=False)
+                    file.write(line.encode("utf-8", "backslashreplace") + b"\n")
+        except OSError as error:
+            raise WriteError(f"{place}: cannot write: {error.strerror or error}") from None
 
 
-class _EmptyError(Exception):
-    """No row was good: there is no part."""
+class _EmptyPartError(Exception):
+    """No row was good: the unit has no part."""
 
 
-def set_aside_path(folder: str, number: int) -> str:
-    """Where a unit's bad rows are until the job is done."""
-    return os.path.join(folder, JOB, "set-aside", f"{number:06d}.jsonl")
+def bad_rows_path(folder: str, number: int) -> str:
+    """The file for the bad rows of a unit until the job is done."""
+    return os.path.join(folder, JOB_FOLDER, "set-aside", f"{number:06d}.jsonl")
 
 
-def plain(edit: Edit) -> dict[str, Any]:
-    """An edit as the output has it; offset and length count code points of the text."""
-    return {
-        "offset": edit.start,
-        "length": edit.end - edit.start,
-        "original": edit.original,
-        "replacement": edit.replacement,
-        "type": edit.type,
-        "confidence": edit.confidence,
-        "provenance": edit.provenance,
-    }
-
-
-def revert(corrected: str, edits: Iterable[dict[str, Any]]) -> str:
-    """The text before the edits, from the two columns alone.
-
-    >>> revert("She goes home.", [{"offset": 4, "length": 2, "original": "go", "replacement": "goes"}])
-    'She go home.'
-    """
-    pieces, done, shift = [], 0, 0
+def _count_row(counts: Counter[str], text: str | None, correction: Correction, edits: Sequence[Edit]) -> None:
+    """Count a row that is written."""
+    counts["rows"] += 1
+    counts["written"] += 1
+    counts["null"] += text is None
+    counts["characters"] += len(text or "")
+    counts["edited"] += bool(edits)
+    counts["edits"] += len(edits)
     for edit in edits:
-        at = edit["offset"] + shift
-        pieces += [corrected[done:at], edit["original"]]
-        done = at + len(edit["replacement"])
-        shift += len(edit["replacement"]) - edit["length"]
-    return "".join([*pieces, corrected[done:]])
+        counts[f"type {edit.type or 'unknown'}"] += 1
+        counts[f"provenance {edit.provenance}"] += 1
+    counts["refused"] += len(correction.refused)
 
 
-def _each(function: Callable[[Sequence[A]], list[B]], rows: Sequence[A]) -> tuple[list[B], list[str | None]]:
-    """function(rows), or where that fails row by row: the results there are, and for each row why it has none."""
+def _try_each(function: Callable[[Sequence[A]], list[B]], rows: Sequence[A]) -> tuple[list[B], list[str | None]]:
+    """function(rows), or where that fails function of each row: the results, and for each row why it has none.
+
+    An error that does not come from a row itself (of files, memory or installation) is raised, and so is one that
+    every row causes.
+    """
     try:
         return function(rows), [None] * len(rows)
-    except (OSError, MemoryError, InputError, ModuleNotFoundError):
+    except (OSError, MemoryError, EditGecError, ModuleNotFoundError):
         raise
     except Exception:
         results: list[B] = []
@@ -225,33 +243,3 @@ def _each(function: Callable[[Sequence[A]], list[B]], rows: Sequence[A]) -> tupl
         if len(rows) > 1 and not results:
             raise
         return results, reasons
-
-
-@contextlib.contextmanager
-def whole(place: str) -> Iterator[IO[bytes]]:
-    """A new file that gets its name when the block ends well, and is gone otherwise."""
-    folder, name = os.path.split(place)
-    os.makedirs(folder, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{name[-60:]}.", suffix=PARTIAL, dir=folder)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fchmod(descriptor, 0o666 & ~_umask())  # mkstemp's are for the owner only
-            os.fsync(descriptor)
-        os.replace(temporary, place)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
-def leftovers(folder: str) -> Iterator[Path]:
-    """Files that were being written when a job was killed."""
-    return Path(folder).rglob(f".*{PARTIAL}")

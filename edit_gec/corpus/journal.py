@@ -1,12 +1,12 @@
-"""What a job has done, so that it can be killed at any time and goes on where it was.
+"""What a job has done. A job that is killed at any time goes on from here.
 
     OUTPUT/__job__/plan.json       units and settings, written once
-                   journal.jsonl   one line for each unit that is done, appended behind its part
+                   journal.jsonl   one line for each unit that is done, appended after its part is written
                    set-aside/      bad rows of each unit
     in the end     summary.json, set-aside.jsonl
 
-A unit that is not in the journal is done again; its part has the same name and replaces what may be there. So every
-row comes out once, and readers of data sets leave out the folder for its underscores.
+A unit that is not in the journal is done again, and its part replaces the one that may be there. So every row comes
+out once.
 """
 
 from __future__ import annotations
@@ -14,70 +14,75 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from edit_gec.corpus.job import JOB, WriteError, leftovers, set_aside_path, whole
-from edit_gec.corpus.partition import Plan, as_json, from_json
-from edit_gec.errors import InputError
+from edit_gec.corpus.job import JOB_FOLDER, bad_rows_path
+from edit_gec.corpus.partition import Plan, plan_from_json, plan_to_json
+from edit_gec.corpus.records import UnitResult
+from edit_gec.errors import InputError, WriteError
+from edit_gec.text.files import PARTIAL_SUFFIX, atomic_file, atomic_write
 
 
 class Journal:
-    """The memory of a job. Open it with `opened`; one process at a time has it."""
+    """The plan of a job and the results so far. `open_journal` opens it, for one process at a time."""
 
-    def __init__(self, folder: str, settings: dict[str, Any], plan: Plan, file: FileIO) -> None:
-        self.folder, self.settings, self.plan, self.file = folder, settings, plan, file
-        self.done: dict[int, dict[str, Any]] = {}
+    def __init__(self, folder: str, plan: Plan, file: FileIO) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.file = file
+        self.results: dict[int, UnitResult] = {}
 
-    def add(self, result: dict[str, Any]) -> None:
-        """A unit is done. Raises WriteError."""
+    def add(self, result: UnitResult) -> None:
+        """Record that a unit is done. Raises WriteError."""
         try:
             self.file.write(json.dumps(result).encode() + b"\n")
             os.fsync(self.file.fileno())
         except OSError as error:
             raise WriteError(f"{self.file.name}: cannot write: {error.strerror}") from None
-        self.done[result["unit"]] = result
+        self.results[result["unit"]] = result
 
-    def close(self, summary: dict[str, Any]) -> None:
-        """All is done: the summary, and the rows set aside of all units in one file. Raises WriteError."""
+    def finish(self, summary: dict[str, Any]) -> None:
+        """All units are done: write the summary, and the bad rows of all units in one file. Raises WriteError."""
+        folder = os.path.join(self.folder, JOB_FOLDER)
         try:
-            for path in leftovers(self.folder):  # of workers that died
-                path.unlink()
-            with whole(os.path.join(self.folder, JOB, "summary.json")) as file:
-                file.write(json.dumps(summary, indent=2, ensure_ascii=False).encode() + b"\n")
-            with whole(os.path.join(self.folder, JOB, "set-aside.jsonl")) as file:
-                for line in self._set_aside():
+            _remove_partial_files(self.folder)
+            text = json.dumps(summary, indent=2, ensure_ascii=False)
+            atomic_write(os.path.join(folder, "summary.json"), text.encode() + b"\n")
+            with atomic_file(os.path.join(folder, "set-aside.jsonl")) as file:
+                for line in self._bad_rows():
                     file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
             raise WriteError(f"{self.folder}: cannot write: {error.strerror}") from None
 
-    def _set_aside(self) -> Iterator[dict[str, Any]]:
+    def _bad_rows(self) -> Iterator[dict[str, Any]]:
         """Files that could not be read, and bad rows with their number in their file, from 1."""
         for path, reason in self.plan.broken.items():
             yield {"path": path, "row": None, "reason": reason}
-        before: dict[str, int] = {}
+        rows_before: dict[str, int] = {}
         for unit in self.plan.units:
-            result = self.done[unit.number]
-            first = before.get(unit.path, 0) + 1
-            before[unit.path] = first - 1 + result["counts"].get("rows", 0)
-            with contextlib.suppress(FileNotFoundError), open(set_aside_path(self.folder, unit.number), "rb") as file:
+            result = self.results[unit.number]
+            before = rows_before.get(unit.path, 0)
+            after = before + int(result["counts"].get("rows", 0))
+            rows_before[unit.path] = after
+            with contextlib.suppress(FileNotFoundError), open(bad_rows_path(self.folder, unit.number), "rb") as file:
                 for line in file:
                     bad = json.loads(line)
-                    yield {"path": unit.path, **bad, "row": first + bad["row"]}
+                    yield {"path": unit.path, **bad, "row": before + 1 + bad["row"]}
             if result["broken"]:
-                yield {"path": unit.path, "row": before[unit.path] + 1, "reason": result["broken"], "part": unit.part}
+                yield {"path": unit.path, "row": after + 1, "reason": result["broken"], "part": unit.part}
 
 
 @contextlib.contextmanager
-def opened(folder: str, settings: dict[str, Any], make_plan: Any) -> Iterator[Journal]:
-    """The journal of a job that is new, or goes on.
+def open_journal(folder: str, settings: dict[str, Any], make_plan: Callable[[], Plan]) -> Iterator[Journal]:
+    """The journal of a new job, planned by `make_plan`, or of the one that the folder holds.
 
-    make_plan() is called for a new one. Raises InputError where the folder holds something else, a job with other
-    settings or input, or one that another process is at.
+    Raises InputError if the folder holds something else, a job with other settings or changed input, or a job that
+    another process is doing.
     """
-    job = Path(folder, JOB)
+    job = Path(folder, JOB_FOLDER)
     if not job.is_dir() and os.path.isdir(folder) and os.listdir(folder):
         raise InputError(f"{folder}: not empty, and no job of edit-gec; give a new folder for the output")
     with contextlib.ExitStack() as stack:
@@ -85,13 +90,18 @@ def opened(folder: str, settings: dict[str, Any], make_plan: Any) -> Iterator[Jo
             job.mkdir(parents=True, exist_ok=True)
             file = stack.enter_context(open(job / "journal.jsonl", "ab+", buffering=0))
             _lock(file, folder)
-            for path in leftovers(folder):
-                path.unlink()
-            journal = Journal(folder, settings, _plan(job / "plan.json", settings, make_plan), file)
-            journal.done = _done(file)
+            _remove_partial_files(folder)
+            journal = Journal(folder, _load_plan(job / "plan.json", settings, make_plan), file)
+            journal.results = _read_results(file)
         except OSError as error:
             raise WriteError(f"{folder}: cannot write: {error.strerror}") from None
         yield journal
+
+
+def _remove_partial_files(folder: str) -> None:
+    """Remove what workers that died had begun to write."""
+    for path in Path(folder).rglob(f".*{PARTIAL_SUFFIX}"):
+        path.unlink()
 
 
 def _lock(file: FileIO, folder: str) -> None:
@@ -105,18 +115,18 @@ def _lock(file: FileIO, folder: str) -> None:
         raise InputError(f"{folder}: another process is at this job; wait for it, or end it") from None
 
 
-def _plan(path: Path, settings: dict[str, Any], make_plan: Any) -> Plan:
+def _load_plan(path: Path, settings: dict[str, Any], make_plan: Callable[[], Plan]) -> Plan:
+    """The plan of the job, which must have these settings; a new one if there is none."""
     if not path.exists():
-        plan: Plan = make_plan()
-        with whole(str(path)) as file:
-            file.write(json.dumps({"settings": settings, **as_json(plan)}).encode())
+        plan = make_plan()
+        atomic_write(str(path), json.dumps({"settings": settings, **plan_to_json(plan)}).encode())
         return plan
     known = json.loads(path.read_bytes())
     for name, value in json.loads(json.dumps(settings)).items():
         if known["settings"].get(name) != value:
             given = f"{name} was {known['settings'].get(name)!r}, now {value!r}"
             raise InputError(f"{path.parent.parent}: holds a job with other settings ({given}); give a new folder")
-    plan = from_json(known)
+    plan = plan_from_json(known)
     for name, stamp in plan.stamps.items():
         status = os.stat(name) if os.path.exists(name) else None
         if status is None or [status.st_size, status.st_mtime_ns] != stamp:
@@ -124,16 +134,17 @@ def _plan(path: Path, settings: dict[str, Any], make_plan: Any) -> Plan:
     return plan
 
 
-def _done(file: FileIO) -> dict[int, dict[str, Any]]:
-    """Lines of the journal; a last one that was cut short is removed."""
+def _read_results(file: FileIO) -> dict[int, UnitResult]:
+    """The results in the journal; a last line that was cut short is removed."""
     file.seek(0)
-    done, end = {}, 0
+    results: dict[int, UnitResult] = {}
+    end = 0
     for line in file:
         if not line.endswith(b"\n"):
             break
-        result = json.loads(line)
-        done[result["unit"]] = result
+        result: UnitResult = json.loads(line)
+        results[result["unit"]] = result
         end += len(line)
     file.truncate(end)
     file.seek(end)
-    return done
+    return results

@@ -1,8 +1,8 @@
 """One machine: a process for each device, or for each core, that reads, corrects and writes unit after unit.
 
-The driver hands out units and keeps the journal. A worker that dies (out of memory, a signal) is replaced and its unit
-done again, the third time a row at a time: the row at which workers die again and again is set aside with the reason.
-Workers end when the driver is gone.
+The driver hands out units and passes on their results. A worker that dies (out of memory, a signal) is replaced, and
+its unit is done again, from the third time on row by row: a row at which two workers have died is set aside with the
+reason. Workers end when the driver is gone.
 """
 
 from __future__ import annotations
@@ -13,26 +13,50 @@ import os
 import signal
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, NamedTuple
 
-from edit_gec.corpus.job import Job, Work
-from edit_gec.corpus.records import Bad, Chunk, Unit
-from edit_gec.errors import InputError
+from edit_gec.corpus.job import ChunkWork, Events, Job, Splitter
+from edit_gec.corpus.records import BadRow, Chunk, Unit, UnitResult
+from edit_gec.errors import EditGecError, InputError
 
-CAREFUL = 2  # after so many lost workers a unit is done a row at a time
-FATAL = 2  # so many workers that died at a row
+DEATHS_BEFORE_ROWS = 2  # a unit that has cost so many workers is done row by row
+DEATHS_PER_ROW = 2  # a row that has cost so many workers is set aside
+
+
+class Kind(Enum):
+    """What a worker tells the driver."""
+
+    READY = "ready"  # the model is loaded
+    ROW = "row"  # the number of the row that it begins
+    ROWS = "rows"  # how many rows are corrected
+    DONE = "done"  # the result of the unit
+    REFUSED = "refused"  # the message of an error of the input
+    FAILED = "failed"  # the traceback of a fault of the program
+
+
+class Message(NamedTuple):
+    """A message of a worker to the driver."""
+
+    kind: Kind
+    value: Any = None
 
 
 @dataclass
 class Task:
-    """A unit, how many workers died at it, and at which of its rows."""
+    """A unit, how many workers died at it, and how many at each of its rows."""
 
     unit: Unit
-    lost: int = 0
-    deaths: Counter[int] = field(default_factory=Counter)
+    deaths: int = 0
+    row_deaths: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """So many workers have died at the unit that its rows are done one by one."""
+        return self.deaths >= DEATHS_BEFORE_ROWS
 
 
 @dataclass
@@ -40,152 +64,174 @@ class _Worker:
     process: Any
     pipe: Connection
     task: Task | None = None
-    row: int | None = None  # that it is at, when it goes row by row
-    ready: bool = False
+    row: int | None = None  # the row that it works at, where rows are done one by one
+    is_ready: bool = False
 
 
-def run(
-    job: Job,
-    units: Sequence[Unit],
-    options: Sequence[dict[str, Any]],
-    remember: int,
-    on_result: Callable[[dict[str, Any]], None],
-    on_rows: Callable[[int], None],
-    say: Callable[[str], None],
-    careful: bool = False,
-) -> None:
-    """Do all units with one worker for each of `options`, which are those of Corrector.load.
+def run(job: Job, units: Sequence[Unit], devices: Sequence[str], events: Events, *, row_by_row: bool = False) -> None:
+    """Do all units with one worker for each of `devices`.
 
-    remember: sentences whose changes a worker knows by heart.
-    careful: a row at a time from the first, as where workers have died.
-    on_result gets the journal's line of each unit that is done; on_rows a number of rows as they are corrected.
-    Raises InputError when workers cannot begin, or cannot write; RuntimeError with the traceback of a fault of ours.
+    `row_by_row` does so from the first time on. Raises InputError if workers cannot start, or cannot write, and
+    RuntimeError with the traceback of a fault of the program.
     """
-    waiting = deque(Task(unit, CAREFUL if careful else 0) for unit in units)
-    workers: dict[int, _Worker] = {}
-    count = min(len(options), len(waiting))
+    driver = _Driver(job, units, devices, events)
+    if row_by_row:
+        for task in driver.waiting:
+            task.deaths = DEATHS_BEFORE_ROWS
     try:
-        for n in range(count):
-            workers[n] = _start(job, options[n], remember)
-        stillborn = 0
-        while workers:
-            for n in _speaking(workers):
-                worker = workers[n]
-                try:
-                    kind, value = worker.pipe.recv()
-                except (EOFError, OSError):
-                    worker.process.join()
-                    stillborn += not worker.ready
-                    say(_obituary(worker))
-                    if stillborn > len(options) + CAREFUL:
-                        raise InputError("workers end before they begin; see above, or try --workers 1") from None
-                    _requeue(worker, waiting)
-                    workers[n] = _start(job, options[n], remember)
-                    continue
-                if kind == "refused":
-                    raise InputError(value)
-                if kind == "failed":
-                    raise RuntimeError(f"a worker failed:\n{value}")
-                worker.ready = True
-                if kind == "row":
-                    worker.row = value
-                elif kind == "rows":
-                    on_rows(value)
-                elif kind == "done":
-                    on_result({**value, "workers": count})
-                if kind in ("ready", "done"):
-                    worker.task, worker.row = waiting.popleft() if waiting else None, None
-                    worker.pipe.send(worker.task)
-                    if worker.task is None:
-                        worker.process.join()
-                        del workers[n]
+        driver.run()
     finally:
-        for worker in workers.values():
+        driver.stop()
+
+
+class _Driver:
+    """Workers, the units that wait for one, and who does what."""
+
+    def __init__(self, job: Job, units: Sequence[Unit], devices: Sequence[str], events: Events) -> None:
+        self.job = job
+        self.devices = devices
+        self.events = events
+        self.waiting = deque(Task(unit) for unit in units)
+        self.worker_count = min(len(devices), len(units))
+        self.workers: dict[int, _Worker] = {}
+        self.failed_starts = 0
+
+    def run(self) -> None:
+        """Start the workers and listen to them until all units are done."""
+        for number in range(self.worker_count):
+            self._start(number)
+        while self.workers:
+            for number in self._wait():
+                try:
+                    message: Message = self.workers[number].pipe.recv()
+                except (EOFError, OSError):
+                    self._replace(number)
+                else:
+                    self._handle(number, message)
+
+    def stop(self) -> None:
+        """End all workers."""
+        for worker in self.workers.values():
             worker.process.terminate()
-        for worker in workers.values():
+        for worker in self.workers.values():
             worker.process.join()
 
+    def _start(self, number: int) -> None:
+        options = {**self.job.options, "device": self.devices[number]}
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        arguments = (theirs, replace(self.job, options=options))
+        process = context.Process(target=_run_worker, args=arguments, daemon=True)
+        process.start()
+        theirs.close()  # otherwise the end of the process would not close the pipe
+        self.workers[number] = _Worker(process, ours)
 
-def _start(job: Job, options: dict[str, Any], remember: int) -> _Worker:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, job, options, remember), daemon=True)
-    process.start()
-    theirs.close()  # or its end would not be seen
-    return _Worker(process, ours)
+    def _wait(self) -> list[int]:
+        """The workers that have sent a message or have died."""
+        ready = wait([worker.pipe for worker in self.workers.values()])
+        return [number for number, worker in self.workers.items() if worker.pipe in ready]
+
+    def _handle(self, number: int, message: Message) -> None:
+        worker = self.workers[number]
+        if message.kind is Kind.REFUSED:
+            raise InputError(message.value)
+        if message.kind is Kind.FAILED:
+            raise RuntimeError(f"a worker failed:\n{message.value}")
+        worker.is_ready = True
+        if message.kind is Kind.ROW:
+            worker.row = message.value
+        elif message.kind is Kind.ROWS:
+            self.events.on_rows(message.value)
+        elif message.kind is Kind.DONE:
+            result: UnitResult = message.value
+            self.events.on_result({**result, "workers": self.worker_count})
+        if message.kind in (Kind.READY, Kind.DONE):
+            self._assign(number)
+
+    def _assign(self, number: int) -> None:
+        """Give a worker its next unit, or let it end."""
+        worker = self.workers[number]
+        worker.task = self.waiting.popleft() if self.waiting else None
+        worker.row = None
+        worker.pipe.send(worker.task)
+        if worker.task is None:
+            worker.process.join()
+            del self.workers[number]
+
+    def _replace(self, number: int) -> None:
+        """Start another worker for one that died, whose unit is done again. Raises InputError if that is hopeless."""
+        worker = self.workers[number]
+        worker.process.join()
+        self.failed_starts += not worker.is_ready
+        self.events.on_message(_describe_death(worker))
+        if self.failed_starts > len(self.devices) + DEATHS_BEFORE_ROWS:
+            raise InputError("workers end before they begin; see above, or try --workers 1") from None
+        if worker.task is not None:
+            _count_death(worker.task, worker.row)
+            self.waiting.appendleft(worker.task)
+        self._start(number)
 
 
-def _speaking(workers: dict[int, _Worker]) -> list[int]:
-    """Workers that have something to say, or have died."""
-    spoken = wait([worker.pipe for worker in workers.values()])
-    return [n for n, worker in workers.items() if worker.pipe in spoken]
-
-
-def _obituary(worker: _Worker) -> str:
+def _describe_death(worker: _Worker) -> str:
     code = worker.process.exitcode
     cause = signal.Signals(-code).name if code < 0 else f"exit status {code}"
     at = f" at {worker.task.unit.part}" if worker.task else ""
     return f"edit-gec: a worker died{at} ({cause}); its rows are done again"
 
 
-def _requeue(worker: _Worker, waiting: deque[Task]) -> None:
-    task = worker.task
-    if task is None:
-        return
-    task.lost += 1
-    if worker.row is not None:
-        task.deaths[worker.row] += 1
-    elif task.lost > CAREFUL + FATAL and not task.deaths:
+def _count_death(task: Task, row: int | None) -> None:
+    """Count a death, at this row where that is known. Raises InputError if workers die before any row."""
+    task.deaths += 1
+    if row is not None:
+        task.row_deaths[row] += 1
+    elif task.deaths > DEATHS_BEFORE_ROWS + DEATHS_PER_ROW and not task.row_deaths:
         raise InputError(f"{task.unit.path}: workers die while they read it ({task.unit.part}); is memory short?")
-    waiting.appendleft(task)
 
 
 # ---------------------------------------------------------------- the worker
 
 
-def _work(pipe: Connection, job: Job, options: dict[str, Any], remember: int) -> None:
-    """Units until there are no more, or nobody who gives them."""
+def _run_worker(pipe: Connection, job: Job) -> None:
+    """Do units until there are no more, or the driver is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the driver ends its workers
     try:
-        from edit_gec.corrector import Corrector
-        from edit_gec.runtime.dedup import Once
-
-        once = Once(Corrector.load(**options), remember)
+        corrector = job.load_corrector()
         job.warm_up()
-        pipe.send(("ready", None))
+        pipe.send(Message(Kind.READY))
         while (task := pipe.recv()) is not None:
-            watch = _row_by_row(pipe, task) if task.lost >= CAREFUL else None
-            works = (job.infer(work, once) for work in job.load(task.unit, once, watch))
-            pipe.send(("done", job.save(task.unit, _counted(works, pipe), once)))
+            split = _row_splitter(pipe, task) if task.is_row_by_row else None
+            works = (job.infer(work, corrector) for work in job.load(task.unit, corrector, split))
+            pipe.send(Message(Kind.DONE, job.save(task.unit, _count_rows(works, pipe), corrector)))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         os._exit(1)  # the driver is gone
-    except InputError as error:
+    except EditGecError as error:
         with contextlib.suppress(OSError):
-            pipe.send(("refused", str(error)))
+            pipe.send(Message(Kind.REFUSED, str(error)))
     except MemoryError:
-        os._exit(1)  # as if it had been killed for it: another one tries
+        os._exit(1)  # as if the system had killed it: another worker tries
     except Exception:
         with contextlib.suppress(OSError):
-            pipe.send(("failed", traceback.format_exc()))
+            pipe.send(Message(Kind.FAILED, traceback.format_exc()))
 
 
-def _counted(works: Iterator[Work], pipe: Connection) -> Iterator[Work]:
+def _count_rows(works: Iterator[ChunkWork], pipe: Connection) -> Iterator[ChunkWork]:
+    """The same chunks; the driver is told the number of rows of each."""
     for work in works:
         yield work
-        pipe.send(("rows", len(work.chunk.texts) + len(work.chunk.bad)))
+        pipe.send(Message(Kind.ROWS, len(work.chunk.texts) + len(work.chunk.bad)))
 
 
-def _row_by_row(pipe: Connection, task: Task) -> Callable[[Chunk], Iterator[Chunk]]:
-    """Tells the driver each row before it is done; leaves out those at which workers died."""
+def _row_splitter(pipe: Connection, task: Task) -> Splitter:
+    """Splits a chunk into rows. The driver is told each before it is done; those that kill workers are set aside."""
 
-    def watch(chunk: Chunk) -> Iterator[Chunk]:
+    def split(chunk: Chunk) -> Iterator[Chunk]:
         yield Chunk(chunk.rows[:0], [], [], chunk.bad)
-        for n, (text, number) in enumerate(zip(chunk.texts, chunk.numbers, strict=True)):
-            if task.deaths[number] >= FATAL:
-                bad = Bad(number, f"killed {task.deaths[number]} workers", text or "")
-                yield Chunk(chunk.rows[:0], [], [], [bad])
+        for place, (text, number) in enumerate(zip(chunk.texts, chunk.numbers, strict=True)):
+            deaths = task.row_deaths[number]
+            if deaths >= DEATHS_PER_ROW:
+                yield Chunk(chunk.rows[:0], [], [], [BadRow(number, f"killed {deaths} workers", text or "")])
             else:
-                pipe.send(("row", number))
-                yield Chunk(chunk.rows[n : n + 1], [text], [number])
+                pipe.send(Message(Kind.ROW, number))
+                yield Chunk(chunk.rows[place : place + 1], [text], [number])
 
-    return watch
+    return split

@@ -3,7 +3,8 @@
     corpus/train.parquet   ->   train-000000.parquet, train-000001.parquet, ...
     corpus/more/a.txt      ->   more/a.txt-000000.jsonl, ...
 
-Parts lie and sort as their files do, so that the splits and subsets that data sets keep in file names stay apart.
+Parts keep the folders and the order of their files, so splits and subsets that a data set encodes in file names stay
+apart.
 """
 
 from __future__ import annotations
@@ -14,54 +15,73 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from edit_gec.corpus import lines, tables
-from edit_gec.corpus.records import BrokenError, Columns, Unit
+from edit_gec.corpus.records import BrokenFileError, Columns, Format, Unit
 from edit_gec.errors import InputError
 
-HUB = "hub:"
-SUFFIX = {"text": ".jsonl", "saved": ".parquet", "hub": ".parquet", "parquet": ".parquet"}  # of parts; or the file's
+HUB_PREFIX = "hub:"
+PART_SUFFIXES = {  # the other formats keep the suffix of their file
+    Format.TEXT: ".jsonl",
+    Format.SAVED: ".parquet",
+    Format.HUB: ".parquet",
+    Format.PARQUET: ".parquet",
+}
 
 
 class Plan(NamedTuple):
-    """The units of a job, files that none could be made of with the reason, and size and time of each file."""
+    """The units of a job, the reason for each file that has none, and size and time of change of each file."""
 
     units: list[Unit]
     broken: dict[str, str]
     stamps: dict[str, list[int]]
 
 
-def plan(source: str, columns: Columns, size: int, config: str | None = None, split: str | None = None) -> Plan:
-    """Cut all of `source` into units of about `size` bytes. Raises InputError where there is nothing to do."""
-    units: list[Unit] = []
-    broken: dict[str, str] = {}
-    stamps: dict[str, list[int]] = {}
-    parts: dict[str, str] = {}
-    for kind, path, stem in _sources(source, config, split, broken):
-        if kind not in ("hub", "saved"):
-            status = os.stat(path)
-            stamps[path] = [status.st_size, status.st_mtime_ns]
-        suffix = SUFFIX.get(kind) or _suffix(path)
-        if (other := parts.setdefault(stem + suffix, path)) != path:
-            raise InputError(f"{path} and {other} would both become {stem}-000000{suffix}; give one of them at a time")
+class Source(NamedTuple):
+    """A file or a data set of the input. Its parts are named `stem`, a number and a suffix."""
+
+    format: Format
+    path: str
+    stem: str
+
+
+def make_plan(source: str, columns: Columns, size: int, config: str | None = None, split: str | None = None) -> Plan:
+    """Cut all of `source` into units of about `size` bytes.
+
+    `config` and `split` choose from a data set. Raises InputError if no file has rows to correct, or if two files
+    would become parts of the same name.
+    """
+    plan = Plan([], {}, {})
+    owners: dict[str, str] = {}  # file that each name of parts belongs to
+    for found in _find_sources(source, config, split):
+        if found.format not in (Format.HUB, Format.SAVED):
+            status = os.stat(found.path)
+            plan.stamps[found.path] = [status.st_size, status.st_mtime_ns]
+        suffix = PART_SUFFIXES.get(found.format) or _suffix(found.path)
+        other = owners.setdefault(found.stem + suffix, found.path)
+        if other != found.path:
+            name = f"{found.stem}-000000{suffix}"
+            raise InputError(f"{found.path} and {other} would both become {name}; give one of them at a time")
         try:
-            for n, (start, stop, group, weight) in enumerate(_cut(kind, path, size, columns)):
-                units.append(Unit(len(units), kind, path, f"{stem}-{n:06d}{suffix}", start, stop, group, weight))
-        except BrokenError as error:
-            broken[path] = str(error)
-    if not units:
-        reason = "; ".join(f"{path}: {why}" for path, why in list(broken.items())[:3])
+            for number, (start, stop, group, weight) in enumerate(_cut(found, size, columns)):
+                part = f"{found.stem}-{number:06d}{suffix}"
+                plan.units.append(Unit(len(plan.units), found.format, found.path, part, start, stop, group, weight))
+        except BrokenFileError as error:
+            plan.broken[found.path] = str(error)
+    if not plan.units:
+        reason = "; ".join(f"{path}: {why}" for path, why in list(plan.broken.items())[:3])
         raise InputError(f"{source}: no rows to correct{f' ({reason})' if reason else ''}; see --column")
-    return Plan(units, broken, stamps)
+    return plan
 
 
-def _cut(kind: str, path: str, size: int, columns: Columns) -> Iterator[tables.Cut]:
-    if kind == "parquet":
-        return tables.cut_parquet(path, size, columns)
-    if kind == "saved":
-        return tables.cut_saved(path, size, columns)
-    if kind == "hub":
-        *_, shards = json.loads(path)
-        return ((n, shards, 0, 0) for n in range(shards))
-    return ((start, stop, 0, weight) for start, stop, weight in lines.cut(kind, path, size, columns))
+def _cut(source: Source, size: int, columns: Columns) -> Iterator[tables.Cut]:
+    if source.format is Format.PARQUET:
+        return tables.cut_parquet(source.path, size, columns)
+    if source.format is Format.SAVED:
+        return tables.cut_saved(source.path, size, columns)
+    if source.format is Format.HUB:
+        *_, shards = json.loads(source.path)
+        return (tables.Cut(shard, shards, 0, 0) for shard in range(shards))
+    cuts = lines.cut(source.format, source.path, size, columns)
+    return (tables.Cut(start, stop, 0, weight) for start, stop, weight in cuts)
 
 
 def _suffix(path: str) -> str:
@@ -69,55 +89,60 @@ def _suffix(path: str) -> str:
     return os.path.splitext(name)[1] + suffix if suffix == ".gz" else suffix
 
 
-def _kind(path: str) -> str | None:
+def _format_of(path: str) -> Format | None:
     suffix = os.path.splitext(path.removesuffix(".gz"))[1].lower()
-    return "parquet" if suffix == ".parquet" else lines.KINDS.get(suffix)
+    return Format.PARQUET if suffix == ".parquet" else lines.FORMATS.get(suffix)
 
 
-def _sources(
-    source: str, config: str | None, split: str | None, broken: dict[str, str]
-) -> Iterator[tuple[str, str, str]]:
-    """(kind, path, stem of the parts) of all that is in `source`. Raises InputError."""
-    if source.startswith(HUB):
+def _find_sources(source: str, config: str | None, split: str | None) -> Iterator[Source]:
+    """All files and data sets in `source`. Raises InputError."""
+    if source.startswith(HUB_PREFIX):
+        name = source.removeprefix(HUB_PREFIX)
         try:
-            shards = tables.hub_splits(source.removeprefix(HUB), config, split)
-        except BrokenError as error:
+            shards = tables.count_shards(name, config, split)
+        except BrokenFileError as error:
             raise InputError(str(error)) from None
-        for name, count in shards.items():
-            yield "hub", json.dumps([source.removeprefix(HUB), config, name, count]), name
+        for of_split, count in shards.items():
+            yield Source(Format.HUB, json.dumps([name, config, of_split, count]), of_split)
     elif os.path.isdir(source):
-        yield from _in_folder(source, split, broken)
-    elif (kind := _kind(source)) is None or not os.path.isfile(source):
-        known = ", ".join(sorted({*lines.KINDS, ".parquet"}))
-        wanted = f"a file ({known}, and .gz of them), a folder of these, a saved data set or {HUB}NAME"
-        raise InputError(f"{source}: {'not known' if os.path.exists(source) else 'not found'}; {wanted} is wanted")
+        yield from _search_folder(source, split)
     else:
-        yield kind, source, _stem(kind, os.path.basename(source))
+        found = _format_of(source)
+        if found is None or not os.path.isfile(source):
+            known = ", ".join(sorted({*lines.FORMATS, ".parquet"}))
+            expected = f"a file ({known}, and .gz of them), a folder of these, a saved data set or {HUB_PREFIX}NAME"
+            problem = "not known" if os.path.exists(source) else "not found"
+            raise InputError(f"{source}: {problem}; expected {expected}")
+        yield Source(found, source, _stem(found, os.path.basename(source)))
 
 
-def _in_folder(source: str, split: str | None, broken: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+def _search_folder(source: str, split: str | None) -> Iterator[Source]:
     for folder, folders, names in os.walk(source):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
         inside = os.path.relpath(folder, source)
         if "state.json" in names and "dataset_info.json" in names:  # of datasets.save_to_disk
             if split in (None, os.path.basename(folder)):
-                yield "saved", folder, os.path.basename(os.path.realpath(folder)) if inside == "." else inside
+                stem = os.path.basename(os.path.realpath(folder)) if inside == "." else inside
+                yield Source(Format.SAVED, folder, stem)
             folders[:] = []
             continue
         for name in sorted(names):
-            if (kind := _kind(name)) and not name.startswith((".", "_")) and name != "dataset_dict.json":
-                yield kind, os.path.join(folder, name), _stem(kind, os.path.normpath(os.path.join(inside, name)))
+            found = _format_of(name)
+            if found and not name.startswith((".", "_")) and name != "dataset_dict.json":
+                path = os.path.normpath(os.path.join(inside, name))
+                yield Source(found, os.path.join(folder, name), _stem(found, path))
 
 
-def _stem(kind: str, name: str) -> str:
-    return name if kind == "text" else name.removesuffix(_suffix(name))
+def _stem(format: Format, name: str) -> str:
+    return name if format is Format.TEXT else name.removesuffix(_suffix(name))
 
 
-def as_json(plan: Plan) -> dict[str, Any]:
-    """Plain values, and back with `from_json`."""
+def plan_to_json(plan: Plan) -> dict[str, Any]:
+    """The plan as plain values; `plan_from_json` reads them."""
     return {"units": [list(vars(unit).values()) for unit in plan.units], "broken": plan.broken, "stamps": plan.stamps}
 
 
-def from_json(value: dict[str, Any]) -> Plan:
+def plan_from_json(value: dict[str, Any]) -> Plan:
     """The plan in these values."""
-    return Plan([Unit(*fields) for fields in value["units"]], value["broken"], value["stamps"])
+    units = [Unit(number, Format(format), *rest) for number, format, *rest in value["units"]]
+    return Plan(units, value["broken"], value["stamps"])

@@ -1,43 +1,49 @@
-"""How far a job is: a bar on a terminal, a line every half minute elsewhere, both on standard error."""
+"""How far a job is: a bar on a terminal, a line every half minute elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
-from edit_gec.cli.correct import say
-
-EVERY_S = 30.0
+INTERVAL_S = 30.0
 
 
 class Progress:
-    """Counts rows and units as they are done. `size` and `done` are bytes, for the time that is left."""
+    """Counts rows and units as they are done. `size` is the bytes of all units, for the time that is left.
 
-    def __init__(self, *, units: int, size: int, wanted: bool) -> None:
-        self.units, self.size = units, size
-        self.done_units = self.done_size = self.rows = 0
-        self.begun = self.said = time.monotonic()
-        self.wanted, self.bar = wanted, None
-        self.terminal = wanted and sys.stderr is not None and sys.stderr.isatty()
+    The bar is on standard error; a line elsewhere goes to `say`.
+    """
+
+    def __init__(self, *, units: int, size: int, is_shown: bool, say: Callable[[str], None]) -> None:
+        self.units = units
+        self.size = size
+        self.is_shown = is_shown
+        self.say = say
+        self.done_units = 0
+        self.done_size = 0
+        self.rows = 0
+        self.begun = time.monotonic()
+        self.said = self.begun
+        self.bar: Any = None
 
     def __enter__(self) -> Progress:
-        if self.terminal:
+        if self.is_shown and sys.stderr is not None and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
-            bar: Any = Bar(
+            self.bar = Bar(
                 TextColumn("{task.percentage:.0f}%"),
                 BarColumn(),
                 TextColumn("{task.description}"),
                 console=Console(stderr=True),
             )
-            bar.add_task(self.line(), total=max(1, self.size))
-            bar.start()
-            self.bar = bar
+            self.bar.add_task(self.line(), total=max(1, self.size))
+            self.bar.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -45,12 +51,12 @@ class Progress:
             self.bar.stop()
 
     def add_rows(self, rows: int) -> None:
-        """So many rows more are corrected."""
+        """So many more rows are corrected."""
         self.rows += rows
         self._show()
 
     def add_unit(self, size: int) -> None:
-        """A unit of this size is done."""
+        """A unit of `size` bytes is done."""
         self.done_units += 1
         self.done_size += size
         self._show()
@@ -67,6 +73,6 @@ class Progress:
     def _show(self) -> None:
         if self.bar is not None:
             self.bar.update(self.bar.task_ids[0], completed=self.done_size, description=self.line())
-        elif self.wanted and time.monotonic() - self.said > EVERY_S:
+        elif self.is_shown and time.monotonic() - self.said > INTERVAL_S:
             self.said = time.monotonic()
-            say(f"edit-gec: {self.line()}")
+            self.say(f"edit-gec: {self.line()}")

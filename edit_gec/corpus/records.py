@@ -1,30 +1,48 @@
-"""What goes through a job: units of work, chunks of their rows, and rows that are set aside.
+"""What a job works on: units, chunks of their rows, rows that are set aside, and the result of a unit.
 
-unit     bytes 0 to 2,000,000 of a.jsonl   ->   a-000000.jsonl      what is written whole or not at all
-chunk    its rows 0 to 4095                                         what is in memory
+unit     bytes 0 to 2,000,000 of a.jsonl   ->   a-000000.jsonl      written as a whole or not at all
+chunk    rows 0 to 4095 of the unit                                 held in memory
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from enum import Enum
+from typing import Any, NamedTuple, TypedDict
 
 CHUNK_ROWS = 4096
 CHUNK_BYTES = 500_000
-LONGEST_ROW = 16 * 2**20  # bytes; a file without line ends must not fill the memory
+MAX_ROW_BYTES = 16 * 2**20  # a file without line ends must not fill the memory
+
+
+class Format(str, Enum):
+    """How the rows of a unit are stored."""
+
+    TEXT = "text"
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+    SAVED = "saved"  # a folder of datasets.save_to_disk
+    HUB = "hub"  # a data set of the Hugging Face hub, or what `datasets` loads like one
+
+    @property
+    def is_table(self) -> bool:
+        """Rows of this format are Arrow tables; the others are bytes."""
+        return self in (Format.PARQUET, Format.SAVED, Format.HUB)
 
 
 @dataclass(frozen=True)
 class Unit:
     """Some rows of one file, and the part of the output that they become.
 
-    start, stop: bytes (text, jsonl, csv) or rows (parquet: of the row group `group`; saved: of the data set; hub: the
-    number of the shard and of all shards). stop None: all there is. size: bytes, about.
+    `start` and `stop` count bytes (text, JSONL, CSV), rows of the row group `group` (Parquet) or rows of the data set
+    (saved). For the hub they are the number of the shard and the number of all shards. `stop` None means to the end.
+    `size` is the approximate number of bytes.
     """
 
     number: int
-    kind: str
+    format: Format
     path: str
     part: str  # relative to the output folder
     start: int = 0
@@ -33,8 +51,7 @@ class Unit:
     size: int = 0
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Names of the column to correct and of the two that are added."""
 
     text: str = "text"
@@ -42,8 +59,8 @@ class Columns:
     edits: str = "edits"
 
 
-class Bad(NamedTuple):
-    """A row that is set aside: its place in the unit from 0, why, and what it was."""
+class BadRow(NamedTuple):
+    """A row that is set aside: its place in the unit from 0, the reason, and its content."""
 
     row: int
     reason: str
@@ -52,24 +69,40 @@ class Bad(NamedTuple):
 
 @dataclass
 class Chunk:
-    """Some rows of a unit: those that can be corrected as their format keeps them, and those that cannot."""
+    """Some rows of a unit: those to correct, as their format stores them, and the bad ones."""
 
     rows: Any  # list of bytes, or an Arrow table
     texts: list[str | None]
     numbers: list[int]  # place of each row in the unit, from 0
-    bad: list[Bad] = field(default_factory=list)
+    bad: list[BadRow] = field(default_factory=list)
 
-    def without(self, reasons: Sequence[str | None]) -> Chunk:
-        """This chunk with those rows set aside that have a reason."""
-        keep = [n for n, reason in enumerate(reasons) if reason is None]
-        rows = [self.rows[n] for n in keep] if isinstance(self.rows, list) else self.rows.take(keep)
+    def set_aside(self, reasons: Sequence[str | None]) -> Chunk:
+        """This chunk with each row that has a reason among the bad ones."""
+        kept = [place for place, reason in enumerate(reasons) if reason is None]
+        rows = [self.rows[place] for place in kept] if isinstance(self.rows, list) else self.rows.take(kept)
         bad = [
-            Bad(number, reason, text or "")
+            BadRow(number, reason, text or "")
             for number, text, reason in zip(self.numbers, self.texts, reasons, strict=True)
             if reason is not None
         ]
-        return Chunk(rows, [self.texts[n] for n in keep], [self.numbers[n] for n in keep], self.bad + bad)
+        texts = [self.texts[place] for place in kept]
+        return Chunk(rows, texts, [self.numbers[place] for place in kept], self.bad + bad)
 
 
-class BrokenError(Exception):
-    """A file that cannot be read, or not to its end. What was read before is good."""
+class UnitResult(TypedDict):
+    """What came of a unit: a line of the journal.
+
+    `broken` is the reason why the unit ends early, or None. `seconds` is the time that the worker was busy.
+    `reasons` counts the rows set aside by reason, `counts` everything else. `workers` is how many worked side by side.
+    """
+
+    unit: int
+    broken: str | None
+    seconds: float
+    reasons: dict[str, int]
+    counts: dict[str, float]
+    workers: int
+
+
+class BrokenFileError(Exception):
+    """A file that cannot be read, or not to its end. The rows read before are good."""

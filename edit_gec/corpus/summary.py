@@ -1,7 +1,7 @@
 """What a job did: counts over all its runs, rates, types of edits, acceptance, and what a million sentences cost.
 
-Seconds are those that workers were at work, added up; `rows_per_second` and the rest are what they would do side by
-side without a pause. Start-up, planning and waiting for files are in `wall_seconds` of the last run alone.
+`worker_seconds` adds up the time that workers were busy. Rates are those of all workers side by side without a pause.
+Start-up, planning and waiting for files are only in `wall_seconds`, which is that of the last run.
 """
 
 from __future__ import annotations
@@ -10,18 +10,26 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from edit_gec.corpus.records import UnitResult
 
-def summary(
-    results: Iterable[dict[str, Any]],
+
+def summarize(
+    results: Iterable[UnitResult],
     broken: dict[str, str],
     *,
     wall_seconds: float,
     hourly_cost: float | None = None,
 ) -> dict[str, Any]:
-    """Plain values for JSON, from the lines of the journal. `hourly_cost`: of all workers together, in any currency."""
+    """The summary as plain values, from the lines of the journal.
+
+    `broken` are the files that could not be read. `hourly_cost` is that of all workers together, in any currency.
+    """
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    seconds, elapsed, cut_short, workers = 0.0, 0.0, 0, 0
+    seconds = 0.0
+    elapsed = 0.0
+    cut_short = 0
+    workers = 0
     for result in results:
         counts.update(result["counts"])
         reasons.update(result["reasons"])
@@ -40,12 +48,12 @@ def summary(
         "files_cut_short": cut_short,
         "edited_rows": counts["edited"],
         "edits": counts["edits"],
-        "types": _family(counts, "type "),
+        "types": _group_counts(counts, "type "),
         "characters": counts["characters"],
         "sentences": sentences,
         "sentences_inferred": counts["inferred"],
         "duplicates": round(1 - counts["inferred"] / sentences, 4) if sentences else 0.0,
-        **({"verification": _verification(counts)} if counts["verified"] else {}),
+        **({"verification": _summarize_verification(counts)} if counts["verified"] else {}),
         "workers": workers,
         "worker_seconds": round(seconds, 1),
         "wall_seconds": round(wall_seconds, 1),
@@ -56,12 +64,13 @@ def summary(
     }
 
 
-def _family(counts: Counter[str], prefix: str) -> dict[str, int]:
+def _group_counts(counts: Counter[str], prefix: str) -> dict[str, int]:
+    """The counts whose names begin with `prefix`, the largest first."""
     found = {name.removeprefix(prefix): n for name, n in counts.items() if name.startswith(prefix) and n}
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _verification(counts: Counter[str]) -> dict[str, Any]:
+def _summarize_verification(counts: Counter[str]) -> dict[str, Any]:
     passes = max(1, counts["target passes"])
     judged = max(1, counts["drafted tokens judged"])
     return {
@@ -72,15 +81,14 @@ def _verification(counts: Counter[str]) -> dict[str, Any]:
         "acceptance": round(counts["drafted tokens accepted"] / judged, 4),
         "passes_per_sentence": round(counts["target passes"] / counts["verified"], 3),
         "tokens_per_pass": round(counts["target tokens"] / passes, 3),
-        "edits_by_provenance": _family(counts, "provenance "),
+        "edits_by_provenance": _group_counts(counts, "provenance "),
         "refused_edits": counts["refused"],
     }
 
 
-def talk(summary: dict[str, Any]) -> list[str]:
+def describe_summary(summary: dict[str, Any]) -> list[str]:
     """The summary in a few lines for people."""
     rate = f"{summary['sentences_per_second']:,} sentences a second on {summary['workers']} workers"
-    bad = sum(summary["set_aside"].values())
     lines = [
         f"{summary['written']:,} rows written, {summary['edited_rows']:,} of them with {summary['edits']:,} edits",
         f"{summary['sentences']:,} sentences, {summary['duplicates']:.1%} of them seen before; {rate}",
@@ -96,6 +104,7 @@ def talk(summary: dict[str, Any]) -> list[str]:
             f"{verified['acceptance']:.1%} of drafted tokens accepted, "
             f"{verified['passes_per_sentence']} passes a sentence"
         )
+    bad = sum(summary["set_aside"].values())
     if bad:
         reasons = ", ".join(f"{why} {n:,}" for why, n in summary["set_aside"].items())
         lines.append(f"{bad:,} rows set aside: {reasons}")

@@ -1,8 +1,7 @@
-"""Which sentences are computed together: as many as pay for themselves, and no more padding than that.
+"""Which sentences are computed together: the batches that cost least in all.
 
-A batch is filled up to its longest sentence, and what is filled up is computed in vain. A batch has a price of its own,
-too, however little there is in it. So sentences stand in the order of their length, and are cut into batches where all
-of them together cost least:
+A batch is padded to its longest sentence, and padding costs time. Each batch also has an overhead of its own, however
+small it is. So sentences are sorted by length and cut into batches whose total cost is least:
 
     lengths    190 42 41 40 12 12 11 10 9
     batches    [190] [42 41 40] [12 12 11 10 9]
@@ -12,31 +11,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-PRICE = 64  # of a batch, in pieces: on a core edit5-mini takes 7 ms for one, however short, and 0.13 ms for a piece
-FEWEST = 1e6  # the price on a GPU, where a batch takes as long whatever is in it: their number comes first
-FAR = 300  # pieces in a sentence at which attention makes each of them cost twice as much
+CPU_BATCH_OVERHEAD = (
+    64  # of a batch, in pieces: on one core edit5-mini takes 7 ms for any batch, and 0.13 ms for each piece
+)
+GPU_BATCH_OVERHEAD = 1e6  # on a GPU a batch takes equally long whatever is in it: fewest batches first
+ATTENTION_KNEE = 300  # pieces in a sentence at which attention doubles the cost of a piece
 
 
-def cut(lengths: Sequence[int], most: int, price: float = PRICE) -> list[list[int]]:
-    """Batches of these lengths, the longest first, none of more than `most`: the indices of each.
+def plan_batches(lengths: Sequence[int], most: int, overhead: float = CPU_BATCH_OVERHEAD) -> list[list[int]]:
+    """Indices of the sentences of each batch, the longest sentences first, at most `most` in a batch.
 
-    Dynamic programming over the first n in the order of length: with the last batch that makes them cheapest. It takes
-    20 us for each.
+    lengths and overhead are in pieces. Dynamic programming over the sentences in the order of length; 20 us for each.
 
-    >>> cut([12, 190, 11, 42, 9, 41, 12, 40, 10], most=32)
+    >>> plan_batches([12, 190, 11, 42, 9, 41, 12, 40, 10], most=32)
     [[1], [3, 5, 7], [0, 6, 2, 8, 4]]
     """
     order = sorted(range(len(lengths)), key=lambda n: -lengths[n])
-    cost, begins = [0.0], [0]  # of the first n: what they cost, and where their last batch begins
+    cost = [0.0]  # of the first n sentences
+    begins = [0]  # of their last batch
     for end in range(1, len(order) + 1):
         found = []
         for begin in range(max(0, end - most), end):
             longest = lengths[order[begin]]
-            found.append((cost[begin] + price + (end - begin) * longest * (1 + longest / FAR), begin))
+            found.append((cost[begin] + overhead + (end - begin) * longest * (1 + longest / ATTENTION_KNEE), begin))
         least, begin = min(found)
         cost.append(least)
         begins.append(begin)
-    batches, end = [], len(order)
+    batches = []
+    end = len(order)
     while end:
         batches.append(order[begins[end] : end])
         end = begins[end]

@@ -1,12 +1,12 @@
-"""Words that nobody writes, and what they may stand for.
+"""Known words, and which of them an unknown word may stand for.
 
-    >>> spelling = Spelling(["because", "become", "house"])
-    >>> [candidate.text for candidate in spelling.candidates("Becuase")]
-    ['Because', 'Become']
+    >>> lexicon = WordList(["because", "become", "house"])
+    >>> [candidate.text for candidate in lexicon.candidates("Becuase")]
+    ['Because']
 
-A small decoder sees that "becuase" is wrong long before it can spell what belongs there. Where a word is unknown, what
-is near it (edit distance, first letter, frequency: a noisy channel) is for the decoder to choose from (spelling.py).
-The list is a file of the model folder, made from its training text; a model without one writes everything itself.
+A small decoder learns that "becuase" is wrong long before it learns to spell the right word. For an unknown word it
+chooses among near known words (edit distance, first letter, frequency: a noisy channel; see spelling.py). The list is a
+file of the model folder, made from its training text. A model without one writes everything itself.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Candidate(NamedTuple):
     text: str
 
 
-class Spelling:
+class WordList:
     """A list of words, the most frequent first. All are known; the first NAMED are what others may stand for.
 
     `slips` are further pairs of a wrong form and a right one, which may be far from it ("goed", "went").
@@ -92,7 +92,7 @@ class Spelling:
         return np.array([len(word) for word in self.folded])
 
     @classmethod
-    def load(cls, folder: str | Path) -> Spelling | None:
+    def load(cls, folder: str | Path) -> WordList | None:
         """The list of a model folder, or None where it has none. Raises InputError for one that cannot be read."""
         path = Path(folder) / FILE
         if not path.exists():
@@ -101,20 +101,18 @@ class Spelling:
             words, _, slips = path.read_text(encoding="utf-8").strip("\n").partition("\n\n")
             return cls(words.split("\n"), [(w, r) for w, r in map(str.split, slips.splitlines())])
         except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not a pair
-            wanted = (
-                "a word in each line, an empty line, and a wrong and a right form in each line are wanted, in UTF-8"
-            )
-            raise InputError(f"{path}: {error}; {wanted}") from None
+            expected = "a word in each line, an empty line, then a wrong and a right form in each line, in UTF-8"
+            raise InputError(f"{path}: {error}; expected {expected}") from None
 
     def knows(self, word: str) -> bool:
         """Whether it is a word of the list, in whatever case, or one with 's."""
         folded = word.casefold().replace("’", "'")
         return folded in self.known or folded.removesuffix("'s") in self.known
 
-    def read(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
-        """The words of a sentence that could be looked up, as far as they begin behind a space; only `unknown` ones?
+    def find_words(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
+        """The words of a sentence that can be looked up and that follow a space; with `unknown` only unknown ones.
 
-        Left out: what stands in capitals (a name, an abbreviation), and what is part of an address or a formula.
+        Words in capitals (names, abbreviations) and parts of addresses and formulas are left out.
         """
         text, n = sentence.source, 0
         begin, stop = (sentence.starts[0], sentence.ends[-1]) if len(sentence) else (0, 0)
@@ -133,8 +131,8 @@ class Spelling:
             if sentence.ends[last] == end and sentence.text(first, last + 1) == " " + word:
                 yield Word(first, last + 1, word)
 
-    def foreign(self, sentence: Pieces) -> bool:
-        """Whether it is no English: few of its words are common, and some unknown; or its letters are not Latin."""
+    def is_foreign(self, sentence: Pieces) -> bool:
+        """Whether a sentence is not English: few common words and some unknown ones, or no Latin letters."""
         words = [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
         if words and not _LATIN.search(sentence.source):
             return True
@@ -142,10 +140,9 @@ class Spelling:
             return False
         return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
 
-    def gap(self, sentence: Pieces, first: int, last: int) -> list[list[Candidate]]:
-        """Candidates for each word, where the pieces first..last (half-open) are words and not all of them known;
-        else none."""
-        words = [word for word in self.read(sentence) if first <= word.first and word.last <= last]
+    def gap_candidates(self, sentence: Pieces, first: int, last: int) -> list[list[Candidate]]:
+        """Candidates for each word of the pieces first..last (half-open); [] unless these are words, not all known."""
+        words = [word for word in self.find_words(sentence) if first <= word.first and word.last <= last]
         pieces = [n for word in words for n in range(word.first, word.last)]
         if pieces != list(range(first, last)) or len(words) > LONGEST_GAP or all(self.knows(w.text) for w in words):
             return []

@@ -1,40 +1,89 @@
-r"""A second reading: what was changed is read once more as it now stands, for errors that hid behind the first.
+r"""The second pass: a changed sentence is read once more, for errors that hid behind the first ones.
 
     source    She go to home by yesterday.
     first     (4, 6, "went")                                read again: She went to home by yesterday.
     second    (8, 11, ""), (16, 19, "")                     places in that
-    both      (4, 6, "went"), (6, 9, ""), (14, 17, "")      places in the source
+    merged    (4, 6, "went"), (6, 9, ""), (14, 17, "")      places in the source
 
-Few sentences are changed, so few are read twice; a sentence that was left alone stays so. As its first errors were
-surely some, the others need less confidence there (`Options.reread`) and pass no gate.
+Few sentences are changed, so few are read twice; a sentence without changes stays as it is. The first pass has
+established that the sentence contains errors, so the second uses a lower threshold and no sentence gate.
 
-The second reading also says what it thinks of the first one's words. Where they are no better than what stood there it
-doubts them, too, which counts against the sentence (`holds`): if too little confidence is left, nothing is changed.
+The second pass also scores the inserted words. If it would change them again, the confidence of the first change is
+reduced; if too little is left of it to pass the gate, the sentence is left unchanged (`is_confirmed`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from edit_gec.editing.confidence import log_odds, logistic, together
+from edit_gec.editing.confidence import combine, log_odds, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
-from edit_gec.text.edits import Change, changed, whole_words
+from edit_gec.text.edits import Change, apply_changes, expand_to_words
+from edit_gec.tracing import Stage, span
 
-LITTLE = 0.02  # doubt that counts for nothing
+if TYPE_CHECKING:
+    from edit_gec.editing.decode import Prediction
+    from edit_gec.editing.thresholds import Thresholds
+
+    Predict = Callable[[Sequence[Pieces], Thresholds], list[Prediction]]
+
+DOUBT_FLOOR = 0.02  # doubt that counts for nothing
 
 
-def shifted(changes: Sequence[Change], by: int) -> list[Change]:
+@dataclass(frozen=True)
+class SecondPass:
+    """Reads changed sentences again; `predict` makes the plans of one batch, `longest` is how many pieces it reads."""
+
+    predict: Predict
+    tokens: Tokens
+    thresholds: Thresholds
+    longest: int
+
+    def apply(self, sentences: Sequence[Pieces], first: Sequence[list[Change]]) -> list[list[Change]]:
+        """The changes of each sentence, those of the second pass among them."""
+        found = list(first)
+        if not self.thresholds.second_pass_factor:
+            return found
+        changed = [n for n, changes in enumerate(first) if changes]
+        with span(Stage.TOKENIZE):
+            again = {n: apply_to_pieces(sentences[n], first[n], self.tokens) for n in changed}
+        again = {n: pieces for n, pieces in again.items() if 0 < len(pieces) <= self.longest}
+        predictions = self.predict(list(again.values()), self._laxer()) if again else []
+        with span(Stage.REALIZE):
+            for (n, pieces), prediction in zip(again.items(), predictions, strict=True):
+                found[n] = self._merge(sentences[n], first[n], pieces, prediction)
+        return found
+
+    def _laxer(self) -> Thresholds:
+        least = self.thresholds.min_confidence * self.thresholds.second_pass_factor
+        return replace(self.thresholds, min_confidence=least, sentence_gate=0.0)
+
+    def _merge(self, sentence: Pieces, first: Sequence[Change], again: Pieces, prediction: Prediction) -> list[Change]:
+        gate, penalty = self.thresholds.sentence_gate, self.thresholds.second_pass_penalty
+        if not is_confirmed(sentence, first, again, prediction.doubts, gate, penalty):
+            return []
+        return merge_passes(sentence, first, list(prediction.changes(again, self.tokens)))
+
+
+def changes_of(windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens) -> list[list[Change]]:
+    """What the plans change in their windows."""
+    with span(Stage.REALIZE):
+        return [list(each.changes(window, tokens)) for window, each in zip(windows, predictions, strict=True)]
+
+
+def shift(changes: Sequence[Change], by: int) -> list[Change]:
     """The changes in a text that begins `by` characters later."""
     return [(start + by, end + by, new, sure) for start, end, new, sure in changes]
 
 
-def written(changes: Sequence[Change]) -> Iterator[tuple[int, int]]:
-    """Where what they write stands, once the changes of a text are made."""
-    shift = 0
+def written_spans(changes: Sequence[Change]) -> Iterator[tuple[int, int]]:
+    """Where the replacements stand, once the changes of a text are made."""
+    growth = 0
     for start, end, new, _ in changes:
-        yield start + shift, start + shift + len(new)
-        shift += len(new) - (end - start)
+        yield start + growth, start + growth + len(new)
+        growth += len(new) - (end - start)
 
 
 def text_of(window: Pieces) -> str:
@@ -42,40 +91,40 @@ def text_of(window: Pieces) -> str:
     return window.source[window.starts[0] : window.ends[-1]]
 
 
-def edited(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -> Pieces:
+def apply_to_pieces(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -> Pieces:
     """A sentence, or a window of one, as it stands after its changes."""
-    return tokens.encode(changed(text_of(pieces), shifted(changes, -pieces.starts[0])))
+    return tokens.encode(apply_changes(text_of(pieces), shift(changes, -pieces.starts[0])))
 
 
-def holds(
-    pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float], gate: float, confirm: float
+def is_confirmed(
+    pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float], gate: float, penalty: float
 ) -> bool:
-    """Whether the changes of a sentence hold, now that what they make of it, `again`, was read.
+    """Whether the changes of a sentence stand, now that `again`, what they make of it, was read.
 
-    `doubts` [S] say of the sentinel and each piece of `again` how probable it is that it does not simply stay. Each
-    change loses `confirm` times the log-odds of the largest doubt in or beside what it wrote, as far as they are above
-    those of LITTLE; together (confidence.together) the changes must still reach the gate.
+    `doubts` [S] are the probabilities that the sentinel and each piece of `again` do not simply stay. Each change
+    loses `penalty` times the log-odds of the largest doubt in or beside what it wrote, as far as they are above those
+    of DOUBT_FLOOR; together (confidence.combine) the changes must still reach the gate.
     """
-    if not confirm:
+    if not penalty:
         return True
     spans = [(0, 0), *zip(again.starts, again.ends, strict=True)]  # the sentinel comes first
     left = []
-    for (*_, sure), (begin, end) in zip(first, written(shifted(first, -pieces.starts[0])), strict=True):
+    for (*_, sure), (begin, end) in zip(first, written_spans(shift(first, -pieces.starts[0])), strict=True):
         beside = [doubt for doubt, (a, b) in zip(doubts, spans, strict=True) if a <= end and b >= begin]
-        odds = log_odds(sure) - confirm * (log_odds(max([LITTLE, *beside])) - log_odds(LITTLE))
+        odds = log_odds(sure) - penalty * (log_odds(max([DOUBT_FLOOR, *beside])) - log_odds(DOUBT_FLOOR))
         left.append(logistic(odds))
-    return together(left) >= gate
+    return combine(left) >= gate
 
 
-def both(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
-    """The changes of a sentence, and of what `edited` made of it, as changes of the sentence."""
+def merge_passes(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
+    """The changes of a sentence, and of what `apply_to_pieces` made of it, as changes of the sentence."""
     start = pieces.starts[0]
-    return shifted(compose(text_of(pieces), shifted(first, -start), again), start)
+    return shift(compose(text_of(pieces), shift(first, -start), again), start)
 
 
 @dataclass
 class _Stretch:
-    """A stretch of the text between the readings, by how much the first made it longer, and what changes it."""
+    """A stretch of the text between the passes, by how much the first made it longer, and what changes it."""
 
     start: int
     end: int
@@ -95,7 +144,7 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
     """
     if not again:
         return list(first)
-    between = changed(source, first)
+    between = apply_changes(source, first)
     stretches: list[_Stretch] = []
     for each in _alone(between, first, again):
         last = stretches[-1] if stretches else None
@@ -108,28 +157,28 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
             last.first += each.first
             last.second += each.second
     changes: list[Change] = []
-    shift = 0
+    growth = 0
     for stretch in stretches:
-        start = stretch.start - shift
-        shift += stretch.growth
-        end = stretch.end - shift
+        start = stretch.start - growth
+        growth += stretch.growth
+        end = stretch.end - growth
         if not stretch.second:
             changes += stretch.first
             continue
         second = sorted(stretch.second, key=lambda change: change[:2])
-        text = changed(between[stretch.start : stretch.end], shifted(second, -stretch.start))
+        text = apply_changes(between[stretch.start : stretch.end], shift(second, -stretch.start))
         if text != source[start:end]:
             changes.append((start, end, text, min(sure for *_, sure in stretch.first + second)))
     return changes
 
 
 def _alone(between: str, first: Sequence[Change], second: Sequence[Change]) -> list[_Stretch]:
-    """Each change alone, in the order of the text between the readings; those of the second with the words they cut."""
+    """Each change alone, in the order of the text between the passes; those of the second with the words they cut."""
     alone = [
         _Stretch(start, end, len(change[2]) - (change[1] - change[0]), [change], [])
-        for change, (start, end) in zip(first, written(first), strict=True)
+        for change, (start, end) in zip(first, written_spans(first), strict=True)
     ]
     for change in second:
-        start, end, _ = whole_words(between, *change[:3])
+        start, end, _ = expand_to_words(between, *change[:3])
         alone.append(_Stretch(start, end, 0, [], [change]))
     return sorted(alone, key=lambda stretch: stretch.start)

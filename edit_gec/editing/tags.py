@@ -1,5 +1,7 @@
-"""Logits -> tags: greedy after a bonus for KEEP; a word goes whole unless a real stem of it stays, and of a word that
-stands twice one goes."""
+"""Logits -> tags: greedy after a bonus for KEEP.
+
+A word is deleted whole unless a real stem of it stays. Of a repeated word exactly one copy is deleted.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,24 @@ from operator import eq
 import torch
 from torch import Tensor
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, STEM_CHARACTERS, words
+from edit_gec.editing.alignment import STEM_CHARACTERS, word_ranges
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 
-CERTAIN = 1e4  # a keep bias beyond this is no different, and infinity would make a softmax NaN
+MAX_KEEP_BIAS = 1e4  # a larger bias changes nothing, and infinity would make a softmax NaN
 
 
 def tag_probabilities(logits: Tensor, keep_bias: float) -> list[list[list[float]]]:
     """Softmax over the four tags after the bonus for KEEP; plain lists [B][S][4], which Python reads fastest."""
     bonus = torch.zeros(4, device=logits.device)
-    bonus[KEEP] = min(keep_bias, CERTAIN)
+    bonus[KEEP] = min(keep_bias, MAX_KEEP_BIAS)
     return (logits.float() + bonus).softmax(-1).tolist()
 
 
 def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Tokens) -> list[int]:
     """Greedy tags [length], sentinel first; whole words where the pieces of a word disagree without a real stem.
 
-    The probabilities change where a doubled word is decided.
+    Changes the probabilities of repeated words.
     """
     length = len(sentence) + 1
     tags = [max(range(4), key=p.__getitem__) for p in probabilities[:length]]
@@ -35,11 +38,11 @@ def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Toke
     doubled = any(map(eq, sentence.ids, sentence.ids[1:]))
     if all(t == KEEP for t in tags) and not doubled:
         return tags
-    ranges = words(sentence.ids, tokens)
+    ranges = word_ranges(sentence.ids, tokens)
     for start, end in ranges:
         if end - start > 1 and not _is_whole(tags[start + 1 : end + 1], sentence, start, tokens):
             _decide_word(tags, probabilities, start + 1, end + 1)
-    _one_of_two(tags, probabilities, sentence, ranges)
+    _delete_repeated(tags, probabilities, sentence, ranges)
     return tags
 
 
@@ -54,7 +57,7 @@ def _is_whole(tags: list[int], sentence: Pieces, start: int, tokens: Tokens) -> 
 
 
 def _decide_word(tags: list[int], probabilities: list[list[float]], start: int, end: int) -> None:
-    """Give all pieces of a word the same fate, by their mean probabilities."""
+    """Tag all pieces of a word alike, by their mean probabilities."""
     mean = [sum(p[t] for p in probabilities[start:end]) / (end - start) for t in range(4)]
     if mean[DELETE] + mean[REPLACE] > 0.5:
         tags[start:end] = [DELETE if mean[DELETE] > mean[REPLACE] else REPLACE] * (end - start)
@@ -62,11 +65,13 @@ def _decide_word(tags: list[int], probabilities: list[list[float]], start: int, 
         tags[start:end] = [KEEP] * (end - start - 1) + [INSERT if tags[end - 1] == INSERT else KEEP]
 
 
-def _one_of_two(
+def _delete_repeated(
     tags: list[int], probabilities: list[list[float]], sentence: Pieces, ranges: Sequence[tuple[int, int]]
 ) -> None:
-    """Of a word that stands twice one goes ("the the"). Which one, two tags cannot agree on: the second takes the
-    chances of both, in the probabilities too."""
+    """Delete one copy of a repeated word ("the the").
+
+    The deletion mass of both copies is assigned to the second, in the probabilities too: exactly one is removed.
+    """
     for (start, end), (again, stop) in pairwise(ranges):
         word = sentence.text(start, end).strip().casefold()
         if not word.isalpha() or sentence.text(again, stop).casefold() != " " + word:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from edit_gec.annotation.m2 import M2Edit
-from edit_gec.evaluation.projection import Raw
 from edit_gec.evaluation.systems import Change
+from edit_gec.text.detokenize import RawSentence
 
-RIDGE = 1e-3  # of logistic regression
+RIDGE = 1e-3  # penalty on the squared weights of the logistic regression
 
 
 class Bin(NamedTuple):
@@ -30,9 +30,9 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """ECE: the gap between confidence and share right, averaged over edits.
+    """Expected calibration error: the gap between confidence and share right, averaged over edits.
 
-    slope and offset of the log-odds would calibrate it; what brings an EdiT5's edits on its scale is confidence.py.
+    `slope` and `offset` of the log-odds would remove the gap. editing/confidence.py calibrates the model itself.
     """
 
     ece: float
@@ -41,23 +41,23 @@ class Calibration:
     offset: float = 0.0
 
 
-def outcomes(
-    raw: Raw, changes: Sequence[Change], hypothesis: Sequence[M2Edit], reference: Sequence[M2Edit]
+def pair_confidences(
+    raw: RawSentence, changes: Sequence[Change], hypothesis: Sequence[M2Edit], reference: Sequence[M2Edit]
 ) -> list[tuple[float, bool]]:
     """(confidence, right) for each ERRANT edit of one sentence.
 
-    An ERRANT edit can join several of the system's changes; it is as sure as the least sure of them.
+    An ERRANT edit can join several of the system's changes. It gets the lowest of their confidences.
     """
     gold = {(e.start, e.end, e.correction) for e in reference}
     out = []
     for edit in hypothesis:
-        parts = near(raw, changes, edit)
+        parts = changes_of_edit(raw, changes, edit)
         if parts:
             out.append((min(c.confidence for c in parts), (edit.start, edit.end, edit.correction) in gold))
     return out
 
 
-def near(raw: Raw, changes: Sequence[Change], edit: M2Edit) -> list[Change]:
+def changes_of_edit(raw: RawSentence, changes: Sequence[Change], edit: M2Edit) -> list[Change]:
     """The system's changes, in code points of the raw text, that an ERRANT edit of its tokens is made of."""
     start = raw.spans[edit.start][0] if edit.start < len(raw.spans) else len(raw.text)
     end = raw.spans[edit.end - 1][1] if edit.end else 0
@@ -65,9 +65,10 @@ def near(raw: Raw, changes: Sequence[Change], edit: M2Edit) -> list[Change]:
     return [change for change in changes if change.start <= high and change.end >= low]
 
 
-def calibrate(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibration:
+def measure_calibration(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibration:
     """Bin (confidence, right) pairs by confidence; empty bins are left out."""
-    table, gap = [], 0.0
+    table = []
+    gap = 0.0
     for k in range(bins):
         inside = [(c, ok) for c, ok in pairs if min(int(c * bins), bins - 1) == k]
         if inside:
@@ -75,17 +76,18 @@ def calibrate(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibratio
             right = sum(ok for _, ok in inside) / len(inside)
             table.append(Bin(k / bins, (k + 1) / bins, len(inside), confidence, right))
             gap += len(inside) * abs(confidence - right)
-    return Calibration(gap / len(pairs) if pairs else 0.0, table, *platt(pairs))
+    return Calibration(gap / len(pairs) if pairs else 0.0, table, *fit_platt(pairs))
 
 
-def fit(rows: Sequence[Sequence[float]], right: Sequence[bool]) -> list[float]:
-    """Weights of logistic regression: sums of features that make what happened likeliest, by Newton's method.
+def fit_logistic(rows: Sequence[Sequence[float]], right: Sequence[bool]) -> list[float]:
+    """Weights of a logistic regression, one per feature, fitted by Newton's method.
 
-    A small price on large weights: where the features separate right from wrong there is no finite optimum.
+    A small ridge penalty keeps them finite where the features separate right from wrong.
     """
     import numpy as np
 
-    x, y = np.array(rows, float), np.array(right, float)  # [N, F], [N]
+    x = np.array(rows, float)  # [N, F]
+    y = np.array(right, float)  # [N]
     weights = np.zeros(x.shape[1])
     for _ in range(50):
         p = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
@@ -97,10 +99,10 @@ def fit(rows: Sequence[Sequence[float]], right: Sequence[bool]) -> list[float]:
     return [float(weight) for weight in weights]
 
 
-def platt(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+def fit_platt(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
     """Slope and offset of the log-odds that make (confidence, right) likeliest (Platt 1999)."""
     if len({ok for _, ok in pairs}) < 2:
         return 1.0, 0.0
     clipped = [min(max(c, 1e-4), 1 - 1e-4) for c, _ in pairs]
-    slope, offset = fit([[math.log(c / (1 - c)), 1.0] for c in clipped], [ok for _, ok in pairs])
+    slope, offset = fit_logistic([[math.log(c / (1 - c)), 1.0] for c in clipped], [ok for _, ok in pairs])
     return slope, offset

@@ -1,5 +1,6 @@
-"""Cases: single texts that must be left alone, or become one of a few accepted corrections; and what happens when a
-corrected text is corrected again.
+"""A checklist: single texts that must be left alone, or become one of a few accepted corrections.
+
+Each corrected text is corrected again; a second change is counted, too.
 
     {"kind": "names", "text": "Siobhan moved to Kraków."}                            any change is a failure
     {"kind": "its", "text": "Its late.", "accept": ["It's late.", "It is late."]}    one of these, to the letter
@@ -9,11 +10,11 @@ A case may name the error that it is about, and bring a twin: a similar text tha
     {"kind": "its", "writer": "native", "text": "its late, i think.", "error": "its", "fixed": ["it's", "It's"],
      "accept": ["It's late, I think."], "twin": "Its roof is old."}
 
-The text passes when all of its errors are corrected. Counted beside that is whether the named error is gone: the words
-of `error` are no longer there and those of one of `fixed` are, whatever else was changed or missed. The twin is read as
-a case of its own, of the kind "its, twin", that must be left alone.
+The text passes when all of its errors are corrected. A named error is gone when the words of `error` are no longer
+there and those of one of `fixed` are, whatever else was changed or missed. The twin is a case of its own, of the kind
+"its, twin", that must be left alone.
 
-Averages over a corpus hide that a model spoils every e-mail address; a share for each kind of text does not.
+An average over a corpus hides a model that spoils every e-mail address. A share for each kind of text shows it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from typing import Any, NamedTuple
 from edit_gec.annotation.m2 import read_lines
 from edit_gec.errors import InputError
 from edit_gec.evaluation import systems
+from edit_gec.text.tables import align_columns
+from edit_gec.version import version
 
 LONG = 15  # words from which a text counts as long
 FORM = '{"kind": ..., "text": ..., "accept": [...]}'
@@ -51,17 +54,17 @@ class Case:
     fixed: tuple[str, ...] = ()
 
     def passes(self, corrected: str) -> bool:
-        """Whether this is what should have come of the text."""
+        """Whether this is a right outcome for the text."""
         return corrected in self.accept if self.accept else corrected == self.text
 
     def lost_its_error(self, corrected: str) -> bool:
         """Whether the named error is gone and one of its corrections is there, as whole words."""
-        return not _has(corrected, self.error) and any(_has(corrected, words) for words in self.fixed)
+        return not _contains(corrected, self.error) and any(_contains(corrected, words) for words in self.fixed)
 
     @property
     def groups(self) -> tuple[str, ...]:
         """Groups of a case with a named error: its writer, short or long, one error or more, emoji."""
-        before, after = re.split(_whole(self.error), self.text, maxsplit=1)
+        before, after = re.split(_word_pattern(self.error), self.text, maxsplit=1)
         alone = any(f"{before}{words}{after}" in self.accept for words in self.fixed)
         length = "long" if len(self.text.split()) >= LONG else "short"
         emoji = any(unicodedata.category(character) == "So" for character in self.text)
@@ -83,7 +86,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judged:
+class ChecklistResult:
     """All outcomes of one system on one file. With `plain` the file was any text, so nothing passes or fails."""
 
     name: str
@@ -138,13 +141,13 @@ class Judged:
         return sum(o.again != o.corrected for o in self.outcomes)
 
 
-def _whole(words: str) -> str:
+def _word_pattern(words: str) -> str:
     """A pattern for these words, not as a part of longer ones."""
     return rf"(?<!\w){re.escape(words)}(?!\w)"
 
 
-def _has(text: str, words: str) -> bool:
-    return re.search(_whole(words), text) is not None
+def _contains(text: str, words: str) -> bool:
+    return re.search(_word_pattern(words), text) is not None
 
 
 def _count(answers: Iterable[bool]) -> tuple[int, int]:
@@ -163,7 +166,7 @@ def _counts(
     return {key: _count(listed) for key, listed in answers.items()}
 
 
-def read(path: str | Path) -> list[Case]:
+def read_cases(path: str | Path) -> list[Case]:
     """Cases from a file of JSON lines, each followed by its twin. Raises InputError that names the line at fault."""
     cases = []
     for number, line in enumerate(read_lines(path), start=1):
@@ -192,12 +195,12 @@ def _parse(line: str) -> list[Case]:
         raise InputError("writer, error, fixed and twin must be strings")
     if "\n" in case.text or "\n" in words["twin"] or case.text in accept:
         raise InputError("a text is one line, and none of its own corrections")
-    if case.error and not (_has(case.text, case.error) and accept and all(map(case.lost_its_error, accept))):
+    if case.error and not (_contains(case.text, case.error) and accept and all(map(case.lost_its_error, accept))):
         raise InputError("the words of error must be in the text, those of fixed in each accepted correction instead")
     return [case, Case(f"{case.kind}, twin", words["twin"])] if words["twin"] else [case]
 
 
-def read_plain(path: str | Path) -> list[Case]:
+def read_lines_as_cases(path: str | Path) -> list[Case]:
     """The lines of any text file, as cases without a kind. Raises InputError where there are none."""
     lines = [line for line in read_lines(path) if line.strip()]
     if not lines:
@@ -205,73 +208,80 @@ def read_plain(path: str | Path) -> list[Case]:
     return [Case("", line) for line in lines]
 
 
-def judge(
+def run_checklist(
     path: str | Path,
     system: str,
     model: str | None = None,
     min_confidence: float | None = None,
     *,
     plain: bool = False,
-) -> Judged:
+) -> ChecklistResult:
     """Give each text to a system, and its output once more. `plain` takes any text file; else it holds cases."""
-    from edit_gec.cli.correct import version
-
-    cases = read_plain(path) if plain else read(path)
-    first = systems.run(system, [case.text for case in cases], model, min_confidence, markup=True)
-    second = systems.run(system, [output.text for output in first], model, min_confidence, markup=True)
+    cases = read_lines_as_cases(path) if plain else read_cases(path)
+    first = systems.run_system(system, [case.text for case in cases], model, min_confidence, markup=True)
+    second = systems.run_system(system, [output.text for output in first], model, min_confidence, markup=True)
     outcomes = [Outcome(c, a.text, b.text) for c, a, b in zip(cases, first, second, strict=True)]
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
-    who = f"edit-gec+{systems.identity(model, min_confidence)}" if system == "edit-gec" else system
+    who = systems.describe_system(system, model, min_confidence)
     signature = f"{'AGAIN' if plain else 'CASES'}|set:{Path(path).name}:{digest}|sys:{who}|edit-gec:{version()}"
-    return Judged(Path(path).name, system, outcomes, signature, plain)
+    return ChecklistResult(Path(path).name, system, outcomes, signature, plain)
 
 
-def table(judged: Sequence[Judged]) -> str:
+def format_table(results: Sequence[ChecklistResult]) -> str:
     """For people: the share that passed by kind, what failed, and how much changed the second time."""
-    return "\n".join(_table(one) for one in judged)
+    return "\n".join(_format_result(result) for result in results)
 
 
-def _table(one: Judged) -> str:
-    count = len(one.outcomes)
-    head = f"{one.name}, {one.system}"
-    lines = [head] if one.plain else [f"{head}: passed, of, %{', errors gone' if one.named else ''}", *_shares(one)]
+def _format_result(result: ChecklistResult) -> str:
+    count = len(result.outcomes)
+    lines = [f"{result.name}, {result.system}"]
+    if not result.plain:
+        lines += [*align_columns(_kind_rows(result)), *_format_named(result)]
     lines.append(
-        f"  changed: {one.changed} of {count} ({100 * one.changed / count:.1f} %); corrected again: "
-        f"{one.changed_again} of {count} ({100 * one.changed_again / count:.1f} %)"
+        f"changed: {result.changed} of {count} ({100 * result.changed / count:.1f} %); corrected again: "
+        f"{result.changed_again} of {count} ({100 * result.changed_again / count:.1f} %)"
     )
-    for o in one.outcomes:
-        if not (o.passed or one.plain):
+    for o in result.outcomes:
+        if not (o.passed or result.plain):
             made = "left alone" if o.corrected == o.case.text else o.corrected
             lines.append(f"  failed, {o.case.kind}: {o.case.text}\n      -> {made}")
         if o.again != o.corrected:
             lines.append(f"  again: {o.case.text}\n      -> {o.corrected}\n      -> {o.again}")
-    return "\n".join([*lines, f"  {one.signature}", ""])
+    return "\n".join([*lines, f"signature  {result.signature}", ""])
 
 
-def _shares(one: Judged) -> list[str]:
-    """A line for each kind; where errors are named, also for each group, and the sums."""
-    gone = one.errors_gone
-    lines = []
-    for name, (passed, cases) in [*sorted(one.kinds.items()), ("all", (one.passed, len(one.outcomes)))]:
-        errors = f"{gone[name][0]:>5}" if name in gone else ""
-        lines.append(f"  {name:<20}{passed:>5}{cases:>5}{100 * passed / cases:>7.1f}{errors}")
-    if one.named:
-        groups = ", ".join(f"{name} {passed}/{cases}" for name, (passed, cases) in sorted(one.groups.items()))
-        (corrected, wrong), (alone, right) = one.wrong, one.right
-        named_gone = sum(count for count, _ in gone.values())
-        lines.append(f"  corrected: {corrected} of {wrong} ({groups})")
-        lines.append(f"  named errors gone: {named_gone} of {len(one.named)}; left alone: {alone} of {right}")
-    return lines
+def _kind_rows(result: ChecklistResult) -> list[list[str]]:
+    """A row for each kind, and one for all; with a column for the named errors that are gone, where there are any."""
+    gone = result.errors_gone
+    rows = [["kind", "passed", "of", "%", *(["errors gone"] if gone else [])]]
+    for name, (passed, cases) in [*sorted(result.kinds.items()), ("all", (result.passed, len(result.outcomes)))]:
+        row = [name, str(passed), str(cases), f"{100 * passed / cases:.1f}"]
+        rows.append([*row, str(gone[name][0]) if name in gone else ""] if gone else row)
+    return rows
+
+
+def _format_named(result: ChecklistResult) -> list[str]:
+    """The sums over cases with a named error, in all and by group."""
+    if not result.named:
+        return []
+    groups = ", ".join(f"{name} {passed}/{cases}" for name, (passed, cases) in sorted(result.groups.items()))
+    corrected, wrong = result.wrong
+    alone, right = result.right
+    named_gone = sum(count for count, _ in result.errors_gone.values())
+    return [
+        f"corrected: {corrected} of {wrong} ({groups})",
+        f"named errors gone: {named_gone} of {len(result.named)}; left alone: {alone} of {right}",
+    ]
 
 
 def _sorted(counts: dict[str, tuple[int, int]]) -> dict[str, list[int]]:
     return {key: list(pair) for key, pair in sorted(counts.items())}
 
 
-def as_data(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def to_data(results: Sequence[ChecklistResult]) -> list[dict[str, Any]]:
     """The same as plain data, ready for JSON."""
     out = []
-    for one in judged:
+    for one in results:
         row: dict[str, Any] = {"set": one.name, "system": one.system, "metric": "again" if one.plain else "cases"}
         row |= {"texts": len(one.outcomes), "changed": one.changed, "changed_again": one.changed_again}
         if not one.plain:

@@ -1,8 +1,8 @@
-"""Test sets: from files, or by the name of a published corpus found in a data folder, in the layout it is published in.
+"""Test sets: from files, or by the name of a published corpus in a data folder, in the layout of its publication.
 
-    find("jfleg-dev", Path("data"))   ->  data/jfleg/dev/dev.src, dev.ref0 ... dev.ref3  ->  TestSet, metric GLEU
+    find_test_sets("jfleg-dev", Path("data"))   ->  data/jfleg/dev/dev.src, dev.ref0 ... dev.ref3  ->  [TestSet]
 
-Where a corpus is absent the error says where to get it and under which licence. Nothing is downloaded.
+Nothing is downloaded: where a corpus is absent, the error says where to get it and under which licence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from edit_gec.annotation import m2
 from edit_gec.annotation.m2 import M2Sentence, read_lines
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, MissingExtraError
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,16 @@ class TestSet:
     @cached_property
     def digest(self) -> str:
         """Eight hex digits over sources and references."""
-        parts = [*self.lines, m2.write(self.m2), *(line for ref in self.references for line in ref)]
+        parts = [*self.lines, m2.format_m2(self.m2), *(line for ref in self.references for line in ref)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
+
+    @cached_property
+    def corrected(self) -> list[list[str]]:
+        """The corrected lines, one list per annotator. Where an annotator gave no edits, the line is the source."""
+        if self.references:
+            return self.references
+        names = sorted({k for sentence in self.m2 for k in sentence.annotators})
+        return [[" ".join(m2.apply_edits(s.tokens, s.annotators.get(k, []))) for s in self.m2] for k in names]
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,7 @@ CORPORA = {
     },
     "clean": Corpus("false-alarms", ("clean.txt",), (), "any text without errors, one sentence per line, as clean.txt"),
 }
-# One name for several sets.
+# One name stands for several sets.
 GROUPS = {
     "jfleg": ["jfleg-dev"],
     "wi": ["wi-A", "wi-B", "wi-C"],
@@ -109,17 +117,17 @@ GROUPS = {
 HUB = "hf:"
 
 
-def find(name: str, data: Path | None) -> list[TestSet]:
+def find_test_sets(name: str, data: Path | None) -> list[TestSet]:
     """The test sets of a name: a corpus, a group of them, or `hf:repository[:split]` on the Hugging Face hub.
 
     Raises InputError where the name is unknown or the files are absent.
     """
     if name.startswith(HUB):
-        return [from_hub(name[len(HUB) :])]
+        return [load_hub_set(name[len(HUB) :])]
     if name in GROUPS:
-        return [one for member in GROUPS[name] for one in find(member, data)]
+        return [one for member in GROUPS[name] for one in find_test_sets(member, data)]
     if name not in CORPORA:
-        raise InputError(f"benchmark '{name}' is unknown: wanted {', '.join([*GROUPS, *CORPORA])} or hf:REPOSITORY")
+        raise InputError(f"benchmark '{name}' is unknown: expected {', '.join([*GROUPS, *CORPORA])} or hf:REPOSITORY")
     corpus = CORPORA[name]
     if data is None:
         raise InputError(f"benchmark '{name}' needs a data folder: give --data or EDIT_GEC_DATA; get it: {corpus.get}")
@@ -127,23 +135,23 @@ def find(name: str, data: Path | None) -> list[TestSet]:
     if source is None:
         raise InputError(f"benchmark '{name}': no {data / corpus.sources[0]}; get it: {corpus.get}")
     if corpus.metric == "errant":
-        return [from_m2(source, name)]
+        return [read_m2_set(source, name)]
     if corpus.metric == "false-alarms":
-        return [clean(source, name)]
+        return [read_clean_set(source, name)]
     pattern = corpus.references[corpus.sources.index(str(source.relative_to(data).as_posix()))]
     references = [p for i in range(10) if (p := data / pattern.format(i=i)).is_file()]
     if not references:
         raise InputError(f"benchmark '{name}': no {data / pattern.format(i=0)}; get it: {corpus.get}")
-    return [from_lines(source, references, corpus.metric, name)]
+    return [read_parallel_set(source, references, corpus.metric, name)]
 
 
-def from_m2(path: str | Path, name: str = "") -> TestSet:
+def read_m2_set(path: str | Path, name: str = "") -> TestSet:
     """Gold edits of an M2 file."""
-    sentences = m2.read(path)
+    sentences = m2.read_m2(path)
     return TestSet(name or Path(path).stem, [" ".join(s.tokens) for s in sentences], "errant", m2=sentences)
 
 
-def from_lines(source: str | Path, references: Sequence[str | Path], metric: str, name: str = "") -> TestSet:
+def read_parallel_set(source: str | Path, references: Sequence[str | Path], metric: str, name: str = "") -> TestSet:
     """Tokenised source and reference files, one sentence per line. Raises InputError where line counts differ."""
     lines = [line.strip() for line in read_lines(source)]
     columns = [[line.strip() for line in read_lines(r)] for r in references]
@@ -153,12 +161,12 @@ def from_lines(source: str | Path, references: Sequence[str | Path], metric: str
     return TestSet(name or Path(source).name, lines, metric, references=columns)
 
 
-def clean(path: str | Path, name: str = "") -> TestSet:
+def read_clean_set(path: str | Path, name: str = "") -> TestSet:
     """Raw sentences without errors, one per line; empty lines do not count."""
     return TestSet(name or Path(path).name, read_lines(path), "false-alarms", raw=True)
 
 
-def from_hub(repository: str) -> TestSet:
+def load_hub_set(repository: str) -> TestSet:
     """A data set with columns `sentence` and `corrections` (as jhu-clsp/jfleg has), from the hub or a local folder.
 
     `repository` may end in :split; otherwise its validation split is taken. Raises InputError where it does not load.
@@ -167,13 +175,13 @@ def from_hub(repository: str) -> TestSet:
     try:
         datasets = importlib.import_module("datasets")
     except ImportError:
-        raise InputError("hf: benchmarks need the datasets library: pip install datasets") from None
+        raise MissingExtraError("hf: benchmarks need the datasets library: pip install datasets") from None
     try:
         rows = datasets.load_dataset(path, split=split or "validation")
     except Exception as error:  # the library raises many kinds: network, absent repository, absent split
         raise InputError(f"hf:{repository} does not load: {str(error).splitlines()[0]}") from None
     if not {"sentence", "corrections"} <= set(rows.column_names):
-        raise InputError(f"hf:{repository}: wanted columns sentence and corrections, found {rows.column_names}")
+        raise InputError(f"hf:{repository}: expected columns sentence and corrections, found {rows.column_names}")
     lines = [row.strip() for row in rows["sentence"]]
     columns = [[c.strip() for c in column] for column in zip(*rows["corrections"], strict=True)]
     return TestSet(f"{Path(path).name}-{split or 'validation'}", lines, "gleu", references=columns)

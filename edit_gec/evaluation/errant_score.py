@@ -4,13 +4,14 @@
     hypothesis He [go -> goes] [home -> house]     fp 1   R = 1/2
                                                    fn 1   F0.5 = 0.5
 
-With several annotators the one that suits the score so far best is taken, sentence by sentence, in file order.
+With several annotators, each sentence is scored against the one that gives the best total so far, in file order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 
@@ -43,18 +44,18 @@ class Counts:
 
 
 @dataclass
-class Split:
-    """The same edits in plain words; hit + wrong + over = edits proposed."""
+class Breakdown:
+    """The proposed edits by what became of them (hit + wrong + over), and the errors that none of them touches."""
 
     hit: int = 0  # the annotator's own edit
-    wrong: int = 0  # an error was there, the correction is another one
-    over: int = 0  # nothing was wrong there
+    wrong: int = 0  # there is an error, with another correction
+    over: int = 0  # there is no error
     missed: int = 0  # an error that no edit touches
 
 
 @dataclass
 class ErrantScore:
-    """Counts overall, per type and per sentence, with the annotator that was taken for each sentence."""
+    """Counts overall, per type and per sentence, with the annotator that each sentence is scored against."""
 
     mode: str
     beta: float
@@ -62,7 +63,7 @@ class ErrantScore:
     by_type: dict[str, Counts] = field(default_factory=dict)
     per_sentence: list[Counts] = field(default_factory=list)
     annotator: list[int] = field(default_factory=list)
-    split: Split = field(default_factory=Split)
+    split: Breakdown = field(default_factory=Breakdown)
 
     @property
     def prf(self) -> tuple[float, float, float]:
@@ -77,7 +78,7 @@ class ErrantScore:
         return dict(sorted(out.items()))
 
 
-def compare(
+def score_edits(
     hypothesis: Sequence[M2Sentence], reference: Sequence[M2Sentence], mode: str = "cs", beta: float = 0.5
 ) -> ErrantScore:
     """Score hypothesis edits against reference edits, sentence by sentence in file order."""
@@ -136,7 +137,7 @@ def _corrections(edits: Sequence[M2Edit]) -> list[M2Edit]:
     return [e for e in edits if e.type != "UNK"]
 
 
-def _split(hyp: Sequence[M2Edit], ref: Sequence[M2Edit], into: Split) -> None:
+def _split(hyp: Sequence[M2Edit], ref: Sequence[M2Edit], into: Breakdown) -> None:
     gold = {(e.start, e.end, e.correction) for e in ref}
     for e in hyp:
         if (e.start, e.end, e.correction) in gold:
@@ -148,8 +149,17 @@ def _split(hyp: Sequence[M2Edit], ref: Sequence[M2Edit], into: Split) -> None:
     into.missed += sum(not any(touches(e, r) for e in hyp) for r in ref)
 
 
-def touches(a: M2Edit, b: M2Edit) -> bool:
-    """Do two edits change a common token, or does one insert at the other's edge?"""
+class Span(Protocol):
+    """What has a half-open span."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+def touches(a: Span, b: Span) -> bool:
+    """Whether two edits change a common token (or character), or one inserts at the other's edge."""
     if a.start == a.end or b.start == b.end:
         return a.start <= b.end and b.start <= a.end
     return a.start < b.end and b.start < a.end

@@ -4,8 +4,7 @@
     hypothesis  He go home .       1-grams: 3 right (He home .) - 1 kept by mistake (go) = 2 of 4
 
 Napoles et al. 2015, 2016 and the 2017 fix of the brevity penalty: n = 1..4, corpus level. With several references the
-score is the mean over 500 draws of one reference per sentence, the seed of draw j being 101 j, as the JFLEG script has
-it.
+score is the mean over 500 draws of one reference per sentence. As in the JFLEG script, the seed of draw j is 101 j.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ ORDER = 4
 DRAWS = 500
 
 
-def statistics(
+def count_ngrams(
     sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Counts [sentences, references, 2 + 2 ORDER]: both lengths, then right and possible n-grams for each n.
@@ -53,7 +52,7 @@ def _row(source: list[Any], hypothesis: list[Any], reference: list[Any]) -> list
     return row
 
 
-def score(totals: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def score_totals(totals: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """GLEU in 0..100 from summed statistics [..., 2 + 2 ORDER]; 0 where an n-gram order has no match."""
     right, possible = totals[..., 2::2], totals[..., 3::2]
     nonzero = (totals > 0).all(axis=-1)
@@ -63,7 +62,7 @@ def score(totals: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]]
     return np.where(nonzero, 100 * np.exp(brevity + log_precision), 0.0)
 
 
-def draws(sentences: int, references: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def draw_references(sentences: int, references: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The reference taken for each sentence in each draw, [draws, sentences]; one draw where there is no choice."""
     if references == 1:
         return np.zeros((1, sentences), dtype=np.int64)
@@ -74,13 +73,13 @@ def draws(sentences: int, references: int) -> np.ndarray[Any, np.dtype[np.int64]
     return np.array(out)
 
 
-def gleu(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+def corpus_gleu(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Corpus GLEU in 0..100. Raises InputError where line counts differ."""
-    return gleu_of(statistics(sources, hypotheses, references))
+    return mean_gleu(count_ngrams(sources, hypotheses, references))
 
 
-def gleu_of(stats: np.ndarray[Any, np.dtype[np.int64]]) -> float:
+def mean_gleu(stats: np.ndarray[Any, np.dtype[np.int64]]) -> float:
     """Corpus GLEU in 0..100 of statistics [N, R, 2 + 2 ORDER]."""
-    taken = draws(*stats.shape[:2])
+    taken = draw_references(*stats.shape[:2])
     rows = np.arange(len(stats))
-    return float(np.mean([score(stats[rows, one].sum(axis=0)) for one in taken]))
+    return float(np.mean([score_totals(stats[rows, one].sum(axis=0)) for one in taken]))

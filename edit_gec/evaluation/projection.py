@@ -1,72 +1,23 @@
-"""Tokenised sentence -> raw text for a system that wants it; the corrected text -> back on the same tokens.
+"""A corrected raw text -> back on the tokens of the corpus that the raw text was made of.
 
     tokens     It is n't mine , said Ann .        raw   It isn't mine, said Ann.
     corrected  It isn't mine, said Anna.    ->   tokens  It is n't mine , said Anna .
 
-Only the words that the system changed are tokenised anew, so text that it left alone can never count as an edit.
+Only the words that the system changed are tokenised again, so text that it left alone never counts as an edit.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
+
+from edit_gec.text.detokenize import RawSentence
 
 # Pieces of text that a difference is made of: a word, a run of spaces, or one other character.
 PIECE = re.compile(r"\w+|\s+|[^\w\s]")
-# A token in a tokenised corpus -> the text that a writer would have typed.
-WRITTEN = {"``": '"', "''": '"', "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-SUFFIX = re.compile(r"(n't|n’t|['’](s|m|d|re|ve|ll|S|M|D|RE|VE|LL))$")
-NO_SPACE_BEFORE = re.compile(r"([,;:!?%)\]}’”]|\.+|…)$")
-NO_SPACE_AFTER = re.compile(r"[(\[{$£€#‘“]$")
-SPLIT_WORDS = {("can", "not"), ("gon", "na"), ("wan", "na"), ("got", "ta")}
-
-
-@dataclass(frozen=True)
-class Raw:
-    """Raw text of a tokenised sentence; token i was written at characters [spans[i][0], spans[i][1])."""
-
-    text: str
-    tokens: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
-
-
-def detokenise(tokens: Sequence[str], split_hyphens: bool = True) -> Raw:
-    """Join tokens as English is written; loses nothing, since each token keeps its place.
-
-    `split_hyphens` tells whether the corpus splits well-known in three; its lone hyphens then join both neighbours.
-    """
-    text, spans = "", []
-    is_open = {'"': False, "'": False}
-    glue = True  # the next token follows without a space
-    for i, token in enumerate(tokens):
-        written = WRITTEN.get(token, token)
-        before, after = (tokens[i - 1] if i else ""), (tokens[i + 1] if i + 1 < len(tokens) else "")
-        inner = before[-1:].isalnum() and after[:1].isalnum() and (written == "/" or written == "-" and split_hyphens)
-        possessive = written == "'" and before.endswith("s") and not (is_open["'"] or "'" in tokens[i + 1 :])
-        closes = is_open.get(written, False) or possessive
-        if not (glue or inner or closes or _joins_left(written, before)):
-            text += " "
-        spans.append((len(text), len(text) + len(written)))
-        text += written
-        glue = inner or bool(NO_SPACE_AFTER.match(written))
-        if written in is_open and not possessive:
-            glue = is_open[written] = not is_open[written]
-    return Raw(text, tuple(tokens), tuple(spans))
-
-
-def _joins_left(token: str, before: str) -> bool:
-    return bool(NO_SPACE_BEFORE.match(token) or SUFFIX.match(token) or (before.lower(), token.lower()) in SPLIT_WORDS)
-
-
-def hyphens_split(sentences: Sequence[Sequence[str]]) -> bool:
-    """Does this corpus write 'well - known' (spaCy) or 'well-known' (Penn Treebank)? New text must follow it."""
-    whole = sum(bool(re.fullmatch(r"[A-Za-z]+-[A-Za-z]+", t)) for s in sentences for t in s)
-    apart = sum(t == "-" for s in sentences for t in s)
-    return apart >= whole
 
 
 @cache
@@ -81,7 +32,7 @@ def _tokenizer(split_hyphens: bool) -> Any:
     return nlp.tokenizer
 
 
-def project(raw: Raw, corrected: str, split_hyphens: bool = True) -> list[str]:
+def project_to_tokens(raw: RawSentence, corrected: str, split_hyphens: bool = True) -> list[str]:
     """The corrected sentence as tokens; tokens in text that did not change are the reference's own."""
     out: list[str] = []
     at = 0
@@ -102,15 +53,26 @@ def _restore(tokens: list[str], written: list[str], new: list[str]) -> list[str]
     return out
 
 
-def changes(before: str, after: str) -> list[tuple[int, int, int, int]]:
-    """Where two texts differ, in whole words: characters [i, j) of `before` became [k, m) of `after`."""
-    a, b = PIECE.findall(before), PIECE.findall(after)
-    starts_a, starts_b = _starts(a), _starts(b)
+class WordChange(NamedTuple):
+    """Characters [start, end) of one text became [new_start, new_end) of another."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def diff_words(before: str, after: str) -> list[WordChange]:
+    """Where two texts differ, in whole words."""
+    a = PIECE.findall(before)
+    b = PIECE.findall(after)
+    starts_a = _starts(a)
+    starts_b = _starts(b)
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     return [
-        (starts_a[i], starts_a[j], starts_b[k], starts_b[m])
-        for op, i, j, k, m in matcher.get_opcodes()
-        if op != "equal"
+        WordChange(starts_a[i], starts_a[j], starts_b[k], starts_b[m])
+        for operation, i, j, k, m in matcher.get_opcodes()
+        if operation != "equal"
     ]
 
 
@@ -121,26 +83,49 @@ def _starts(pieces: list[str]) -> list[int]:
     return out
 
 
-def _touched(raw: Raw, corrected: str) -> list[tuple[int, int, str]]:
+@dataclass
+class _Stretch:
+    """Tokens [first, last) that a change touches, and the change in characters of both texts."""
+
+    first: int
+    last: int
+    change: WordChange
+
+
+def _touched(raw: RawSentence, corrected: str) -> list[tuple[int, int, str]]:
     """Changed stretches as (first token, last token + 1, corrected text of just those tokens), left to right.
 
     A change that touches a token's edge takes the whole token: a comma put right after a word is tokenised with it.
     """
-    groups: list[list[int]] = []  # first, last, characters [i, j) of raw and [k, m) of corrected
-    ends = {end for _, end in raw.spans}
-    for i, j, k, m in changes(raw.text, corrected):
-        if not corrected[k:m].strip() and not raw.text[i:j].strip() and (j > i and m > k or i == j and i in ends):
-            continue  # spaces that no token can see
-        first = sum(end < i for _, end in raw.spans)
-        last = sum(start <= j for start, _ in raw.spans)
-        if groups and first < groups[-1][1]:
-            groups[-1][1], groups[-1][3], groups[-1][5] = max(last, groups[-1][1]), j, m
+    stretches: list[_Stretch] = []
+    for change in diff_words(raw.text, corrected):
+        if _is_invisible(raw, corrected, change):
+            continue
+        first = sum(end < change.start for _, end in raw.spans)
+        last = sum(start <= change.end for start, _ in raw.spans)
+        if stretches and first < stretches[-1].last:
+            open_one = stretches[-1]
+            open_one.last = max(last, open_one.last)
+            open_one.change = open_one.change._replace(end=change.end, new_end=change.new_end)
         else:
-            groups.append([first, last, i, j, k, m])
-    out = []
-    for first, last, i, j, k, m in groups:
-        # Characters of the outer tokens that did not change belong to the replacement too.
-        left = raw.text[raw.spans[first][0] : i] if first < last else ""
-        right = raw.text[j : raw.spans[last - 1][1]] if first < last else ""
-        out.append((first, last, left + corrected[k:m] + right))
-    return out
+            stretches.append(_Stretch(first, last, change))
+    return [(each.first, each.last, _replacement(raw, corrected, each)) for each in stretches]
+
+
+def _is_invisible(raw: RawSentence, corrected: str, change: WordChange) -> bool:
+    """Whether a change is one of spaces that no token can see."""
+    start, end, new_start, new_end = change
+    if corrected[new_start:new_end].strip() or raw.text[start:end].strip():
+        return False
+    both_have_spaces = end > start and new_end > new_start
+    return both_have_spaces or (start == end and any(start == stop for _, stop in raw.spans))
+
+
+def _replacement(raw: RawSentence, corrected: str, stretch: _Stretch) -> str:
+    """The corrected text of a stretch, with the unchanged characters of its outer tokens."""
+    new = corrected[stretch.change.new_start : stretch.change.new_end]
+    if stretch.first == stretch.last:
+        return new
+    left = raw.text[raw.spans[stretch.first][0] : stretch.change.start]
+    right = raw.text[stretch.change.end : raw.spans[stretch.last - 1][1]]
+    return left + new + right

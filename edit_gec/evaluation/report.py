@@ -14,12 +14,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, MissingExtraError
 from edit_gec.evaluation import errant_score, significance
-from edit_gec.evaluation.evaluate import Options, Result
+from edit_gec.evaluation.calibration import Calibration
+from edit_gec.evaluation.errant_score import Counts, ErrantScore
+from edit_gec.evaluation.evaluate import Result
+from edit_gec.evaluation.options import ScoreOptions
+from edit_gec.text.tables import align_columns
 
 
-def compare(results: Sequence[Result], options: Options) -> list[significance.Paired | None]:
+def compare_with_first(results: Sequence[Result], options: ScoreOptions) -> list[significance.Paired | None]:
     """Each result against the first one of the same test set; None for that one itself."""
     first: dict[str, Result] = {}
     out: list[significance.Paired | None] = []
@@ -28,13 +32,15 @@ def compare(results: Sequence[Result], options: Options) -> list[significance.Pa
         if base is result:
             out.append(None)
         else:
-            out.append(significance.paired(base.stats, result.stats, result.score, options.resamples, options.seed))
+            out.append(
+                significance.compare_paired(base.stats, result.stats, result.score, options.resamples, options.seed)
+            )
     return out
 
 
-def table(results: Sequence[Result], options: Options, level: int | None = None) -> str:
+def format_table(results: Sequence[Result], options: ScoreOptions, level: int | None = None) -> str:
     """All results, test set by test set, then details and signatures."""
-    tests = compare(results, options)
+    tests = compare_with_first(results, options)
     blocks = []
     for name in dict.fromkeys(r.test for r in results):
         rows = [(r, t) for r, t in zip(results, tests, strict=True) if r.test == name]
@@ -48,34 +54,45 @@ def _ranking(rows: Sequence[tuple[Result, significance.Paired | None]]) -> str:
     first = rows[0][0]
     cells = [[f"{first.test} ({first.sentences} sentences)", *first.scores, "95 %", "against first", "seconds"]]
     for result, paired in rows:
-        against = f"{paired.delta:+.2f} (p {paired.p:.3f})" if paired else ""
         cells.append(
             [
-                _short(result.system),
-                *(f"{v:.2f}" if isinstance(v, float) else str(v) for v in result.scores.values()),
+                _shorten(result.system),
+                *_format_scores(result),
                 f"{result.interval[0]:.1f} - {result.interval[1]:.1f}",
-                against,
+                f"{paired.delta:+.2f} (p {paired.p:.3f})" if paired else "",
                 f"{result.seconds:.1f}" if result.seconds is not None else "",
             ]
         )
-    return _columns(cells)
+    return _format_columns(cells)
 
 
-def _short(system: str) -> str:
+def _format_scores(result: Result) -> list[str]:
+    if result.errant:
+        counts = result.errant.total
+        return [*_percentages(counts, result.errant.beta), str(counts.tp), str(counts.fp), str(counts.fn)]
+    return [f"{v:.2f}" if isinstance(v, float) else str(v) for v in result.scores.values()]
+
+
+def _percentages(counts: Counts, beta: float) -> list[str]:
+    """P, R and F in percent. A dash stands for P where nothing was proposed, and for R where nothing was to be found.
+
+    ERRANT counts both as 100; so does F.
+    """
+    p, r, f = (f"{100 * x:.2f}" for x in counts.prf(beta))
+    return [p if counts.tp + counts.fp else "-", r if counts.tp + counts.fn else "-", f]
+
+
+def _shorten(system: str) -> str:
     """A command by its beginning, a file by its end."""
     if len(system) <= 50:
         return system
     return system[:49] + "…" if "{in}" in system else "…" + system[-49:]
 
 
-def _columns(cells: Sequence[Sequence[str]]) -> str:
+def _format_columns(cells: Sequence[Sequence[str]]) -> str:
+    """An aligned table without the columns that are empty in every row."""
     kept = [i for i in range(len(cells[0])) if any(row[i] for row in cells[1:])]
-    widths = {i: max(len(row[i]) for row in cells) for i in kept}
-    lines = []
-    for row in cells:
-        parts = [row[i].ljust(widths[i]) if i == kept[0] else row[i].rjust(widths[i]) for i in kept]
-        lines.append("  ".join(parts).rstrip())
-    return "\n".join(lines) + "\n"
+    return "".join(line + "\n" for line in align_columns([[row[i] for i in kept] for row in cells]))
 
 
 def _details(result: Result, level: int | None) -> str:
@@ -83,35 +100,52 @@ def _details(result: Result, level: int | None) -> str:
     if result.errant:
         s = result.errant.split
         out.append(
-            f"{_short(result.system)}: {s.hit} hits, {s.missed} missed, {s.wrong} right place, another correction, "
+            f"{_shorten(result.system)}: {s.hit} hits, {s.missed} missed, {s.wrong} right place, another correction, "
             f"{s.over} where nothing was wrong\n"
         )
         if level:
-            types = result.errant.at_level(level)
-            rows = [["type", "TP", "FP", "FN", "P", "R", result.metric]]
-            for name, n in types.items():
-                rows.append(
-                    [name, str(n.tp), str(n.fp), str(n.fn), *(f"{100 * x:.2f}" for x in n.prf(result.errant.beta))]
-                )
-            out.append(_columns(rows))
+            out.append(_format_types(result.errant, level, result.metric))
     if result.calibration:
-        rows = [["confidence", "edits", "mean", "right"]]
-        for b in result.calibration.bins:
-            rows.append([f"{b.low:.1f} - {b.high:.1f}", str(b.edits), f"{b.confidence:.3f}", f"{b.right:.3f}"])
-        c = result.calibration
-        fit = f"calibrated by slope {c.slope:.3f}, offset {c.offset:.3f} of the log-odds"
-        out.append(f"expected calibration error {c.ece:.3f}, {fit}\n" + _columns(rows))
+        out.append(_format_calibration(result.calibration))
     if result.curve:
-        rows = [["threshold", "P", "R", result.metric]]
-        rows += [[f"{t:.2f}", *(f"{100 * x:.2f}" for x in prf)] for t, *prf in result.curve]
-        out.append(_columns(rows))
+        out.append(_format_curve(result))
     return "\n".join(out)
 
 
-def as_data(results: Sequence[Result], options: Options) -> list[dict[str, Any]]:
+def _format_types(score: ErrantScore, level: int, metric: str) -> str:
+    rows = [["type", "TP", "FP", "FN", "P", "R", metric]]
+    for name, counts in score.at_level(level).items():
+        rows.append([name, str(counts.tp), str(counts.fp), str(counts.fn), *_percentages(counts, score.beta)])
+    return _format_columns(rows)
+
+
+def _format_calibration(calibration: Calibration) -> str:
+    rows = [["confidence", "edits", "mean", "right"]]
+    for b in calibration.bins:
+        rows.append([f"{b.low:.1f} - {b.high:.1f}", str(b.edits), f"{b.confidence:.3f}", f"{b.right:.3f}"])
+    fit = f"calibrated by slope {calibration.slope:.3f}, offset {calibration.offset:.3f} of the log-odds"
+    return f"expected calibration error {calibration.ece:.3f}, {fit}\n" + _format_columns(rows)
+
+
+def _format_curve(result: Result) -> str:
+    """The table of the curve, with a note where its first rows cannot differ."""
+    beta = result.errant.beta if result.errant else 0.5
+    rows = [["threshold", "P", "R", result.metric]]
+    rows += [[f"{point.threshold:.2f}", *_percentages(point.counts, beta)] for point in result.curve]
+    table = _format_columns(rows)
+    same = [point.threshold for point in result.curve if point.counts == result.curve[0].counts]
+    if len(same) == 1:
+        return table
+    return table + (
+        f"Rows {same[0]:.2f} to {same[-1]:.2f} are equal: no proposed edit has a confidence below {same[-1]:.2f}. "
+        "A run leaves out edits below its threshold; --min-confidence 0 keeps them.\n"
+    )
+
+
+def to_data(results: Sequence[Result], options: ScoreOptions) -> list[dict[str, Any]]:
     """The same as plain data, ready for JSON."""
     out = []
-    for result, paired in zip(results, compare(results, options), strict=True):
+    for result, paired in zip(results, compare_with_first(results, options), strict=True):
         row: dict[str, Any] = {
             "set": result.test,
             "system": result.system,
@@ -134,12 +168,14 @@ def as_data(results: Sequence[Result], options: Options) -> list[dict[str, Any]]
                 "bins": [b._asdict() for b in result.calibration.bins],
             }
         if result.curve:
-            row["curve"] = [dict(zip(("threshold", "P", "R", "F"), point, strict=True)) for point in result.curve]
+            beta = result.errant.beta if result.errant else 0.5
+            names = ("threshold", "P", "R", "F")
+            row["curve"] = [dict(zip(names, (t, *n.prf(beta)), strict=True)) for t, n in result.curve]
         out.append(row)
     return out
 
 
-def plot(results: Sequence[Result], path: Path) -> None:
+def plot_precision_recall(results: Sequence[Result], path: Path) -> None:
     """Precision against recall: a point per system, a line over thresholds where confidences are known.
 
     Raises InputError where matplotlib is missing or no result has P and R.
@@ -147,7 +183,7 @@ def plot(results: Sequence[Result], path: Path) -> None:
     try:
         import matplotlib
     except ImportError:
-        raise InputError("--plot needs matplotlib: pip install 'edit-gec[score]'") from None
+        raise MissingExtraError("--plot needs matplotlib: pip install 'edit-gec[score]'") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -159,9 +195,8 @@ def plot(results: Sequence[Result], path: Path) -> None:
         r, p = result.scores["R"], result.scores["P"]
         label = f"{result.system[:40]}, {result.test} ({result.metric} {result.scores[result.metric]:.1f})"
         if result.curve:
-            (line,) = axes.plot(
-                [100 * c[2] for c in result.curve], [100 * c[1] for c in result.curve], ".-", label=label
-            )
+            points = [point.counts.prf() for point in result.curve if point.counts.tp + point.counts.fp]
+            (line,) = axes.plot([100 * x for _, x, _ in points], [100 * y for y, _, _ in points], ".-", label=label)
             axes.plot([r], [p], "o", color=line.get_color())
         else:
             axes.plot([r], [p], "o", label=label)

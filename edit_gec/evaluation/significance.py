@@ -3,8 +3,8 @@
 A metric is a matrix of per-sentence statistics [N, K] and a function from their sum [..., K] to a score [...]:
 tp, fp, fn for F0.5, n-gram counts for GLEU, 0 or 1 for false alarms.
 
-    bootstrap(stats, f_score)      ->  (31.2, 35.9)                      95 % interval
-    paired(stats_a, stats_b, ...)  ->  Paired(delta=1.4, low=0.3, high=2.6, p=0.012)
+    bootstrap_interval(stats, f_score)      ->  (31.2, 35.9)                      95 % interval
+    compare_paired(stats_a, stats_b, ...)  ->  Paired(delta=1.4, low=0.3, high=2.6, p=0.012)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Score = Callable[[Array], Array]
+Metric = Callable[[Array], Array]
 CHUNK = 64  # resamples at a time: [64, N] stays small for every set we know
 
 
@@ -28,7 +28,7 @@ class Paired(NamedTuple):
     p: float
 
 
-def f_score(beta: float) -> Score:
+def f_score(beta: float) -> Metric:
     """F_beta in 0..100 from summed tp, fp, fn; the conventions of ERRANT (nothing proposed: precision 1)."""
 
     def score(totals: Array) -> Array:
@@ -41,7 +41,7 @@ def f_score(beta: float) -> Score:
     return score
 
 
-def rate(totals: Array) -> Array:
+def rate_per_100(totals: Array) -> Array:
     """Changed sentences per 100, from summed (changed, sentences)."""
     return 100.0 * totals[..., 0] / np.maximum(totals[..., 1], 1)
 
@@ -56,13 +56,13 @@ def _resampled(stats: Array, resamples: int, seed: int) -> Array:
     return np.concatenate(sums)
 
 
-def bootstrap(stats: Array, score: Score, resamples: int = 1000, seed: int = 12345) -> tuple[float, float]:
+def bootstrap_interval(stats: Array, score: Metric, resamples: int = 1000, seed: int = 12345) -> tuple[float, float]:
     """The 95 % percentile interval of the score."""
     low, high = np.percentile(score(_resampled(stats, resamples, seed)), [2.5, 97.5])
     return float(low), float(high)
 
 
-def paired(a: Array, b: Array, score: Score, resamples: int = 1000, seed: int = 12345) -> Paired:
+def compare_paired(a: Array, b: Array, score: Metric, resamples: int = 1000, seed: int = 12345) -> Paired:
     """Is b better than a on the same sentences? Both [N, K], same order."""
     delta = float(score(b.sum(axis=0)) - score(a.sum(axis=0)))
     # The same seed draws the same sentences for both.

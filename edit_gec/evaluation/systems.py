@@ -1,12 +1,11 @@
 """Raw sentences -> a system's corrections: edit-gec itself, doing nothing, or any command.
 
-run("edit-gec", ["He go home."])                      ->  Output("He goes home.", (Change(3, 5, "goes", 0.97),))
-run("sed s/teh/the/ {in} > {out}", ["teh end"])       ->  Output("the end", ())
+run_system("edit-gec", ["He go home."])                      ->  Output("He goes home.", (Change(3, 5, "goes", 0.97),))
+run_system("sed s/teh/the/ {in} > {out}", ["teh end"])       ->  Output("the end", ())
 """
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from edit_gec.annotation.m2 import read_lines
+from edit_gec.catalog import DEFAULT_MODEL, fingerprint
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Output:
     changes: tuple[Change, ...] = ()
 
 
-def run(
+def run_system(
     system: str,
     texts: Sequence[str],
     model: str | None = None,
@@ -56,42 +56,56 @@ def run(
     if system == "none":
         return [Output(text) for text in texts]
     if system == "edit-gec":
-        found = _corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=markup)
+        found = load_corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=markup)
         return [
             Output(c.corrected, tuple(Change(e.start, e.end, e.replacement, e.confidence) for e in c.edits))
             for c in found
         ]
-    if "{in}" in system and "{out}" in system:
-        return _command(system, texts)
-    raise InputError(f"system '{system}': wanted 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
+    if is_command(system):
+        return _run_on_lines(system, texts)
+    raise InputError(f"system '{system}': expected 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
 
 
 @cache
-def _corrector(model: str | None, min_confidence: float | None) -> Corrector:
-    from edit_gec.corrector import DEFAULT_MODEL, Corrector
+def load_corrector(model: str | None, min_confidence: float | None) -> Corrector:
+    """The corrector of `--system edit-gec`, loaded once; None takes the shipped model, and the model's threshold."""
+    from edit_gec.corrector import Corrector
 
     return Corrector.load(model or DEFAULT_MODEL, min_confidence=min_confidence)
 
 
-def _command(template: str, texts: Sequence[str]) -> list[Output]:
+def is_command(system: str) -> bool:
+    """Whether the name of a system is a command that reads {in} and writes {out}."""
+    return "{in}" in system and "{out}" in system
+
+
+def run_command(template: str, given: Path, made: Path) -> None:
+    """Run a command that reads the file {in} and writes the file {out}.
+
+    Raises InputError where it fails or writes no file.
+    """
+    command = template.replace("{in}", shlex.quote(str(given))).replace("{out}", shlex.quote(str(made)))
+    # The user's own command line, pipes and all, hence the shell.
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
+        raise InputError(f"system '{template}' failed with status {done.returncode}: {last}")
+    if not made.exists():
+        raise InputError(f"system '{template}' wrote no {{out}} file")
+
+
+def _run_on_lines(template: str, texts: Sequence[str]) -> list[Output]:
     with tempfile.TemporaryDirectory() as folder:
-        given, wanted = Path(folder, "in.txt"), Path(folder, "out.txt")
+        given, made = Path(folder, "in.txt"), Path(folder, "out.txt")
         given.write_text("".join(text + "\n" for text in texts), encoding="utf-8", newline="\n")
-        command = template.replace("{in}", shlex.quote(str(given))).replace("{out}", shlex.quote(str(wanted)))
-        # The user's own command line, pipes and all, hence the shell.
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
-            raise InputError(f"system '{template}' failed with status {done.returncode}: {last}")
-        if not wanted.exists():
-            raise InputError(f"system '{template}' wrote no {{out}} file")
-        lines = read_lines(wanted)
+        run_command(template, given, made)
+        lines = read_lines(made)
     if len(lines) != len(texts):
         raise InputError(f"system '{template}': {len(texts)} lines in, {len(lines)} out; it must keep one per line")
     return [Output(line) for line in lines]
 
 
-def above(source: str, output: Output, threshold: float) -> str:
+def apply_confident(source: str, output: Output, threshold: float) -> str:
     """The source with only those changes whose confidence reaches the threshold."""
     parts, at = [], 0
     for change in sorted(output.changes):
@@ -101,11 +115,13 @@ def above(source: str, output: Output, threshold: float) -> str:
     return "".join(parts) + source[at:]
 
 
-def identity(model: str | None, min_confidence: float | None) -> str:
+def describe_system(system: str, model: str | None, min_confidence: float | None) -> str:
+    """A system in a signature: a command as given, edit-gec with its model."""
+    return f"edit-gec+{identify_model(model, min_confidence)}" if system == "edit-gec" else system
+
+
+def identify_model(model: str | None, min_confidence: float | None) -> str:
     """Name, hash and thresholds of the model that edit-gec corrects with: edit5-mini:1a2b3c4d:keep_bias=0.5,..."""
-    corrector = _corrector(model, min_confidence)
-    digest = hashlib.sha256()
-    for path in sorted(p for p in corrector.folder.iterdir() if p.suffix in (".safetensors", ".json", ".model")):
-        digest.update(path.read_bytes())
-    thresholds = ",".join(f"{k}={v:g}" for k, v in asdict(corrector.options).items() if not isinstance(v, bool))
-    return f"{corrector.folder.name}:{digest.hexdigest()[:8]}:{thresholds}"
+    corrector = load_corrector(model, min_confidence)
+    thresholds = ",".join(f"{k}={v:g}" for k, v in asdict(corrector.thresholds).items() if not isinstance(v, bool))
+    return f"{corrector.folder.name}:{fingerprint(corrector.folder)[:8]}:{thresholds}"

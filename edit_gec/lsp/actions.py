@@ -1,4 +1,4 @@
-"""Marks -> what the editor shows: diagnostics, quick fixes, fix-all, hovers."""
+"""Marks -> what the editor shows: diagnostics, quick fixes, fix-all and hovers."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from edit_gec.text.render import describe, rule_id
 
 SOURCE = "edit-gec"
 FIX_ALL = "source.fixAll.edit-gec"
-IGNORE, ADD_WORD = "edit-gec.ignore", "edit-gec.addToDictionary"
+IGNORE = "edit-gec.ignore"
+ADD_WORD = "edit-gec.addToDictionary"
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
-def span(document: Document, start: int, end: int) -> types.Range:
-    """A span of the document, in the units of the editor."""
-    places = (document.places.position(at) for at in (start, end))
-    return types.Range(*(types.Position(*place) for place in places))
+def to_range(document: Document, start: int, end: int) -> types.Range:
+    """A span of the document in code points, in the units of the editor."""
+    index = document.line_index
+    return types.Range(types.Position(*index.position(start)), types.Position(*index.position(end)))
 
 
-def offsets(document: Document, where: types.Range) -> tuple[int, int]:
+def to_offsets(document: Document, where: types.Range) -> tuple[int, int]:
     """A span in the units of the editor, in code points."""
-    start, end = (document.places.offset(at.line, at.character) for at in (where.start, where.end))
-    return start, end
+    index = document.line_index
+    start = index.offset(where.start.line, where.start.character)
+    return start, index.offset(where.end.line, where.end.character)
 
 
-def touching(marks: Iterable[Mark], start: int, end: int) -> list[Mark]:
-    """The marks that share a place with [start, end], its ends included: that is where a cursor stands."""
+def find_marks(marks: Iterable[Mark], start: int, end: int) -> list[Mark]:
+    """The marks that overlap or touch [start, end], as a cursor does."""
     return [mark for mark in marks if mark.start <= end and start <= mark.end]
 
 
-def diagnostic(document: Document, mark: Mark, severity: str) -> types.Diagnostic:
-    """What is underlined. Rule id and message are those of HTTP and SARIF."""
+def make_diagnostic(document: Document, mark: Mark, severity: str) -> types.Diagnostic:
+    """What the editor underlines. Rule id and message are those of HTTP and SARIF."""
     edit = mark.edit
     return types.Diagnostic(
-        range=span(document, mark.start, mark.end),
+        range=to_range(document, mark.start, mark.end),
         message=describe(edit),
         severity=types.DiagnosticSeverity(SEVERITIES.index(severity) + 1),
         code=rule_id(edit),
@@ -53,11 +55,11 @@ def diagnostic(document: Document, mark: Mark, severity: str) -> types.Diagnosti
     )
 
 
-def workspace_edit(
+def make_workspace_edit(
     document: Document, marks: Sequence[Mark], capabilities: types.ClientCapabilities
 ) -> types.WorkspaceEdit:
-    """The marks' replacements; with the document's version where the editor can tell that it is another by now."""
-    edits = [types.TextEdit(span(document, mark.start, mark.end), mark.replacement) for mark in marks]
+    """The marks' replacements, with the document's version if the editor can check it."""
+    edits = [types.TextEdit(to_range(document, mark.start, mark.end), mark.replacement) for mark in marks]
     workspace = capabilities.workspace
     if workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes:
         versioned = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
@@ -65,11 +67,12 @@ def workspace_edit(
     return types.WorkspaceEdit(changes={document.uri: edits})
 
 
-def fixes(
+def make_fixes(
     document: Document, mark: Mark, severity: str, capabilities: types.ClientCapabilities, *, project_words: bool
 ) -> list[types.CodeAction]:
-    """What can be done about one mark: correct it, ignore it, take the word for a word."""
-    about, edit = [diagnostic(document, mark, severity)], mark.edit
+    """The actions for one mark: correct it, ignore it, or add the word to a dictionary."""
+    about = [make_diagnostic(document, mark, severity)]
+    edit = mark.edit
     old = document.source[mark.start : mark.end]
     title = f"Replace “{old}” by “{mark.replacement}”" if mark.replacement else f"Delete “{old}”"
     actions = [
@@ -78,11 +81,11 @@ def fixes(
             kind=types.CodeActionKind.QuickFix,
             diagnostics=about,
             is_preferred=True,
-            edit=workspace_edit(document, [mark], capabilities),
+            edit=make_workspace_edit(document, [mark], capabilities),
         )
     ]
     commands = [types.Command("Ignore this correction", IGNORE, arguments=[document.uri, mark.key])]
-    if _WORD.fullmatch(edit.original):  # of whatever type: a word that the model does not know is taken for any
+    if _WORD.fullmatch(edit.original):  # of any type: the model may take an unknown word for any error
         commands.append(types.Command(f"Add “{edit.original}” to my dictionary", ADD_WORD, arguments=[edit.original]))
         if project_words:
             title = f"Add “{edit.original}” to the dictionary of this project"
@@ -93,10 +96,10 @@ def fixes(
     return actions
 
 
-def fix_all(
+def make_fix_all(
     document: Document, marks: Iterable[Mark], confidence: float, capabilities: types.ClientCapabilities
 ) -> list[types.CodeAction]:
-    """One action that makes all corrections that are this sure, where there are any."""
+    """One action for all corrections of at least this confidence, if there are any."""
     sure: list[Mark] = []
     for mark in marks:
         if mark.edit.confidence >= confidence and (not sure or sure[-1].end <= mark.start):
@@ -104,29 +107,31 @@ def fix_all(
     if not sure:
         return []
     title = f"Correct all that is at least {confidence:.0%} sure ({len(sure)})"
-    edit = workspace_edit(document, sure, capabilities)
+    edit = make_workspace_edit(document, sure, capabilities)
     return [types.CodeAction(title=title, kind=FIX_ALL, edit=edit)]
 
 
-def wanted(only: Sequence[str] | None, kind: str) -> bool:
-    """Is this kind of action among those asked for? A kind includes those below it: source, source.fixAll."""
+def is_requested(only: Sequence[str] | None, kind: str) -> bool:
+    """Does the editor ask for this kind of action? A kind includes those below it: source, source.fixAll."""
     return not only or any(each == "" or kind == each or kind.startswith(f"{each}.") for each in only)
 
 
-def hover(document: Document, mark: Mark, capabilities: types.ClientCapabilities) -> types.Hover:
-    """What a correction is, how sure, and who proposed it."""
+def make_hover(document: Document, mark: Mark, capabilities: types.ClientCapabilities) -> types.Hover:
+    """What a correction is, its confidence, and who proposed it."""
     client = capabilities.text_document.hover if capabilities.text_document else None
     formats = (client.content_format if client else None) or [types.MarkupKind.PlainText]
     edit = mark.edit
-    message, facts = describe(edit), f"{edit.confidence:.0%} sure · proposed by {edit.provenance}"
+    message = describe(edit)
+    facts = f"{edit.confidence:.0%} sure · proposed by {edit.provenance}"
+    type_name = edit.type or ""
     if formats[0] == types.MarkupKind.Markdown:
-        message, kind = f"**{_plain(message)}**", f"`{edit.type}` · " if edit.type else ""
-    else:
-        kind = f"{edit.type} · " if edit.type else ""
-    content = types.MarkupContent(formats[0], f"{message}\n\n{kind}{facts}")
-    return types.Hover(content, span(document, mark.start, mark.end))
+        message = f"**{_escape_markdown(message)}**"
+        type_name = f"`{type_name}`" if type_name else ""
+    if type_name:
+        facts = f"{type_name} · {facts}"
+    content = types.MarkupContent(formats[0], f"{message}\n\n{facts}")
+    return types.Hover(content, to_range(document, mark.start, mark.end))
 
 
-def _plain(text: str) -> str:
-    """The text with what Markdown would read as marks escaped."""
+def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>#~|])", r"\\\1", text)

@@ -1,7 +1,7 @@
-"""Documents as the editor has them, kept in step change by change, each with what is marked in it.
+"""Documents as the editor has them, updated change by change, each with its marks.
 
-A check takes longer than a key stroke. What it found before is moved along with every change, and dropped where the
-change touches it, so that fixes and hovers always fit the text that the editor has at that moment.
+A check takes longer than a key stroke. Marks of the last check move with every change, and those that the change
+touches are dropped. So fixes and hovers always fit the text in the editor.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
-from edit_gec.lsp.positions import Lines
+from edit_gec.lsp.positions import LineIndex
 from edit_gec.text.edits import Edit
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Something to correct: text[start:end] of the document, in code points, by `replacement`.
+    """A correction in a document: text[start:end], in code points, becomes `replacement`.
 
-    `edit` is what the checker found; the mark covers at least one word where that is an insertion or a deletion.
-    `key` says what is corrected in which sentence, wherever that stands.
+    `edit` is the edit as it was found; where it only inserts or deletes, the mark includes the word beside it. `key`
+    identifies the correction by its sentence, wherever that stands.
     """
 
     start: int
@@ -34,28 +34,30 @@ class Document(TextDocument):
     """One open document."""
 
     marks: tuple[Mark, ...] = ()
-    _lines: Lines | None = None
+    _line_index: LineIndex | None = None
 
     @property
-    def places(self) -> Lines:
-        """The lines of the text as it is now."""
-        if self._lines is None:
-            self._lines = Lines(self.source, encoding_name(self.position_codec.encoding))
-        return self._lines
+    def line_index(self) -> LineIndex:
+        """The lines of the current text."""
+        if self._line_index is None:
+            self._line_index = LineIndex(self.source, encoding_name(self.position_codec.encoding))
+        return self._line_index
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
         """Replace a part of the text, or all of it, and move the marks."""
-        text, new = self.source, change.text
+        text = self.source
+        new = change.text
         if isinstance(change, types.TextDocumentContentChangePartial):
-            begin, stop = change.range.start, change.range.end
-            start = self.places.offset(begin.line, begin.character)
-            end = max(start, self.places.offset(stop.line, stop.character))
+            first = change.range.start
+            last = change.range.end
+            start = self.line_index.offset(first.line, first.character)
+            end = max(start, self.line_index.offset(last.line, last.character))
             self._source = text[:start] + new + text[end:]
         else:
-            start, end, new = _difference(text, new)
+            start, end, new = _find_difference(text, new)
             self._source = change.text
-        self._lines = None
-        self.marks = moved(self.marks, start, end, len(new))
+        self._line_index = None
+        self.marks = move_marks(self.marks, start, end, len(new))
 
 
 class Documents(Workspace):
@@ -68,22 +70,22 @@ class Documents(Workspace):
 
 
 def encoding_name(encoding: types.PositionEncodingKind | str | None) -> str:
-    """utf-8, utf-16 or utf-32; an editor that names none means utf-16."""
+    """utf-8, utf-16 or utf-32; utf-16 for an editor that names none."""
     return str(getattr(encoding, "value", encoding) or "utf-16")
 
 
-def moved(marks: tuple[Mark, ...], start: int, end: int, length: int) -> tuple[Mark, ...]:
-    """The marks after text[start:end] has become `length` characters; what the change touches is gone."""
-    by = length - (end - start)
+def move_marks(marks: tuple[Mark, ...], start: int, end: int, length: int) -> tuple[Mark, ...]:
+    """The marks after text[start:end] has become `length` characters. Marks that the change touches are dropped."""
+    shift = length - (end - start)
     return tuple(
-        mark if mark.end < start else replace(mark, start=mark.start + by, end=mark.end + by)
+        mark if mark.end < start else replace(mark, start=mark.start + shift, end=mark.end + shift)
         for mark in marks
         if mark.end < start or mark.start > end
     )
 
 
-def _difference(old: str, new: str) -> tuple[int, int, str]:
-    """The part of `old` that differs, and what stands there in `new`."""
+def _find_difference(old: str, new: str) -> tuple[int, int, str]:
+    """Start and end of the part of `old` that differs, and what stands there in `new`."""
     shorter = min(len(old), len(new))
     head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
     tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)

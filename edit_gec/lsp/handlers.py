@@ -1,4 +1,4 @@
-"""What the editor says, and what it gets to hear."""
+"""The requests, notifications and commands of the editor, and how each is answered."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from lsprotocol import types
 
-from edit_gec.errors import InputError
-from edit_gec.lsp import actions as answers
+from edit_gec.errors import EditGecError
+from edit_gec.lsp import actions
 from edit_gec.lsp.documents import Documents
 from edit_gec.lsp.server import Server
 
@@ -16,22 +16,22 @@ SECTION = "edit-gec"  # of the editor's settings
 
 
 def initialize(ls: Server, params: types.InitializeParams) -> None:
-    """Documents of our own kind, the editor's options, and the model begins to load."""
-    theirs = ls.workspace
+    """Use our own class of documents, take the editor's options, and start to load the model."""
+    created = ls.workspace
     ls.protocol._workspace = Documents(
-        theirs.root_uri, workspace_folders=[*theirs.folders.values()], position_encoding=theirs.position_encoding
+        created.root_uri, workspace_folders=[*created.folders.values()], position_encoding=created.position_encoding
     )
-    ls.begin()
+    ls.load_corrector()
     ls.configure(params.initialization_options)
 
 
 async def initialized(ls: Server, _: types.InitializedParams) -> None:
-    """Ask for the editor's settings, where it has some to give."""
+    """Ask for the editor's settings, if it can be asked."""
     await did_change_configuration(ls, None)
 
 
 async def did_change_configuration(ls: Server, params: types.DidChangeConfigurationParams | None) -> None:
-    """The settings that came along, or else those that the editor gives when it is asked."""
+    """Take the settings that were sent, or else ask the editor for them."""
     sent = params.settings if params is not None else None
     given = sent.get(SECTION) if isinstance(sent, dict) else None
     workspace = ls.client_capabilities.workspace
@@ -43,79 +43,84 @@ async def did_change_configuration(ls: Server, params: types.DidChangeConfigurat
 
 
 def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
-    """Check at once."""
-    if document := ls.document(params.text_document.uri):
+    """Check the document at once."""
+    if document := ls.find_document(params.text_document.uri):
         ls.schedule(document, 0)
 
 
 def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
-    """The marks have moved already; check when there is a pause."""
-    if document := ls.document(params.text_document.uri):
+    """Check the document after a pause; its marks have moved already."""
+    if document := ls.find_document(params.text_document.uri):
         ls.schedule(document)
 
 
 def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
-    """Nothing is wrong any more in what nobody sees."""
+    """Stop checking the document and remove its diagnostics."""
     uri = params.text_document.uri
     ls.cancel(uri)
     ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
 
 def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Fixes for what is marked in a range, and one for all that is sure."""
-    document = ls.document(params.text_document.uri)
+    """Fixes for the marks in a range, and one action for all sure corrections."""
+    document = ls.find_document(params.text_document.uri)
     if document is None:
         return []
-    marks, only, actions = ls.marks(document), params.context.only, []
-    if answers.wanted(only, types.CodeActionKind.QuickFix.value):
-        words = ls.project(document).words_file is not None
-        for mark in answers.touching(marks, *answers.offsets(document, params.range)):
-            actions += answers.fixes(document, mark, ls.options.severity, ls.client_capabilities, project_words=words)
-    if answers.wanted(only, answers.FIX_ALL):
-        actions += answers.fix_all(document, marks, ls.options.fix_all_confidence, ls.client_capabilities)
-    return actions
+    marks = ls.visible_marks(document)
+    only = params.context.only
+    capabilities = ls.client_capabilities
+    found: list[types.CodeAction] = []
+    if actions.is_requested(only, types.CodeActionKind.QuickFix.value):
+        has_words = ls.project_settings(document).words_file is not None
+        for mark in actions.find_marks(marks, *actions.to_offsets(document, params.range)):
+            severity = ls.options.severity
+            found += actions.make_fixes(document, mark, severity, capabilities, project_words=has_words)
+    if actions.is_requested(only, actions.FIX_ALL):
+        found += actions.make_fix_all(document, marks, ls.options.fix_all_confidence, capabilities)
+    return found
 
 
 def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
-    """What is marked at a place."""
-    if document := ls.document(params.text_document.uri):
-        at = document.places.offset(params.position.line, params.position.character)
-        for mark in answers.touching(ls.marks(document), at, at):
-            return answers.hover(document, mark, ls.client_capabilities)
+    """The first mark at a place."""
+    if document := ls.find_document(params.text_document.uri):
+        at = document.line_index.offset(params.position.line, params.position.character)
+        for mark in actions.find_marks(ls.visible_marks(document), at, at):
+            return actions.make_hover(document, mark, ls.client_capabilities)
     return None
 
 
 def ignore(ls: Server, *args: Any) -> None:
-    """edit-gec.ignore(uri, key): a correction that is never shown again, wherever that sentence stands."""
-    _remember(ls, lambda: ls.memory.ignored.add(str(args[1])))
+    """edit-gec.ignore(uri, key): never show this correction again, wherever its sentence stands."""
+    _change_dictionary(ls, lambda: ls.user_dictionary.ignored.add(str(args[1])))
 
 
 def add_word(ls: Server, *args: Any) -> None:
-    """edit-gec.addToDictionary(word[, uri]): a word to leave alone, everywhere or in the project of that document."""
+    """edit-gec.addToDictionary(word[, uri]): ignore a word, everywhere or in the project of that document."""
     word, *uri = map(str, args)
-    document = ls.document(uri[0]) if uri else None
-    _remember(ls, lambda: ls.memory.add_word(word, ls.project(document) if document else None))
+    document = ls.find_document(uri[0]) if uri else None
+    project = ls.project_settings(document) if document else None
+    _change_dictionary(ls, lambda: ls.user_dictionary.add_word(word, project))
 
 
-def _remember(ls: Server, how: Callable[[], None]) -> None:
-    """Keep something in mind, and show all documents without it."""
+def _change_dictionary(ls: Server, change: Callable[[], None]) -> None:
+    """Change what is ignored, and publish all documents again."""
     try:
-        how()
-    except InputError as error:
-        ls.told.discard(str(error))  # every attempt is answered
-        ls.tell(error)
-    for document in ls.documents():
+        change()
+    except EditGecError as error:
+        ls.shown_errors.discard(str(error))  # every attempt is answered
+        ls.show_error(error)
+    for document in ls.open_documents():
         ls.publish(document)
 
 
-def shutdown(server: Server, _: Any = None) -> None:
-    """The editor says goodbye before it leaves."""
-    server.left = True
+def shutdown(ls: Server, _: Any = None) -> None:
+    """The editor ends the session in order."""
+    ls.has_shut_down = True
 
 
 def register(server: Server) -> None:
-    """Make the server listen."""
-    kinds: list[types.CodeActionKind | str] = [types.CodeActionKind.QuickFix, answers.FIX_ALL]
+    """Register all handlers and commands."""
+    kinds: list[types.CodeActionKind | str] = [types.CodeActionKind.QuickFix, actions.FIX_ALL]
     handlers: list[tuple[str, Callable[..., Any], Any]] = [
         (types.INITIALIZE, initialize, None),
         (types.INITIALIZED, initialized, None),
@@ -129,5 +134,5 @@ def register(server: Server) -> None:
     ]
     for feature, handler, options in handlers:
         server.feature(feature, options)(handler)
-    server.command(answers.IGNORE)(ignore)
-    server.command(answers.ADD_WORD)(add_word)
+    server.command(actions.IGNORE)(ignore)
+    server.command(actions.ADD_WORD)(add_word)

@@ -1,11 +1,12 @@
-"""What an editor may set, as initializationOptions or as the section "edit-gec" of its settings.
+"""The settings that an editor may send, as initializationOptions or in the section "edit-gec" of its own.
 
->>> Options().update({"minConfidence": 0.8, "comments": False})
+>>> Options().with_settings({"minConfidence": 0.8, "comments": False})
 Options(min_confidence=0.8, fix_all_confidence=0.9, severity='information', comments=False, dictionary=())
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ SEVERITIES = ("error", "warning", "information", "hint")  # in the order of the 
 
 @dataclass(frozen=True)
 class Options:
-    """`min_confidence` None: what the project says, or else the model. `comments`: check those of code."""
+    """`min_confidence` None means that of the project, or else of the model. `comments`: check the comments of code."""
 
     min_confidence: float | None = None
     fix_all_confidence: float = 0.9
@@ -24,34 +25,44 @@ class Options:
     comments: bool = True
     dictionary: tuple[str, ...] = ()
 
-    def update(self, given: Any) -> Options:
-        """These options with what an editor sent; names that are not ours are ignored. Raises InputError."""
+    def with_settings(self, given: Any) -> Options:
+        """These options with the settings that an editor sent; unknown names are ignored. Raises InputError."""
         if not isinstance(given, dict):
             return self
-        options = self
-        if (confidence := _share(given, "minConfidence")) is not None:
-            options = replace(options, min_confidence=confidence)
-        if (confidence := _share(given, "fixAllConfidence")) is not None:
-            options = replace(options, fix_all_confidence=confidence)
-        if (severity := given.get("severity")) is not None:
-            if severity not in SEVERITIES:
-                raise InputError(f"edit-gec.severity must be one of {', '.join(SEVERITIES)}, not {severity!r}")
-            options = replace(options, severity=severity)
-        if (comments := given.get("comments")) is not None:
-            if not isinstance(comments, bool):
-                raise InputError(f"edit-gec.comments must be true or false, not {comments!r}")
-            options = replace(options, comments=comments)
-        if (words := given.get("dictionary")) is not None:
-            if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-                raise InputError(f"edit-gec.dictionary must be a list of words, not {words!r}")
-            options = replace(options, dictionary=tuple(words))
-        return options
+        changed = {
+            field: parse(given[name], name) for name, (field, parse) in _SETTINGS.items() if given.get(name) is not None
+        }
+        return replace(self, **changed)
 
 
-def _share(given: dict[str, Any], name: str) -> float | None:
-    value = given.get(name)
-    if value is None:
-        return None
+def _parse_confidence(value: Any, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise InputError(f"edit-gec.{name} must be a number from 0 to 1, not {value!r}")
     return float(value)
+
+
+def _parse_severity(value: Any, name: str) -> str:
+    if value not in SEVERITIES:
+        raise InputError(f"edit-gec.{name} must be one of {', '.join(SEVERITIES)}, not {value!r}")
+    return str(value)
+
+
+def _parse_flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"edit-gec.{name} must be true or false, not {value!r}")
+    return value
+
+
+def _parse_words(value: Any, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise InputError(f"edit-gec.{name} must be a list of words, not {value!r}")
+    return tuple(value)
+
+
+_SETTINGS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {  # the editor's name -> field, how it is read
+    "minConfidence": ("min_confidence", _parse_confidence),
+    "fixAllConfidence": ("fix_all_confidence", _parse_confidence),
+    "severity": ("severity", _parse_severity),
+    "comments": ("comments", _parse_flag),
+    "dictionary": ("dictionary", _parse_words),
+}

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from edit_gec.errors import InputError
-from edit_gec.modeling.quantization import packed, unpacked
+from edit_gec.modeling.quantization import pack, unpack
 from edit_gec.modeling.t5 import T5, T5Config
 
 M = TypeVar("M", bound=nn.Module)
@@ -72,7 +72,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     except (ValueError, RecursionError, OSError) as error:
         raise InputError(f"{path}: not readable as JSON ({error})") from None
     if not isinstance(config, dict):
-        raise InputError(f"{path}: a JSON object is wanted")
+        raise InputError(f"{path}: not a JSON object")
     return config
 
 
@@ -83,10 +83,10 @@ def t5_config(config: dict[str, Any], *, tied: bool, source: str = "config.json"
     versions of `transformers` write that as scale_decoder_outputs. Raises InputError for what is no T5 that we know.
     """
     if config.get("model_type", "t5") not in ("t5", "mt5"):
-        raise InputError(f"{source}: model_type {config.get('model_type')!r}, a T5 is wanted")
+        raise InputError(f"{source}: model_type {config.get('model_type')!r}; expected a T5")
     activation = config.get("feed_forward_proj", "relu")
     if activation not in ("relu", "gated-gelu"):
-        raise InputError(f"{source}: feed_forward_proj {activation!r}, relu or gated-gelu is wanted")
+        raise InputError(f"{source}: feed_forward_proj {activation!r}; expected relu or gated-gelu")
     fields = {name: config[name] for name in T5Config.__dataclass_fields__ if name in config}
     fields.setdefault("num_decoder_layers", config.get("num_layers", 12))
     fields["num_decoder_layers"] = fields["num_decoder_layers"] or config.get("num_layers", 12)
@@ -142,7 +142,7 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
             raise InputError(f"{folder}: {name} is missing") from None
         except (SafetensorError, OSError, ValueError) as error:
             raise InputError(f"{folder / name}: broken weights ({error}); copy or download it again") from None
-    return unpacked(tensors, str(folder))
+    return unpack(tensors, str(folder))
 
 
 class _Unset(TorchFunctionMode):
@@ -167,7 +167,7 @@ def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) 
     if wrong:
         name = wrong[0]
         given = f"has shape {list(found[name])}" if name in found else "is missing"
-        raise InputError(f"{source}: {name} {given}, {list(expected[name])} is wanted (config.json of another model?)")
+        raise InputError(f"{source}: {name} {given}; expected {list(expected[name])} (config.json of another model?)")
     copies = {name: tensors.pop(name).to(torch.float32, copy=True) for name in expected}  # the file may be replaced
     module.load_state_dict(copies, assign=True)
     return module
@@ -178,9 +178,8 @@ def average(folders: Sequence[Path], weights: Sequence[float]) -> dict[str, Tens
     total: dict[str, Tensor] = {}
     for folder, weight in zip(folders, weights, strict=True):
         tensors = read_tensors(folder)
-        shapes, wanted = ({name: tensor.shape for name, tensor in each.items()} for each in (tensors, total or tensors))
-        if shapes != wanted:
-            raise InputError(f"{folder}: its tensors are not those of {folders[0]}; no average can be taken")
+        if total and {name: t.shape for name, t in tensors.items()} != {name: t.shape for name, t in total.items()}:
+            raise InputError(f"{folder}: tensors of other shapes than in {folders[0]}; expected the same model")
         for name, tensor in tensors.items():
             share = tensor.float() * (weight / sum(weights))
             total[name] = total[name] + share if name in total else share
@@ -247,7 +246,7 @@ def write_folder(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor
 
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / (WEIGHTS + ".partial")
-    save_file(packed(tensors) if small else tensors, partial, metadata={"format": "pt"})
+    save_file(pack(tensors) if small else tensors, partial, metadata={"format": "pt"})
     partial.replace(folder / WEIGHTS)
     partial = folder / "config.json.partial"
     partial.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
     pieces --12 layers--> h --1 layer--> tags                              (what stays, where something is inserted)
     h + tag embedding ----> points                                         (which kept piece comes next)
-                      ----> + embedding of the new position --1 layer--> memory of the insertion decoder
+                      ----> + embedding of the new position --1 layer--> states for the insertion decoder
 
 Mallinson et al. 2022 ("EdiT5", section 3) with these differences, each noted where it is made: tags also say where
 slots are open (so no slot is guessed, and all can be decoded at once); points are biased by the distance in the kept
@@ -21,11 +21,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from edit_gec.editing.plan import INSERT, KEEP
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint
 from edit_gec.modeling.int8_argmax import likeliest
-from edit_gec.modeling.onednn import Linear, product
+from edit_gec.modeling.onednn import Linear, linear
 from edit_gec.modeling.t5 import (
     NEGATIVE,
     T5,
@@ -38,6 +37,7 @@ from edit_gec.modeling.t5 import (
     initialise,
     stacked,
 )
+from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import EOS
 
 POINT_DISTANCE = 8  # distances in the kept sequence beyond this share one bias
@@ -60,7 +60,7 @@ class EdiT5Config(T5Config):
         for name, least, most in (("slots", 3, self.vocab_size - 1), ("point_width", 1, 10**6)):
             value = getattr(self, name)
             if not isinstance(value, int) or not least <= value <= most:
-                raise InputError(f"{name} is {value!r}, a whole number from {least} to {most} is wanted")
+                raise InputError(f"{name} is {value!r}; expected an integer from {least} to {most}")
         if not isinstance(self.empty_slots, bool):
             raise InputError(f"empty_slots is {self.empty_slots!r}; expected true or false")
 
@@ -89,7 +89,7 @@ class Batch(NamedTuple):
     stream_target: Tensor  # [R, T] pieces, </s> at the end of each slot; -100 is padding
     anchors: Tensor  # [R, T] source position of the slot
     slot_numbers: Tensor  # [R, T] which slot of its sentence a position belongs to
-    shown_tags: Tensor  # [R, S] the tags that the memory shows the decoder
+    shown_tags: Tensor  # [R, S] the tags that the states show the decoder
     shown_ranks: Tensor  # [R, S] position in the output order under these tags, -1 for deleted pieces and padding
 
 
@@ -165,8 +165,11 @@ class EdiT5(nn.Module):
         scores = scores + self.point_distance[distance + POINT_DISTANCE]
         return scores.masked_fill(~(kept[:, :, None] & kept[:, None, :]), NEGATIVE)  # type: ignore[no-any-return]
 
-    def remember(self, encoded: Tensor, bias: Tensor, tags: Tensor, ranks: Tensor) -> Tensor:
-        """What the insertion decoder reads [B, S, d]: all pieces, deleted ones too, with tags and new positions."""
+    def encode_plan(self, encoded: Tensor, bias: Tensor, tags: Tensor, ranks: Tensor) -> Tensor:
+        """States that the insertion decoder attends to [B, S, d]: all pieces, deleted ones too, with tags and ranks.
+
+        tags, ranks [B, S]; a rank is the position in the output order, -1 for deleted pieces and padding.
+        """
         position = self.rank_embedding(ranks.clamp(min=0)) * (ranks >= 0)[..., None]
         hidden = encoded + self.tag_embedding(tags) + position
         return self.memory_norm(self.memory_layer(hidden, bias))  # type: ignore[no-any-return]
@@ -180,14 +183,14 @@ class EdiT5(nn.Module):
         distance = self.anchor_distance(positions[None, None, :] - anchors[:, :, None])
         return distance + torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # type: ignore[no-any-return]
 
-    def embed_slots(self, stream: Tensor, memory: Tensor, anchors: Tensor) -> Tensor:
+    def embed_slots(self, stream: Tensor, states: Tensor, anchors: Tensor) -> Tensor:
         """Decoder input [R, T, d]: the piece, plus what the encoder says of its slot's anchor."""
-        at = anchors[:, :, None].expand(-1, -1, memory.shape[-1])
-        return self.embedding(stream) + self.anchor(memory.gather(1, at))  # type: ignore[no-any-return]
+        at = anchors[:, :, None].expand(-1, -1, states.shape[-1])
+        return self.embedding(stream) + self.anchor(states.gather(1, at))  # type: ignore[no-any-return]
 
     def output(self, hidden: Tensor) -> Tensor:
         """Decoder output [..., d] -> logits over the vocabulary [..., V], tied to the embedding."""
-        return product(hidden * self.config.d_model**-0.5, self.embedding)
+        return linear(hidden * self.config.d_model**-0.5, self.embedding)
 
     def likeliest(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probability and id [R] of the likeliest piece after hidden [R, d]; none that is `banned` [V], not </s>
@@ -211,10 +214,10 @@ class EdiT5(nn.Module):
         point = self.point_loss(encoded, batch)
         batch = revise(batch, tag_logits.detach()) if revise else batch
         r = batch.rows
-        memory = self.remember(encoded[r], bias[r], batch.shown_tags, batch.shown_ranks)
+        states = self.encode_plan(encoded[r], bias[r], batch.shown_tags, batch.shown_ranks)
         hidden = self.decoder(
-            self.embed_slots(batch.stream, memory, batch.anchors),
-            self.decoder.memory(memory),
+            self.embed_slots(batch.stream, states, batch.anchors),
+            self.decoder.cross_keys(states),
             self.cross_bias(batch.anchors, batch.mask[r]),
             blocked=None if sequential else batch.slot_numbers[:, :, None] != batch.slot_numbers[:, None, :],
         )
@@ -257,7 +260,7 @@ class EdiT5(nn.Module):
 def edit5_config(config: dict[str, Any], source: str = "config.json") -> EdiT5Config:
     """EdiT5Config of a config.json. Raises InputError when it belongs to another kind of model."""
     if config.get("model_type") != "edit5":
-        raise InputError(f"{source}: model_type {config.get('model_type')!r}, an edit5 model is wanted")
+        raise InputError(f"{source}: model_type {config.get('model_type')!r}; expected edit5")
     try:
         given = {name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config}
         return EdiT5Config(**{"empty_slots": False, **given})  # models of before 0.2 do not say so

@@ -1,11 +1,11 @@
 """The likeliest piece of an output layer, exactly, for a fraction of its time.
 
-A step of the insertion decoder reads little but the output layer: 98 of 134 MB at base size. Where the processor
-multiplies bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of what there is to
-read; the best few are then computed again in full precision. What the estimate can be wrong by is bounded (rounding of
-both factors), so it is known when no other piece can be likelier; where one could, all logits are computed in full.
+A step of the insertion decoder mostly reads the output layer: 98 of 134 MB at base size. Where the processor
+multiplies bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of the bytes; the
+best few are then computed again in full precision. The error of the estimate is bounded (rounding of both factors), so
+it is known when no other piece can be likelier. Where one could, all logits are computed in full.
 
-The probability of the piece is near, not exact: its logit is, the sum over all pieces is that of the estimate.
+The probability of the piece is approximate: its logit is exact, the sum over all pieces is that of the estimate.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from edit_gec.modeling.onednn import State, gains, product, state
-from edit_gec.modeling.quantization import LARGEST, rounded
+from edit_gec.modeling.onednn import WeightVersion, linear, onednn_is_faster, weight_version
+from edit_gec.modeling.quantization import LARGEST, round_rows
 
-LISTED = 16
-LEAST = 1 << 20  # weights from which on the copy pays
-ZERO = 128  # the unsigned byte that stands for 0
+SHORTLIST = 16  # pieces that are computed again
+MIN_WEIGHTS = 1 << 20  # weights from which on the copy pays
+ZERO_BYTE = 128  # the unsigned byte that stands for 0
 SUMMATION = 2.0**-20  # of float32 sums, relative to the norms of what is multiplied
 
 
 @dataclass
-class _Copy:
-    """An output layer in int8, with one scale for each row, and which state of the layer this is."""
+class _Int8Layer:
+    """An output layer in int8, with one scale for each row, and the version of its weight."""
 
-    state: State
-    weight: Tensor  # as oneDNN wants it
+    version: WeightVersion
+    weight: Tensor  # in oneDNN's order
     scales: Tensor  # [V]
     zeros: Tensor  # [V]; which byte means 0
     norm: float  # largest of the rows
     lost: float  # largest norm of what rounding took from a row
 
 
-_copies: WeakKeyDictionary[nn.Module, _Copy] = WeakKeyDictionary()
+_int8_layers: WeakKeyDictionary[nn.Module, _Int8Layer] = WeakKeyDictionary()
 
 
 def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int) -> tuple[Tensor, Tensor]:
@@ -47,47 +47,49 @@ def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor
     """
     weight = module.weight
     assert isinstance(weight, Tensor)
-    if usable(weight):
-        found = _estimated(weight, _copy(module, weight), hidden, banned, opening, end)
+    if can_estimate(weight):
+        found = _likeliest_by_estimate(weight, _int8_layer(module, weight), hidden, banned, opening, end)
         if found is not None:
             return found
-    log_probabilities = product(hidden, module).float().log_softmax(-1)  # [R, V]
+    log_probabilities = linear(hidden, module).float().log_softmax(-1)  # [R, V]
     log_probabilities.masked_fill_(banned, -1e9)
     log_probabilities[opening, end] = -1e9
     values, ids = log_probabilities.max(-1)
     return values, ids
 
 
-def usable(weight: Tensor) -> bool:
+def can_estimate(weight: Tensor) -> bool:
     """Whether an estimate in int8 is much faster than the product itself."""
     vnni = getattr(torch.cpu, "_is_vnni_supported", bool)
-    there = weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= LEAST
-    return there and vnni() and gains() and hasattr(torch.ops.onednn, "qlinear_pointwise")
+    there = weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= MIN_WEIGHTS
+    return there and vnni() and onednn_is_faster() and hasattr(torch.ops.onednn, "qlinear_pointwise")
 
 
-def _copy(module: nn.Module, weight: Tensor) -> _Copy:
-    """The copy of the layer, made anew when it has changed."""
-    now, found = state(weight), _copies.get(module)
-    if found is None or found.state != now:
-        found = _copies[module] = _rounded(weight.detach(), now)
+def _int8_layer(module: nn.Module, weight: Tensor) -> _Int8Layer:
+    """The copy of the layer; made again when the layer has changed."""
+    version = weight_version(weight)
+    found = _int8_layers.get(module)
+    if found is None or found.version != version:
+        found = _quantize(weight.detach(), version)
+        _int8_layers[module] = found
     return found
 
 
-def _rounded(weight: Tensor, now: State) -> _Copy:
+def _quantize(weight: Tensor, version: WeightVersion) -> _Int8Layer:
     norm = torch.linalg.vector_norm(weight, dim=1)
-    digits, scales = rounded(weight)
+    digits, scales = round_rows(weight)
     packed = torch.ops.onednn.qlinear_prepack(digits.to(torch.int8), None)
     lost = torch.linalg.vector_norm(weight - digits.mul_(scales[:, None]), dim=1)
     zeros = torch.zeros(len(weight), dtype=torch.long)
-    return _Copy(now, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
+    return _Int8Layer(version, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
 
 
-def _estimated(
-    weight: Tensor, copy: _Copy, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
+def _likeliest_by_estimate(
+    weight: Tensor, copy: _Int8Layer, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
 ) -> tuple[Tensor, Tensor] | None:
-    """As `likeliest`, or None where the estimate leaves a doubt."""
-    rough, error = _rough(copy, hidden)
-    listed, ids = rough.topk(LISTED, dim=-1)  # [R, K]
+    """As `likeliest`, or None where the estimate cannot decide."""
+    rough, error = _estimate_logits(copy, hidden)
+    listed, ids = rough.topk(SHORTLIST, dim=-1)  # [R, K]
     total = listed[:, :1] - rough.log_softmax(-1).gather(1, ids[:, :1])  # [R, 1]
     exact = (weight[ids] @ hidden[:, :, None])[..., 0]
     refused = banned[ids] | ((ids == end) & opening[:, None])
@@ -100,21 +102,21 @@ def _estimated(
     return log_probability, ids.gather(1, allowed.argmax(-1, keepdim=True))[:, 0]
 
 
-def _rough(copy: _Copy, hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """All logits [R, V], nearly, and what they can be wrong by [R].
+def _estimate_logits(copy: _Int8Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """Approximate logits [R, V] and a bound of their error [R].
 
     Each row of `hidden` is written with two bytes a number, coarse and fine, in a scale of its own: no row depends on
-    the others, and almost all of the error is that of the weights. The operations are chosen so that few of them are
-    shared out to threads, which takes longer than to do them.
+    the others, and almost all of the error is that of the weights. The operations are chosen so that few of them run
+    on several threads, which would take longer.
     """
     coarse = hidden.abs().amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / LARGEST  # [R, 1]
-    high = _byte(hidden / coarse)
-    rest = hidden - (high.float() - ZERO) * coarse
+    high = _round_to_bytes(hidden / coarse)
+    rest = hidden - (high.float() - ZERO_BYTE) * coarse
     fine = coarse / (2 * LARGEST)
-    low = _byte(rest / fine)
-    left = rest - (low.float() - ZERO) * fine
+    low = _round_to_bytes(rest / fine)
+    left = rest - (low.float() - ZERO_BYTE) * fine
     out = torch.ops.onednn.qlinear_pointwise(
-        torch.cat([high, low]), 1.0, ZERO, copy.weight, copy.scales, copy.zeros, None,
+        torch.cat([high, low]), 1.0, ZERO_BYTE, copy.weight, copy.scales, copy.zeros, None,
         1.0, 0, torch.float32, "none", [], "none",
     )  # fmt: skip
     of_high, of_low = out.chunk(2)  # [R, V]
@@ -123,6 +125,6 @@ def _rough(copy: _Copy, hidden: Tensor) -> tuple[Tensor, Tensor]:
     return rough, copy.lost * size + copy.norm * (left.norm(dim=-1) + SUMMATION * size)
 
 
-def _byte(x: Tensor) -> Tensor:
-    """The nearest bytes, ZERO for 0."""
-    return (x + (ZERO + 0.5)).to(torch.uint8)
+def _round_to_bytes(x: Tensor) -> Tensor:
+    """The nearest bytes, ZERO_BYTE for 0."""
+    return (x + (ZERO_BYTE + 0.5)).to(torch.uint8)

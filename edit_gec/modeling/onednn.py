@@ -1,17 +1,17 @@
 """Matrix products of a CPU: torch's own, or oneDNN's where it is faster.
 
-torch hands products in float32 to MKL, which holds back on processors that are not Intel's: with oneDNN a whole
-correction takes 70 % of its time there (profiles/LOG.md). Precision is the same, only the order of summation differs.
-A call costs some 10 us more, so small products stay where they are, and so does everything that needs a gradient.
+torch computes float32 products with MKL, which is slow on processors that are not Intel's: with oneDNN a correction
+takes 70 % of the time there (profiles/LOG.md). Precision is the same; only the order of summation differs. A call costs
+some 10 us more, so small products stay with torch. Everything that needs a gradient does too.
 
-oneDNN reads weights in an order of its own, into which it brings them anew in each call. For the few rows of one
-sentence that takes as long as the product: so layers keep a copy in that order, made when they first meet few rows.
-It costs as much memory as their weights; where all batches are large, only the widest layers have one.
+oneDNN reads weights in an order of its own and re-orders them in each call. For the few rows of one sentence that takes
+as long as the product, so a layer keeps a re-ordered copy, made when it first meets few rows. The copy takes as much
+memory as the weights. Where all batches are large, only the widest layers have one.
 
-Each shape of a product has code of its own (some 256 kB). oneDNN keeps 1,024 of them, and torch 1,024 more in each
-thread: with texts of ever different lengths memory would grow by hundreds of MB, and be torn where they lie in between.
-What is kept here is enough for a batch; more is not faster. Few rows are filled up to a round number: that makes fewer
-shapes, whose code is found more often.
+oneDNN compiles code for each shape of a product (some 256 kB) and caches 1,024 of them; torch caches 1,024 more in each
+thread. With many distinct sequence lengths these caches grow by hundreds of MB and fragment the heap. The capacities
+set here are enough for a batch; larger ones are not faster. Few rows are padded to a round number: fewer shapes, whose
+code is found more often.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-LEAST = 1 << 20  # multiplications from which on oneDNN pays
-LEAST_COPIED = 1 << 17  # weights from which on it pays for a single row, if it has a copy of them
-FEW = 128  # rows up to which a copy pays
-STEP = 8  # few rows are filled up to a multiple of this: fewer shapes
-WIDE = 1 << 19  # weights from which on it always does
-KEPT = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "16"}  # shapes, by oneDNN and by torch
-for _name, _shapes in KEPT.items():
+MIN_PRODUCTS = 1 << 20  # multiplications from which on oneDNN pays
+MIN_PACKED_WEIGHTS = 1 << 17  # weights from which on it pays for a single row, if it has a copy of them
+MAX_PACKED_ROWS = 128  # rows up to which a copy pays
+ROW_STEP = 8  # few rows are padded to a multiple of this: fewer shapes
+ALWAYS_PACKED_WEIGHTS = 1 << 19  # weights from which on it always does
+CACHED_SHAPES = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "16"}  # of oneDNN, of torch
+for _name, _shapes in CACHED_SHAPES.items():
     os.environ.setdefault(_name, _shapes)  # read at the first product, not when torch is imported
 
-State = tuple[int, int]
-_packed: WeakKeyDictionary[nn.Module, tuple[State, Tensor]] = WeakKeyDictionary()
+WeightVersion = tuple[int, int]
+_packed_weights: WeakKeyDictionary[nn.Module, tuple[WeightVersion, Tensor]] = WeakKeyDictionary()
 
 
 class Linear(nn.Linear):
     """nn.Linear by oneDNN where that is faster."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return product(x, self)
+        return linear(x, self)
 
 
-def product(x: Tensor, module: nn.Module) -> Tensor:
+def linear(x: Tensor, module: nn.Module) -> Tensor:
     """x [..., K] times module.weight [N, K] transposed, plus its bias if it has one -> [..., N]; as F.linear."""
     weight, bias = module.weight, getattr(module, "bias", None)
     assert isinstance(weight, Tensor)
     rows, weights = prod(x.shape[:-1]), weight.numel()
-    copied = not module.training and (rows <= FEW or weights >= WIDE)
-    large = rows * weights >= LEAST or (copied and rows > 0 and weights >= LEAST_COPIED)
-    if not large or not usable(x, weight):
+    copied = not module.training and (rows <= MAX_PACKED_ROWS or weights >= ALWAYS_PACKED_WEIGHTS)
+    large = rows * weights >= MIN_PRODUCTS or (copied and rows > 0 and weights >= MIN_PACKED_WEIGHTS)
+    if not large or not can_use_onednn(x, weight):
         return F.linear(x, weight, bias)
     if not copied:
         return _onednn(x, weight, bias)
-    given = packed(module, weight)
-    if rows > FEW or rows % STEP == 0:
+    given = packed_weight(module, weight)
+    if rows > MAX_PACKED_ROWS or rows % ROW_STEP == 0:
         return _onednn(x, given, bias)
-    filled = F.pad(x.reshape(rows, -1), (0, 0, 0, -rows % STEP))
+    filled = F.pad(x.reshape(rows, -1), (0, 0, 0, -rows % ROW_STEP))
     return _onednn(filled, given, bias)[:rows].view(*x.shape[:-1], len(weight))
 
 
@@ -68,34 +68,36 @@ def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return out
 
 
-def packed(module: nn.Module, weight: Tensor) -> Tensor:
-    """The module's weight in oneDNN's order, made anew when it has changed."""
-    now, found = state(weight), _packed.get(module)
-    if found is None or found[0] != now:
-        found = _packed[module] = now, torch.ops.mkldnn._reorder_linear_weight(weight.detach(), None)
+def packed_weight(module: nn.Module, weight: Tensor) -> Tensor:
+    """The module's weight in oneDNN's order; re-ordered again when it has changed."""
+    version = weight_version(weight)
+    found = _packed_weights.get(module)
+    if found is None or found[0] != version:
+        found = version, torch.ops.mkldnn._reorder_linear_weight(weight.detach(), None)
+        _packed_weights[module] = found
     return found[1]
 
 
-def state(weight: Tensor) -> State:
+def weight_version(weight: Tensor) -> WeightVersion:
     """Differs when the weight has changed: where it lies, and how often it was written to."""
     return weight.data_ptr(), 0 if weight.is_inference() else weight._version
 
 
-def usable(x: Tensor, weight: Tensor) -> bool:
-    """Whether oneDNN may do this product: in float32 on a CPU that was measured to gain, nothing to differentiate, and
-    nobody who wants to see torch's own operators (autocast, the compiler)."""
+def can_use_onednn(x: Tensor, weight: Tensor) -> bool:
+    """Whether oneDNN may compute this product: in float32, on a CPU where it is faster, without a gradient, and not
+    under autocast or the compiler, which expect torch's own operators."""
     return (
         x.dtype == weight.dtype == torch.float32
         and x.device.type == weight.device.type == "cpu"
         and not torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
-        and gains()
+        and onednn_is_faster()
     )
 
 
-def computes(dtype: torch.dtype, device: str = "cpu") -> bool:
-    """Whether the device has instructions for products in this dtype. A CPU without them converts number by number:
+def has_native_dtype(dtype: torch.dtype, device: str = "cpu") -> bool:
+    """Whether the device has instructions for products in this dtype. A CPU without them converts number by number,
     many times slower than float32."""
     name = {torch.bfloat16: "_is_mkldnn_bf16_supported", torch.float16: "_is_mkldnn_fp16_supported"}.get(dtype)
     found = getattr(torch.ops.mkldnn, name, None) if name and device == "cpu" else None
@@ -103,8 +105,8 @@ def computes(dtype: torch.dtype, device: str = "cpu") -> bool:
 
 
 @cache
-def gains() -> bool:
-    """oneDNN is there and generates code for AVX-512. With AVX2 (Zen 3) MKL is the faster one (profiles/LOG.md)."""
+def onednn_is_faster() -> bool:
+    """Whether torch has oneDNN and the CPU has AVX-512. With AVX2 (Zen 3) MKL is faster (profiles/LOG.md)."""
     there = torch._C._has_mkldnn and all(
         hasattr(torch.ops.mkldnn, name) for name in ("_linear_pointwise", "_reorder_linear_weight")
     )

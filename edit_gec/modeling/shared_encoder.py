@@ -27,6 +27,7 @@ from edit_gec.modeling.t5 import T5, T5Config
 SHAPE = ("vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "attention_scale", "gated", "layer_norm_epsilon",
          "relative_attention_num_buckets", "relative_attention_max_distance")  # fmt: skip
 BODY = ("embedding.", "encoder.")  # of an EdiT5; the rest are its heads
+MODEL_TYPE = "t5-shared-encoder"
 HEADS = "edit5-heads"
 DRAFTER = "drafter"
 
@@ -36,10 +37,10 @@ def check(t5: T5Config, edit5: EdiT5, source: str) -> None:
     for name in SHAPE:
         ours, theirs = getattr(edit5.config, name), getattr(t5, name)
         if ours != theirs:
-            raise InputError(f"{source}: {name} {theirs}, {ours} is wanted to share an encoder with this EdiT5")
+            raise InputError(f"{source}: {name} {theirs}; expected {ours} to share an encoder with this EdiT5")
     if t5.num_layers < edit5.config.num_layers:
         layers = edit5.config.num_layers
-        raise InputError(f"{source}: num_layers {t5.num_layers}, {layers} or more are wanted to share this encoder")
+        raise InputError(f"{source}: num_layers {t5.num_layers}; expected {layers} or more to share this encoder")
 
 
 def take_encoder(t5: T5, edit5: EdiT5) -> None:
@@ -84,7 +85,7 @@ def save(t5: T5, folder: Path, encoder: Path, **extra: Any) -> None:
     state = checkpoint.separate(t5.state_dict(), t5.config)
     own = {name: tensor for name, tensor in state.items() if not is_shared(name, layers)}
     config = {
-        **checkpoint.hugging_face_config(t5.config),
+        **own_config(t5.config),
         "attention_scale": t5.config.attention_scale,
         "encoder": os.path.relpath(encoder.resolve(), folder.resolve()),
         "encoder_fingerprint": fingerprint(edit5),
@@ -92,6 +93,14 @@ def save(t5: T5, folder: Path, encoder: Path, **extra: Any) -> None:
         **extra,
     }
     checkpoint.write_folder(folder, config, own, small=True)
+
+
+def own_config(c: T5Config) -> dict[str, Any]:
+    """The fields of a Hugging Face T5 under a model type of its own: the folder lacks the shared weights, so
+    `transformers` cannot load it."""
+    config = checkpoint.hugging_face_config(c)
+    del config["architectures"]
+    return {**config, "model_type": MODEL_TYPE}
 
 
 def is_shared(name: str, layers: int) -> bool:
@@ -109,12 +118,15 @@ def save_heads(heads: EdiT5, folder: Path, **extra: Any) -> None:
     checkpoint.write_folder(folder, config, own, small=True)
 
 
-def load_heads(folder: Path, edit5: EdiT5) -> EdiT5:
-    """The heads that `save_heads` wrote, on the encoder of `edit5` itself. Raises InputError when that is another."""
+def load_heads(folder: Path, edit5: EdiT5, encoder: str | None = None) -> EdiT5:
+    """The heads that `save_heads` wrote, on the encoder of `edit5` itself. Raises InputError when that is another.
+
+    `encoder` is its fingerprint as it was in float32, where that is known: other dtypes have others.
+    """
     config = checkpoint.read_config(folder)
     if config.get("model_type") != HEADS:
-        raise InputError(f"{folder}: model_type {config.get('model_type')!r}, {HEADS} are wanted")
-    check_fingerprint(folder, config, edit5, "its encoder")
+        raise InputError(f"{folder}: model_type {config.get('model_type')!r}; expected {HEADS}")
+    check_fingerprint(folder, config, encoder or fingerprint(edit5), "its encoder")
     body = {name: p for name, p in edit5.state_dict().items() if name.startswith(BODY)}
     tensors = {**checkpoint.read_tensors(folder), **body}
     heads = checkpoint.load_module(lambda: EdiT5(edit5.config), tensors, str(folder))
@@ -122,25 +134,35 @@ def load_heads(folder: Path, edit5: EdiT5) -> EdiT5:
     return heads.eval()
 
 
-def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5, EdiT5 | None]:
-    """A T5 that `save` wrote; the EdiT5 that it names, or `edit5` if that is the same; and that EdiT5 with heads that
-    have learnt to draft for this T5, where the folder has them.
+def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
+    """A T5 that `save` wrote, and the EdiT5 that it names, or `edit5` if that is the same.
 
-    Raises InputError when the EdiT5 is not there, or not the one that the T5 was trained with.
+    Raises InputError when the folder is no such T5, when the EdiT5 is not there, or when it is not the one that the T5
+    was trained with.
     """
     config = checkpoint.read_config(folder)
+    if config.get("model_type") not in (MODEL_TYPE, "t5"):  # "t5": folders that are older than the type
+        raise InputError(f"{folder}: model_type {config.get('model_type')!r}, expected {MODEL_TYPE!r}")
     if edit5 is None or fingerprint(edit5) != config.get("encoder_fingerprint"):
         edit5 = EdiT5.load(encoder_folder(folder, config))
-    check_fingerprint(folder, config, edit5, str(encoder_folder(folder, config)))
-    shape = checkpoint.t5_config(config, tied=True, source=str(folder / "config.json"))
+    check_fingerprint(folder, config, fingerprint(edit5), str(encoder_folder(folder, config)))
+    shape = checkpoint.t5_config({**config, "model_type": "t5"}, tied=True, source=str(folder / "config.json"))
     check(shape, edit5, str(folder))
     tensors = checkpoint.fuse(checkpoint.read_tensors(folder), shape)
     given = {"embedding.weight": edit5.embedding.weight}
     given |= {f"encoder.{name}": p for name, p in edit5.encoder.state_dict().items() if not name.startswith("norm.")}
     t5 = checkpoint.load_module(lambda: T5(shape), {**tensors, **given}, str(folder))
     join(t5, edit5)
+    return t5.eval(), edit5
+
+
+def load_drafter(folder: Path, edit5: EdiT5) -> EdiT5 | None:
+    """The EdiT5 that `load` returned for a T5 folder, with heads that have learnt to draft for this T5; None where the
+    folder has none."""
     drafter = folder / DRAFTER
-    return t5.eval(), edit5, load_heads(drafter, edit5) if (drafter / "config.json").is_file() else None
+    if not (drafter / "config.json").is_file():
+        return None
+    return load_heads(drafter, edit5, checkpoint.read_config(folder).get("encoder_fingerprint"))
 
 
 def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:
@@ -153,9 +175,9 @@ def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:
     raise InputError(f"{folder}: it shares the encoder of {named.name}, which is neither at {named} nor at {beside}")
 
 
-def check_fingerprint(folder: Path, config: dict[str, Any], edit5: EdiT5, source: str) -> None:
+def check_fingerprint(folder: Path, config: dict[str, Any], found: str, source: str) -> None:
     """Raises InputError when the encoder, which is that of `source`, is not the one that the folder was trained on."""
-    if fingerprint(edit5) != config.get("encoder_fingerprint"):
+    if found != config.get("encoder_fingerprint"):
         raise InputError(f"{folder}: trained on another version of {source}; train it again")
 
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from edit_gec.errors import InputError
-from edit_gec.modeling.onednn import Linear, State, product, state
+from edit_gec.modeling.onednn import Linear, WeightVersion, linear, weight_version
 
 NEGATIVE = -1e9  # masks; -inf would give NaN in rows without any source
 
@@ -55,14 +55,14 @@ class T5Config:
         for name, most in LARGEST.items():
             value = getattr(self, name)
             if not isinstance(value, int) or not 0 < value <= most:
-                raise InputError(f"{name} is {value!r}, a whole number from 1 to {most} is wanted")
+                raise InputError(f"{name} is {value!r}; expected an integer from 1 to {most}")
         if not 4 <= self.relative_attention_num_buckets < self.relative_attention_max_distance:
             n, distance = self.relative_attention_num_buckets, self.relative_attention_max_distance
             raise InputError(f"relative_attention: {n} buckets for distances up to {distance}; 4 or more, but fewer")
         for name in ("layer_norm_epsilon", "attention_scale"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 < value <= 1:
-                raise InputError(f"{name} is {value!r}, a number up to 1.0 is wanted")
+                raise InputError(f"{name} is {value!r}; expected a number above 0 and up to 1.0")
 
 
 # Of T5s that are trained here: Muon wants scaled attention, a small model cannot afford an output layer of its own.
@@ -125,7 +125,7 @@ def gated(gate: Tensor, value: Tensor) -> Tensor:
 
 
 class Attention(nn.Module):
-    """Attention over `memory`, which is the normalised input itself in self-attention (`fused`)."""
+    """Attention over the input itself (`fused`) or over the encoded source."""
 
     def __init__(self, c: T5Config, *, fused: bool) -> None:
         super().__init__()
@@ -203,13 +203,13 @@ class DecoderLayer(nn.Module):
         self.cross = Attention(c, fused=False)
         self.feed_forward = FeedForward(c)
 
-    def memory(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values of the source, computed once per sentence: two of [B, H, S, k]."""
+    def cross_keys(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
+        """Cross-attention keys and values of the source, computed once per sentence: two of [B, H, S, k]."""
         k, v = self.cross.split(self.cross.kv(encoded), 2)
         return k, v
 
     def forward(
-        self, x: Tensor, bias: Tensor, memory: tuple[Tensor, Tensor], cross_bias: Tensor, cache: Cache | None
+        self, x: Tensor, bias: Tensor, cross_keys: tuple[Tensor, Tensor], cross_bias: Tensor, cache: Cache | None
     ) -> Tensor:
         a, c = self.attention, self.cross
         q, k, v = a.split(a.qkv(a.norm(x)), 3)
@@ -217,17 +217,17 @@ class DecoderLayer(nn.Module):
             k, v = cache.append(k, v)
         x = a.attend(x, q, k, v, bias.to(q.dtype))
         (q,) = c.split(c.q(c.norm(x)), 1)
-        return self.feed_forward(c.attend(x, q, *memory, cross_bias.to(q.dtype)))  # type: ignore[no-any-return]
+        return self.feed_forward(c.attend(x, q, *cross_keys, cross_bias.to(q.dtype)))  # type: ignore[no-any-return]
 
 
 class RelativeBias(nn.Module):
-    """Bias per head and bucket of relative position (memory - query): T5's log-spaced buckets."""
+    """Bias per head and bucket of relative position (key - query): T5's log-spaced buckets."""
 
     def __init__(self, c: T5Config, *, bidirectional: bool) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(c.relative_attention_num_buckets, c.num_heads))
         self.max_distance, self.bidirectional = c.relative_attention_max_distance, bidirectional
-        self._kept: tuple[State, Tensor] | None = None
+        self._kept: tuple[WeightVersion, Tensor] | None = None
 
     def buckets(self, relative: Tensor) -> Tensor:
         """Bucket of each relative position, same shape."""
@@ -249,7 +249,7 @@ class RelativeBias(nn.Module):
         kept as long as the weights are, for those who need no gradient."""
         if torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self._table()
-        now = state(self.weight)
+        now = weight_version(self.weight)
         if self._kept is None or self._kept[0] != now:
             self._kept = now, self._table()
         return self._kept[1]
@@ -265,7 +265,7 @@ class RelativeBias(nn.Module):
 
 
 def relative_positions(queries: int, keys: int, device: torch.device, past: int | Tensor = 0) -> Tensor:
-    """memory - query position [1 or B, queries, keys]; query n stands at position past + n, past a number or [B]."""
+    """key - query position [1 or B, queries, keys]; query n stands at position past + n, past a number or [B]."""
     at = torch.arange(queries, device=device) + (past[:, None] if isinstance(past, Tensor) else past)
     return torch.arange(keys, device=device) - at.reshape(-1, queries, 1)
 
@@ -298,9 +298,9 @@ class Decoder(nn.Module):
         self.layers = nn.ModuleList(DecoderLayer(c) for _ in range(c.num_decoder_layers))
         self.norm = RMSNorm(c.d_model, c.layer_norm_epsilon)
 
-    def memory(self, encoded: Tensor) -> list[tuple[Tensor, Tensor]]:
+    def cross_keys(self, encoded: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Cross-attention keys and values of every layer, from encoded [B, S, d]."""
-        return [layer.memory(encoded) for layer in self.layers]  # type: ignore[operator]
+        return [layer.cross_keys(encoded) for layer in self.layers]  # type: ignore[operator]
 
     def new_caches(self) -> list[Cache]:
         """Empty caches, one per layer."""
@@ -309,7 +309,7 @@ class Decoder(nn.Module):
     def forward(
         self,
         x: Tensor,
-        memory: list[tuple[Tensor, Tensor]],
+        cross_keys: list[tuple[Tensor, Tensor]],
         cross_bias: Tensor,
         caches: list[Cache] | None = None,
         blocked: Tensor | None = None,
@@ -326,7 +326,7 @@ class Decoder(nn.Module):
         if blocked is not None:
             bias = bias + torch.where(blocked, NEGATIVE, 0.0)[:, None]
         for n, layer in enumerate(self.layers):
-            x = layer(x, bias, memory[n], cross_bias, caches[n] if caches else None)
+            x = layer(x, bias, cross_keys[n], cross_bias, caches[n] if caches else None)
         return self.norm(x)  # type: ignore[no-any-return]
 
 
@@ -350,13 +350,13 @@ class T5(nn.Module):
         """Decoder output [..., d] -> [..., V]."""
         if self.config.scale_decoder_outputs:
             hidden = hidden * self.config.d_model**-0.5
-        return product(hidden, self.embedding if self.output is None else self.output)
+        return linear(hidden, self.embedding if self.output is None else self.output)
 
     def forward(self, ids: Tensor, mask: Tensor, target: Tensor) -> Tensor:
         """Teacher-forced logits [B, T, V] for decoder inputs target [B, T] (starting with <pad>)."""
         padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
-        memory = self.decoder.memory(self.encode(ids, mask))
-        return self.logits(self.decoder(self.embedding(target), memory, padding))
+        cross_keys = self.decoder.cross_keys(self.encode(ids, mask))
+        return self.logits(self.decoder(self.embedding(target), cross_keys, padding))
 
 
 def initialise(model: nn.Module, c: T5Config) -> None:
@@ -388,7 +388,7 @@ def stacked(state: dict[str, Tensor], stack: str, old: int, new: int) -> dict[st
     Raises InputError when `new` is not a multiple of `old`.
     """
     if new % old:
-        raise InputError(f"{new} {stack} layers are wanted, not a multiple of the {old} there are")
+        raise InputError(f"{new} {stack} layers; expected a multiple of the {old} that there are")
     start = f"{stack}.layers."
     deeper = {name: value for name, value in state.items() if not name.startswith(start)}
     for name in state.keys() - deeper.keys():

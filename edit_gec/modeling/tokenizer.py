@@ -86,7 +86,9 @@ class Tokens:
         if processor is None:  # which SentencePiece itself accepts, and then knows no piece
             raise InputError(f"{path}: the file is empty; copy or download it again")
         if (processor.pad_id(), processor.eos_id(), processor.unk_id()) != (PAD, EOS, UNK):
-            raise InputError(f"{path}: <pad> {PAD}, </s> {EOS}, <unk> {UNK} are wanted, as in T5; this is another kind")
+            raise InputError(
+                f"{path}: special pieces of another kind; expected <pad> {PAD}, </s> {EOS}, <unk> {UNK}, as in T5"
+            )
         try:
             return cls(processor, slots)
         except UnicodeDecodeError as error:
@@ -153,6 +155,7 @@ class Tokens:
 def train_vocabulary(corpus: Path, folder: Path, *, size: int, sentences: int = 600_000, threads: int = 2) -> None:
     """Learn our own vocabulary (unigram, identity normalisation, byte fallback) and write it to `folder`.
 
+    A small text gives fewer than `size` pieces.
     What stands before a tab in a line of `corpus` is the name of its source (clean_prose.py), and no text.
     """
     import sentencepiece
@@ -163,6 +166,7 @@ def train_vocabulary(corpus: Path, folder: Path, *, size: int, sentences: int = 
         sentence_iterator=(line.rpartition("\t")[2] for line in lines),
         model_prefix=str(folder / "spiece"),
         vocab_size=size,
+        hard_vocab_limit=False,  # a small text has fewer pieces
         model_type="unigram",
         normalization_rule_name="identity",
         remove_extra_whitespaces=False,

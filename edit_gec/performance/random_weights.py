@@ -64,7 +64,7 @@ def vocabulary(pieces: int) -> bytes:
     """
     import sentencepiece
 
-    from edit_gec.corrector import DEFAULT_MODEL, find_model
+    from edit_gec.catalog import DEFAULT_MODEL, find_model
     from edit_gec.modeling.tokenizer import FILE
 
     shipped = (find_model(DEFAULT_MODEL) / FILE).read_bytes()

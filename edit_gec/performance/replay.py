@@ -22,15 +22,17 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor
 
-from edit_gec.editing.decode import kept_in_order
 from edit_gec.editing.insertion import MAX_INSERTION, open_slots
-from edit_gec.editing.plan import KEEP, Plan, realize
+from edit_gec.editing.plan import Plan, realize
+from edit_gec.editing.pointer import keep_order
 from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
+from edit_gec.modeling.padding import pad
+from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.performance.sentences import Text
-from edit_gec.speculative.target import Sampling, Target
-from edit_gec.training.collate import pad
+from edit_gec.speculative.sampling import Sampling
+from edit_gec.speculative.target import Target
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -108,7 +110,7 @@ def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]
     """What a trained pair decides for each sentence in one pass; without a target, a T5 that writes EdiT5's text."""
     tokens = corrector.tokens
     pieces = [tokens.encode(sentence) for sentence in sentences]
-    plans = [Script.of(corrector.predict([each])[0].plan, each, tokens).plan for each in pieces]
+    plans = [Script.of(corrector.predict_plans([each])[0].plan, each, tokens).plan for each in pieces]
     if target is None:
         written = [realize(*each, tokens) for each in zip(plans, pieces, strict=True)]
         outputs = [[*tokens.ids(text), EOS] for text in written]
@@ -174,10 +176,10 @@ class Script:
         """
         chances = [[float(kind == tag) for kind in range(4)] for tag in plan.tags()]
         tags = choose_tags(chances, pieces, tokens)
-        kept = kept_in_order(tags)
+        kept = keep_order(tags).pieces
         order = plan.order if sorted(plan.order) == kept else tuple(kept)
         inserted = {plan.order[k - 1]: ids for k, ids in plan.insertions}
-        slots = [(slot.k, inserted.get(slot.kept, ())) for slot in open_slots([tags], [list(order)], empty=empty)]
+        slots = [(slot.index, inserted.get(slot.after_piece, ())) for slot in open_slots(tags, order, empty=empty)]
         left = Plan(plan.length, order, tuple((k, ids) for k, ids in slots if ids))
         return cls(left, (*tags, KEEP), tuple(left.pointers()), tuple(ids for _, ids in slots))
 
@@ -202,7 +204,7 @@ class _Batch:
 
 
 def _steps(streams: Sequence[Sequence[int]], device: torch.device) -> list[Tensor]:
-    """Tokens of each step; rows that have ended are left out, as in insertion.fill."""
+    """Tokens of each step; rows that have ended are left out, as in decode_insertions."""
     longest = max(map(len, streams), default=0)
     steps = [[stream[n] for stream in streams if n < len(stream)] for n in range(longest)]
     return [torch.tensor(step, device=device) for step in steps]

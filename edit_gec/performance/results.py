@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from edit_gec.errors import InputError
-from edit_gec.performance.tables import to_markdown
+from edit_gec.text.tables import to_markdown
 
 PEERS = ("transformers", "transformers assisted", "transformers lookup", "ctranslate2 float32", "ctranslate2 int8")
 TOLERANCE = 1.1

@@ -36,7 +36,8 @@ class Text:
 
     def plan(self, tokens: Tokens) -> Plan:
         """The edit plan of the correction."""
-        from edit_gec.editing.plan import Plan, align
+        from edit_gec.editing.alignment import align
+        from edit_gec.editing.plan import Plan
 
         ids = tokens.ids(self.source)
         if self.insertions is None:
@@ -85,11 +86,11 @@ def read_sentences(path: str | Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot read it as text ({error}); expected one sentence on each line") from None
     if path.suffix == ".m2":
-        from edit_gec.evaluation.projection import detokenise, hyphens_split
+        from edit_gec.text.detokenize import detokenize, splits_hyphens
 
         tokens = [line[2:].split() for line in lines if line.startswith("S ")]
-        split_hyphens = hyphens_split(tokens)
-        lines = [detokenise(sentence, split_hyphens).text for sentence in tokens]
+        split_hyphens = splits_hyphens(tokens)
+        lines = [detokenize(sentence, split_hyphens).text for sentence in tokens]
     found = [stripped for line in lines if (stripped := line.strip())]
     if not found:
         raise InputError(f"{path}: no sentences; expected one on each line, or an M2 file")

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.corrector import Corrector, find_model
+from edit_gec.catalog import find_model
+from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.performance.replay import Streams
+    from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.target import Target
 
 MODES = ("eager", "compiled", "graph")
@@ -152,8 +154,10 @@ class Pair:
         from edit_gec.speculative.verifier import Verifier
 
         target = self._on_encoder("shared") if self.setup.shared else self.target
-        target.respelt = target.respelt and respelt
-        return self.corrector.verified_by(Verifier(target))
+        profile = load_profile(self.setup, "shared" if self.setup.shared else "target", target)
+        if not respelt:
+            profile = replace(profile, respelt=False)
+        return self.corrector.verified_by(Verifier(target, profile))
 
     def _on_encoder(self, which: str) -> Target:
         """A target with the encoder of the pair's own EdiT5 where it shares one; no EdiT5 is loaded for another one."""
@@ -167,11 +171,11 @@ class Pair:
 def load_corrector(setup: Setup) -> Corrector:
     """The EdiT5 of a setup."""
     if setup.random:
-        from edit_gec.editing.decode import Options
+        from edit_gec.editing.thresholds import Thresholds
         from edit_gec.performance.random_weights import build_edit5
 
         model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
-        corrector = Corrector(model, tokens, Options(), folder=Path(setup.model), batch_size=1)
+        corrector = Corrector(model, tokens, Thresholds(), folder=Path(setup.model), batch_size=1)
     else:
         corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
     speed_up(corrector.model, setup.mode)
@@ -179,7 +183,7 @@ def load_corrector(setup: Setup) -> Corrector:
     if streams is not None:
         from edit_gec.performance.replay import replay_edit5
 
-        corrector.model = replay_edit5(corrector.model, corrector.tokens, streams)
+        corrector = replace(corrector, model=replay_edit5(corrector.model, corrector.tokens, streams))
     return corrector
 
 
@@ -204,6 +208,13 @@ def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None)
     from edit_gec.performance.replay import replay_target
 
     return replay_target(target, streams)
+
+
+def load_profile(setup: Setup, which: str, target: Target) -> DraftingProfile:
+    """How EdiT5 drafts for the loaded target; models of random weights have no such profile."""
+    from edit_gec.speculative.drafting import DraftingProfile
+
+    return DraftingProfile() if setup.random else DraftingProfile.load(find_model(getattr(setup, which)), target)
 
 
 def speed_up(model: torch.nn.Module, mode: str) -> None:

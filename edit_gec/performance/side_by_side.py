@@ -23,7 +23,7 @@ from edit_gec.performance.setup import Pair, Setup
 from edit_gec.performance.sizes import SIZES
 from edit_gec.performance.systems import System
 from edit_gec.performance.timing import interleave, medians
-from edit_gec.speculative.theory import quantile
+from edit_gec.speculative.statistics import quantile
 
 REFERENCE = "t5"  # whose text the exact systems write
 COLD_SENTENCES = 32  # that a process of its own corrects as one batch

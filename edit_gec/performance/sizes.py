@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
-from edit_gec.performance.setup import Setup, load_corrector, load_target
+from edit_gec.performance.setup import Setup, load_corrector, load_profile, load_target
 
 if TYPE_CHECKING:
     from edit_gec.modeling.t5 import T5
@@ -87,7 +87,7 @@ def _export_target(work: Path, setup: Setup) -> Setup:
     if "encoder" not in read_config(Path(setup.target)):
         return setup
     target = load_target(setup)
-    target.export(work / "target")
+    target.export(work / "target", **load_profile(setup, "target", target).config_entries())
     return replace(setup, target=str(work / "target"), shared=setup.target, sentinel=target.tokens.slot(0))
 
 

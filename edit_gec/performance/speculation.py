@@ -19,13 +19,15 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.performance.setup import Setup, load_target
-from edit_gec.performance.tables import to_markdown
 from edit_gec.performance.timing import interleave, medians
-from edit_gec.speculative.theory import Statistics, best_gamma, expected_tokens, gain, quantile
+from edit_gec.speculative.statistics import Statistics, quantile
+from edit_gec.speculative.theory import best_gamma, expected_tokens, gain
+from edit_gec.text.tables import to_markdown
 
 if TYPE_CHECKING:
     from edit_gec.speculative.drafters import Drafter
-    from edit_gec.speculative.target import Sampling, Target
+    from edit_gec.speculative.sampling import Sampling
+    from edit_gec.speculative.target import Target
 
 DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "edit5, shared", "edit5, distilled", "unigram", "bigram", "small t5",
             "mlp")  # fmt: skip
@@ -53,7 +55,7 @@ def measure_speculation(
     setup: Setup, sentences: Sequence[str], *, learn: Sequence[str] = (), repeats: int = 2, say: Say = lambda line: None
 ) -> dict[str, Any]:
     """Rows of all drafters that there are, the plain decoding they are compared with, and the time of passes."""
-    from edit_gec.speculative.target import Sampling
+    from edit_gec.speculative.sampling import Sampling
 
     target = load_target(setup)
     makers, skipped = list_drafters(setup, target, learn)
@@ -82,42 +84,50 @@ def measure_speculation(
 
 def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
-    from edit_gec.editing.decode import read_options
-    from edit_gec.performance.setup import load_corrector
-    from edit_gec.speculative.drafters import Follow, Gamma, NGrams, SharedEdiT5, SmallT5, edit5_writer
-    from edit_gec.speculative.mlp_speculator import Speculated, Speculator
+    from edit_gec.editing.thresholds import load_thresholds
+    from edit_gec.performance.setup import load_corrector, load_profile
+    from edit_gec.speculative.drafters import (
+        Gamma,
+        NGramDrafter,
+        SharedEdiT5Drafter,
+        SmallT5Drafter,
+        TextDrafter,
+        make_edit5_writer,
+    )
+    from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
     from edit_gec.speculative.realign import UniqueNGram
 
     tokens = target.tokens
     corrector = load_corrector(setup)
-    options = read_options(corrector.folder, **target.thresholds_for(1))
-    write = edit5_writer(corrector.model, corrector.tokens, options)
+    profile = load_profile(setup, "target", target)
+    options = load_thresholds(corrector.folder, **profile.thresholds_for(1))
+    write = make_edit5_writer(corrector.model, corrector.tokens, options)
     makers: Makers = {
-        "copy, SAD": (lambda gamma, sampling: Follow(tokens, rule=UniqueNGram), WHOLE),
-        "copy": (lambda gamma, sampling: Follow(tokens), WHOLE),
-        "edit5 draft": (lambda gamma, sampling: Follow(tokens, write), WHOLE),
+        "copy, SAD": (lambda gamma, sampling: TextDrafter(tokens, rule=UniqueNGram), WHOLE),
+        "copy": (lambda gamma, sampling: TextDrafter(tokens), WHOLE),
+        "edit5 draft": (lambda gamma, sampling: TextDrafter(tokens, write), WHOLE),
     }
     skipped = {}
-    on_one_encoder = {"edit5, shared": target.edit5, "edit5, distilled": target.heads}  # above, EdiT5 encodes again
+    on_one_encoder = {"edit5, shared": target.edit5, "edit5, distilled": profile.heads}  # above, EdiT5 encodes again
     for name, heads in on_one_encoder.items():
         if heads is not None:
-            makers[name] = (lambda gamma, sampling, h=heads: SharedEdiT5(h, tokens, options), WHOLE)  # type: ignore[misc]
+            makers[name] = (lambda gamma, sampling, h=heads: SharedEdiT5Drafter(h, tokens, options), WHOLE)  # type: ignore[misc]
         else:
             skipped[name] = "no such EdiT5 on the target's encoder"
     if learn:
         for order, name in ((1, "unigram"), (2, "bigram")):
-            following = NGrams.learn(learn, tokens, order=order, gamma=Gamma(1)).following
-            makers[name] = (lambda gamma, sampling, f=following: NGrams(f, Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
+            following = NGramDrafter.learn(learn, tokens, order=order, gamma=Gamma(1)).following
+            makers[name] = (lambda gamma, sampling, f=following: NGramDrafter(f, Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
     else:
         skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from (--learn FILE)")
     if setup.speculator:
         mlp = Speculator.load(setup.speculator, target)
-        makers["mlp"] = (lambda gamma, sampling: Speculated(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
+        makers["mlp"] = (lambda gamma, sampling: MLPDrafter(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
     else:
-        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.speculative.mlp_speculator trains one)"
+        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.training.mlp_speculator trains one)"
     if setup.assistant:
         small = load_target(setup, "assistant")
-        makers["small t5"] = (lambda gamma, sampling: SmallT5(small, tokens, Gamma(gamma), sampling), STEPWISE)
+        makers["small t5"] = (lambda gamma, sampling: SmallT5Drafter(small, tokens, Gamma(gamma), sampling), STEPWISE)
     else:
         skipped["small t5"] = "no small T5 (--assistant FOLDER)"
     return makers, skipped
@@ -158,12 +168,12 @@ def measure_cases(
 
 def make_case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
     """One drafter at one gamma: a new drafter for each sentence, so that none knows the one before."""
-    from edit_gec.speculative.decode import verify
+    from edit_gec.speculative.decode import VerifyOptions, verify
+
+    options = VerifyOptions(sampling, batch_size=1, longest_draft=gamma)
 
     def run(sentence: str) -> tuple[list[int], Statistics]:
-        (output,), statistics = verify(
-            target, make(gamma, sampling), [sentence], sampling, batch_size=1, longest_draft=gamma
-        )
+        (output,), statistics = verify(target, make(gamma, sampling), [sentence], options)
         return output, statistics
 
     return Case(name, gamma, int(sampling is not None), run, Statistics())
@@ -184,7 +194,7 @@ def time_passes(target: Target, sentences: Sequence[str], device: str, repeats: 
     """Median seconds of a target pass over 1, 2, ... tokens, in the middle of a sentence of median length."""
     import torch
 
-    from edit_gec.speculative.ragged_cache import Decoding
+    from edit_gec.speculative.ragged_cache import RaggedDecoder
 
     sentence = sorted(sentences, key=len)[len(sentences) // 2]
     ids = [0, *target.tokens.ids(sentence)] * (1 + 2 * max(WIDTHS) // (1 + len(sentence)))
@@ -192,13 +202,13 @@ def time_passes(target: Target, sentences: Sequence[str], device: str, repeats: 
     before = len(ids) // 4
     with torch.inference_mode():
         encoded, mask = target.encode([sentence])
-        decoding = Decoding(target.model)
-        decoding.admit(encoded, mask)
-        decoding.forward([ids[:before]])
+        decoder = RaggedDecoder(target.model)
+        decoder.add_rows(encoded, mask)
+        decoder.forward([ids[:before]])
 
         def one(width: int) -> None:
-            target.model.logits(decoding.forward([ids[before : before + width]])).argmax(-1).tolist()
-            decoding.roll_back([before])
+            target.model.logits(decoder.forward([ids[before : before + width]])).argmax(-1).tolist()
+            decoder.roll_back([before])
 
         runs = {str(width): (lambda _, w=width: one(w)) for width in WIDTHS}
         times = interleave(runs, [None], repeats=repeats, device=device)

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from edit_gec.corrector import DEFAULT_MODEL, find_model
+from edit_gec.catalog import DEFAULT_MODEL, find_model
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.performance import machine, plots, results, roofline, torch_profiler
 from edit_gec.performance.peers import Run

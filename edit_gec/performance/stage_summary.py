@@ -15,11 +15,11 @@ from typing import Any
 from edit_gec.performance.roofline import Machine, Work
 from edit_gec.performance.stages import TimedRuns
 from edit_gec.performance.torch_profiler import Stage, Trace
-from edit_gec.speculative.theory import quantile
-from edit_gec.tracing import STAGES, STEP
+from edit_gec.speculative.statistics import quantile
+from edit_gec.tracing import STAGES
 
 ENCODERS = ("encode", "target encode")
-STEPS = (STEP, "decoder step", "verify")
+STEPS = ("insert step", "decoder step", "verify")
 PLAN = ("tag", "point", "realize")  # what the case study calls EdiT5's overhead
 SETUPS = ("insert setup", "decoder setup")
 CASE_STUDY_STEPS = 10  # of EdiT5's decoder, which also generates the first slot; here the tags have opened it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from edit_gec.performance.tables import align_columns
+from edit_gec.text.tables import align_columns
 
 
 def format_profile(profile: dict[str, Any]) -> str:

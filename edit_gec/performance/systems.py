@@ -16,7 +16,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -53,10 +52,10 @@ def run_target(target: Target) -> Run:
 
 def run_drafter(target: Target, drafter: Drafter) -> Run:
     """The target verifies drafts: text to text, without the product around it."""
-    from edit_gec.speculative.decode import verify
+    from edit_gec.speculative.decode import VerifyOptions, verify
 
     def run(given: Sequence[str]) -> list[str]:
-        outputs, _ = verify(target, drafter, given, batch_size=len(given))
+        outputs, _ = verify(target, drafter, given, VerifyOptions(batch_size=len(given)))
         return [target.text(ids) for ids in outputs]
 
     return run
@@ -64,37 +63,35 @@ def run_drafter(target: Target, drafter: Drafter) -> Run:
 
 def run_copies(target: Target, *, unique: bool) -> Run:
     """The source is the draft; re-synchronised by unique n-grams (SAD), or by alignment."""
-    from edit_gec.speculative.drafters import Follow
-    from edit_gec.speculative.realign import Resync, UniqueNGram
+    from edit_gec.speculative.drafters import TextDrafter
+    from edit_gec.speculative.realign import Realigner, UniqueNGram
 
-    return run_drafter(target, Follow(target.tokens, rule=UniqueNGram if unique else Resync))
+    return run_drafter(target, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
 
 
 def run_drafts(verified: Corrector) -> Run:
     """EdiT5's correction is the draft, on the target's encoder where they share one."""
-    from edit_gec.speculative.drafters import edit5_drafter
+    from edit_gec.speculative.drafters import make_edit5_drafter
 
     assert verified.verifier is not None
     target = verified.verifier.target
-    return run_drafter(target, edit5_drafter(target, verified.model, verified.tokens, verified.options))
+    return run_drafter(target, make_edit5_drafter(target, verified.model, verified.tokens, verified.thresholds))
 
 
 def run_corrector(corrector: Corrector) -> Run:
     """The product's whole path: text to edits to text, alone or with the target."""
-    usual = corrector.batch_size
 
     def run(given: Sequence[str]) -> list[str]:
-        corrector.batch_size = len(given) if len(given) <= LARGEST else usual
-        return [c.corrected for c in corrector.correct_batch(given, lines=True, markup=False)]
+        size = len(given) if len(given) <= LARGEST else corrector.batch_size
+        sized = replace(corrector, batch_size=size)
+        return [c.corrected for c in sized.correct_batch(given, lines=True, markup=False)]
 
     return run
 
 
 def slot_after_slot(corrector: Corrector) -> Corrector:
     """The same, with one insertion after the other."""
-    made = copy(corrector)
-    made.options = replace(corrector.options, sequential=True)
-    return made
+    return replace(corrector, thresholds=replace(corrector.thresholds, sequential=True))
 
 
 _T, _BOTH = ("target",), ("model", "target")

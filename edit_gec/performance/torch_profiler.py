@@ -80,12 +80,7 @@ def trace_runs(run: Run, texts: Sequence[str], *, repeats: int, device: str, fil
 
 def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
     """Add the events of one run. Regions nest, and operators nest in them; both come from one thread."""
-    host, kernels = [], []
-    for event in sorted(events, key=lambda e: (e.start_ns(), -e.duration_ns())):
-        if ("CUDA" in str(event.device_type())) == (event.name() == "[memory]" and on_device):
-            host.append(event)
-        elif event.name() != "[memory]" and not event.name().startswith(LABEL):  # which a GPU's trace repeats
-            kernels.append(event)
+    host, kernels = _sort_events(events, on_device=on_device)
     stage_of: dict[int, Stage] = {}
     regions: list[tuple[int, Stage]] = []  # open: end, stage
     held = operator_ends = 0
@@ -111,6 +106,22 @@ def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
                 operator_ends = begun + event.duration_ns()
                 stage.busy_s += seconds
                 stage.kernels += 1
+    _add_kernels(kernels, stage_of)
+
+
+def _sort_events(events: Iterable[Any], *, on_device: bool) -> tuple[list[Any], list[Any]]:
+    """What the processor did, and the kernels of a GPU; both by their start, the outer ones first."""
+    host, kernels = [], []
+    for event in sorted(events, key=lambda e: (e.start_ns(), -e.duration_ns())):
+        if ("CUDA" in str(event.device_type())) == (event.name() == "[memory]" and on_device):
+            host.append(event)
+        elif event.name() != "[memory]" and not event.name().startswith(LABEL):  # which a GPU's trace repeats
+            kernels.append(event)
+    return host, kernels
+
+
+def _add_kernels(kernels: Iterable[Any], stage_of: dict[int, Stage]) -> None:
+    """Count the kernels of a GPU in the stages that launched them."""
     for event in kernels:
         if event.linked_correlation_id() in stage_of:
             stage = stage_of[event.linked_correlation_id()]

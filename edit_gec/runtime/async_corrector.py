@@ -1,9 +1,13 @@
-"""One text -> its edits, sentence by sentence, for servers: the path of corrector.py with batching across clients.
+"""The corrector for many callers at once: the stages of corrector.py with a queue between prepare and finish.
 
-    async for sentence in checker.sentences(text, min_confidence=0.5):
-        sentence.start, sentence.end, sentence.edits
+    async with AsyncCorrector(Corrector.load()) as corrector:
+        correction = await corrector.correct("She go home.")
+        async for sentence in corrector.sentences(text, min_confidence=0.5):
+            sentence.start, sentence.end, sentence.edits
 
-Law (tests/test_server.py): the same edits as Corrector.correct gives. A sentence that was seen before, in whatever
+Sentences of all callers that wait together are read together (dynamic_batching.py).
+
+Law (tests/server/test_server.py): the same edits as Corrector.correct gives. A sentence that was seen before, in any
 text, is not predicted again. Python's own work (splitting, encoding, naming edits) runs in one thread beside the
 model's, so that the event loop stays free.
 """
@@ -18,24 +22,28 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from edit_gec.corrector import Correction, Corrector, Found, surest
+from edit_gec.corrector import Corrector
 from edit_gec.runtime.dynamic_batching import Batcher
-from edit_gec.runtime.type_cache import Job, Names
-from edit_gec.text.edits import Edit
+from edit_gec.runtime.dynamic_batching import Result as BatchResult
+from edit_gec.runtime.type_cache import ErrorTypeCache, Job
+from edit_gec.text.correction import Correction, assemble, check_text
+from edit_gec.text.edits import Edit, resolve_overlaps
 from edit_gec.text.sentences import Sentence, split
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Pieces
     from edit_gec.runtime.metrics import Metrics
-    from edit_gec.runtime.timing import Timing
+    from edit_gec.runtime.timing import BatchTiming
+    from edit_gec.speculative.window_corrector import SentenceChanges
 
 CACHE_CHARACTERS = 1_000_000  # of remembered sentences; with their plans some 50 MB at most
+MAX_WAITING = 100_000  # sentences in the queue
 Result = TypeVar("Result")
 Key = tuple[str, "float | None"]  # a sentence, and the confidence that was asked for
 
 
 @dataclass(frozen=True)
-class Checked:
+class SentenceResult:
     """A sentence of a text, text[start:end], and the edits in it (code points of the text).
 
     `refused` are edits that were drafted and that the target did not make.
@@ -55,7 +63,7 @@ class Stages:
     explain_s: float = 0.0  # naming the edits
     sentences: int = 0
     cached: int = 0
-    batches: set[Timing] = field(default_factory=set)
+    batches: set[BatchTiming] = field(default_factory=set)
 
 
 class Cache:
@@ -63,15 +71,15 @@ class Cache:
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.size = capacity, 0
-        self.known: OrderedDict[Key, tuple[Found, ...]] = OrderedDict()
+        self.known: OrderedDict[Key, tuple[SentenceChanges, ...]] = OrderedDict()
 
-    def get(self, key: Key) -> tuple[Found, ...] | None:
-        """What changes in a sentence at a threshold, or None where that is not known."""
+    def get(self, key: Key) -> tuple[SentenceChanges, ...] | None:
+        """What changes in the windows of a sentence at a threshold, or None where that is not known."""
         if key in self.known:
             self.known.move_to_end(key)
         return self.known.get(key)
 
-    def put(self, key: Key, changes: tuple[Found, ...]) -> None:
+    def put(self, key: Key, changes: tuple[SentenceChanges, ...]) -> None:
         """Remember a sentence."""
         if key not in self.known:
             self.size += len(key[0])
@@ -81,15 +89,25 @@ class Cache:
             self.size -= len(text)
 
 
-class Checker:
-    """A corrector for many clients at once. To be used from one event loop; `close` it in the end."""
+class AsyncCorrector:
+    """A corrector for many callers at once. Made and used in one event loop; `close` it in the end, or use it in an
+    `async with` block.
 
-    def __init__(self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int) -> None:
+    `max_waiting` sentences may wait; where a text would make them more, it is refused (dynamic_batching.Busy).
+    """
+
+    def __init__(self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int = MAX_WAITING) -> None:
         self.corrector, self.metrics = corrector, metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
         self.cache = Cache(CACHE_CHARACTERS)
-        self.names = Names()
+        self.types = ErrorTypeCache()
         self.thread = ThreadPoolExecutor(1, "text")
+
+    async def __aenter__(self) -> AsyncCorrector:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
         """Stop the model and the threads."""
@@ -97,62 +115,73 @@ class Checker:
         await asyncio.to_thread(self.thread.shutdown)
 
     async def correct(
+        self, text: str, *, min_confidence: float | None = None, markup: bool = True, explain: bool = False
+    ) -> Correction:
+        """Correct one text; the arguments are those of `correct_by_sentence`, and so are the errors."""
+        correction, _ = await self.correct_by_sentence(
+            text, min_confidence=min_confidence, markup=markup, explain=explain
+        )
+        return correction
+
+    async def correct_by_sentence(
         self,
         text: str,
         *,
         min_confidence: float | None = None,
         markup: bool = True,
-        explain: bool = True,
+        explain: bool = False,
         stages: Stages | None = None,
-    ) -> tuple[Correction, list[Checked]]:
-        """The correction of a text, and its sentences. Raises batching.Busy."""
+    ) -> tuple[Correction, list[SentenceResult]]:
+        """The correction of a text, and its sentences.
+
+        `min_confidence` from 0 to 1 replaces the model's own; `explain` gives edits their type and message, for which
+        ERRANT must be installed. Raises Busy where too many sentences wait, InputError for wrong arguments.
+        """
         stages = stages or Stages()
         sentences = [
             sentence
             async for sentence in self.sentences(text, min_confidence=min_confidence, markup=markup, stages=stages)
         ]
         if explain:
-            sentences = await self.named(text, sentences, stages)
+            sentences = await self.explain(text, sentences, stages)
         edits = [edit for sentence in sentences for edit in sentence.edits]
         refused = [edit for sentence in sentences for edit in sentence.refused]
-        return self.corrector.apply(text, edits, refused), sentences
+        return assemble(text, edits, refused), sentences
 
-    async def named(self, text: str, sentences: Sequence[Checked], stages: Stages) -> list[Checked]:
+    async def explain(
+        self, text: str, sentences: Sequence[SentenceResult], stages: Stages | None = None
+    ) -> list[SentenceResult]:
         """The sentences with their edits' types and messages."""
+        stages = stages or Stages()
         begun = perf_counter()
         jobs = [_job(text, sentence) for sentence in sentences if sentence.edits]
-        named = iter(await self._in_thread(lambda: self.names.name(jobs)) if jobs else [])
+        named = iter(await self._in_thread(lambda: self.types.name(jobs)) if jobs else [])
         stages.explain_s += perf_counter() - begun
-        return [
-            replace(
-                sentence,
-                edits=tuple(
-                    replace(e, type=t, message=m) for e, (t, m) in zip(sentence.edits, next(named), strict=True)
-                ),
-            )
-            if sentence.edits
-            else sentence
-            for sentence in sentences
-        ]
+        explained = []
+        for sentence in sentences:
+            if sentence.edits:
+                pairs = zip(sentence.edits, next(named), strict=True)
+                edits = tuple(replace(edit, type=name.type, message=name.message) for edit, name in pairs)
+                sentence = replace(sentence, edits=edits)
+            explained.append(sentence)
+        return explained
 
     async def sentences(
         self, text: str, *, min_confidence: float | None = None, markup: bool = True, stages: Stages | None = None
-    ) -> AsyncGenerator[Checked, None]:
-        """The sentences of a text, each as soon as it and those before it are done. Raises batching.Busy."""
+    ) -> AsyncGenerator[SentenceResult, None]:
+        """The sentences of a text, each as soon as it and those before it are done. Raises as `correct` does."""
         stages = stages or Stages()
         begun = perf_counter()
+        check_text(text)
+        corrector = self.corrector
+        if min_confidence is not None:
+            corrector = corrector.with_thresholds(min_confidence=min_confidence)
         sentences = await self._in_thread(lambda: split(text, markup=markup))
         remembered = ((s.text, self.cache.get((s.text, min_confidence))) for s in sentences)
         known = {source: changes for source, changes in remembered if changes is not None}
-        new = dict.fromkeys(s.text for s in sentences if s.text not in known)
-        windows = await self._in_thread(lambda: [self._windows(source) for source in new])
-        options = self.corrector.options
-        if min_confidence is not None and self.corrector.verifier is None:
-            from edit_gec.editing.decode import adjusted  # imports torch
-
-            options = adjusted(options, {"min_confidence": min_confidence})
-        futures = iter(self.batcher.submit([window for each in windows for window in each], options))
-        waiting = {source: [next(futures) for _ in each] for source, each in zip(new, windows, strict=True)}
+        new = list(dict.fromkeys(s.text for s in sentences if s.text not in known))
+        windows = await self._in_thread(lambda: [corrector.encode(source) for source in new])
+        waiting = self._submit(new, windows, corrector)
         stages.prepare_s += perf_counter() - begun
         stages.sentences, stages.cached = len(sentences), len(sentences) - len(new)
         self._count(text, stages)
@@ -161,16 +190,20 @@ class Checker:
                 if sentence.text not in known:
                     done = [await future for future in waiting[sentence.text]]
                     stages.batches.update(timing for _, timing in done)
-                    known[sentence.text] = tuple(found for found, _ in done)
+                    known[sentence.text] = tuple(changes for changes, _ in done)
                     self.cache.put((sentence.text, min_confidence), known[sentence.text])
-                yield self._checked(text, sentence, known[sentence.text], min_confidence)
+                yield self._finish(text, sentence, known[sentence.text], corrector)
         finally:
             for each in waiting.values():
                 for future in each:
                     future.cancel()
 
-    def _windows(self, source: str) -> list[Pieces]:
-        return self.corrector.readable(self.corrector.tokens.encode(source))
+    def _submit(
+        self, sources: Sequence[str], windows: Sequence[Sequence[Pieces]], corrector: Corrector
+    ) -> dict[str, list[asyncio.Future[BatchResult]]]:
+        """The futures of the windows of each sentence."""
+        futures = iter(self.batcher.submit([window for each in windows for window in each], corrector))
+        return {source: [next(futures) for _ in each] for source, each in zip(sources, windows, strict=True)}
 
     def _count(self, text: str, stages: Stages) -> None:
         if self.metrics:
@@ -178,26 +211,26 @@ class Checker:
             self.metrics.sentences.labels("cache").inc(stages.cached)
             self.metrics.sentences.labels("model").inc(stages.sentences - stages.cached)
 
-    def _checked(
-        self, text: str, sentence: Sentence, windows: Sequence[Found], min_confidence: float | None
-    ) -> Checked:
-        """A sentence with the edits of the document that its changes make."""
+    def _finish(
+        self, text: str, sentence: Sentence, windows: Sequence[SentenceChanges], corrector: Corrector
+    ) -> SentenceResult:
+        """A sentence with the edits of the text that its changes make."""
         found: list[Edit] = []
         refused: list[Edit] = []
-        for window in windows:
-            own, left_out = self.corrector.edits(text, sentence, window, min_confidence or 0.0)
-            found += own
+        for changes in windows:
+            made, left_out = corrector.to_document_edits(text, sentence, changes)
+            found += made
             refused += left_out
-        edits = tuple(surest(found))
+        edits = tuple(resolve_overlaps(found))
         if self.metrics:
             self.metrics.edits.inc(len(edits))
-        return Checked(sentence.offsets[0], sentence.offsets[-1], edits, tuple(surest(refused)))
+        return SentenceResult(sentence.offsets[0], sentence.offsets[-1], edits, tuple(resolve_overlaps(refused)))
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self.thread, work)
 
 
-def _job(text: str, sentence: Checked) -> Job:
+def _job(text: str, sentence: SentenceResult) -> Job:
     first = min(sentence.start, sentence.edits[0].start)
     last = max(sentence.end, sentence.edits[-1].end)
     edits = (replace(edit, start=edit.start - first, end=edit.end - first) for edit in sentence.edits)

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from edit_gec.runtime.timing import Timing, timing
+from edit_gec.runtime.timing import BatchTiming
 from edit_gec.tracing import Clock, listen
 
 if TYPE_CHECKING:
-    from edit_gec.corrector import Corrector, Found
-    from edit_gec.editing.decode import Options
+    from edit_gec.corrector import Corrector
     from edit_gec.modeling.tokenizer import Pieces
     from edit_gec.runtime.metrics import Metrics
+    from edit_gec.speculative.window_corrector import SentenceChanges
 
 LATENCY_S = 0.003  # how long a lone sentence waits for others
 
@@ -35,7 +35,7 @@ class Busy(Exception):
     """More sentences wait than can be answered in time."""
 
 
-Result = tuple["Found", Timing]  # the time is that of the batch that the sentence was in
+Result = tuple["SentenceChanges", BatchTiming]  # the time is that of the batch that the sentence was in
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,9 @@ class Item:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The waiting sentences of one text, to be decided with the same thresholds."""
+    """The waiting sentences of one text, and the corrector whose thresholds decide about them."""
 
-    options: Options
+    corrector: Corrector
     items: deque[Item]
 
 
@@ -65,29 +65,34 @@ class Batcher:
     """A model, the threads that it works in, and the queue before it. To be used from one event loop; `close` it in the
     end.
 
-    A narrow model works in one thread for each core, a wide one with all cores at a batch (Corrector.run says why).
+    A small model works in one thread for each core, a large one with all cores at a batch (editing/workers.py says
+    why).
     """
 
     def __init__(self, corrector: Corrector, metrics: Metrics | None, *, max_waiting: int) -> None:
+        from edit_gec.editing.workers import is_small  # imports torch
+
         self.corrector, self.metrics, self.max_waiting = corrector, metrics, max_waiting
         self.groups: deque[Group] = deque()
         self.waiting = 0
         self.wake = asyncio.Event()
-        self.workers = corrector.workers if corrector.narrow else 1
-        threads = 1 if corrector.narrow else corrector.workers
+        small = is_small(corrector.model)
+        self.workers = corrector.workers if small else 1
+        threads = 1 if small else corrector.workers
         self.threads = ThreadPoolExecutor(self.workers, "model", initializer=set_threads, initargs=(threads,))
         self.loops = [asyncio.create_task(self._serve()) for _ in range(self.workers)]
 
-    def submit(self, sentences: Sequence[Pieces], options: Options) -> list[asyncio.Future[Result]]:
-        """Put the sentences of one text in the queue. Cancel a future whose result nobody wants any more.
+    def submit(self, sentences: Sequence[Pieces], corrector: Corrector) -> list[asyncio.Future[Result]]:
+        """Put the sentences of one text in the queue; `corrector` is ours, or a copy of it with other thresholds.
 
-        Raises Busy where they would not fit; a text that finds the queue empty always does.
+        Cancel a future whose result is not needed any more. Raises Busy where they would not fit; a text that finds
+        the queue empty always does.
         """
         if self.waiting and self.waiting + len(sentences) > self.max_waiting:
             raise Busy
         futures = [asyncio.get_running_loop().create_future() for _ in sentences]
         if sentences:
-            self.groups.append(Group(options, deque(map(Item, sentences, futures))))
+            self.groups.append(Group(corrector, deque(map(Item, sentences, futures))))
             self._count(len(sentences))
             self.wake.set()
         return futures
@@ -114,20 +119,20 @@ class Batcher:
                 await self.wake.wait()
                 await asyncio.sleep(LATENCY_S)
                 continue
-            options, batch = self._take()
+            corrector, batch = self._take()
             if batch:
-                await self._predict(options, batch)
+                await self._predict(corrector, batch)
 
-    def _take(self) -> tuple[Options, list[Item]]:
+    def _take(self) -> tuple[Corrector, list[Item]]:
         """The next batch: one sentence of each text in turn, oldest text first, all with the thresholds of that one.
 
         No more than its share where other threads wait for work, too.
         """
         batch: list[Item] = []
-        options = self.groups[0].options
+        first = self.groups[0].corrector
         most = min(self.corrector.batch_size, -(-self.waiting // self.workers))
         while len(batch) < most:
-            group = next((group for group in self.groups if group.options == options), None)
+            group = next((group for group in self.groups if group.corrector.thresholds == first.thresholds), None)
             if group is None:
                 break
             self.groups.remove(group)
@@ -137,16 +142,16 @@ class Batcher:
                 self.groups.append(group)
             if not item.done.cancelled():
                 batch.append(item)
-        return options, batch
+        return first, batch
 
-    async def _predict(self, options: Options, batch: list[Item]) -> None:
+    async def _predict(self, corrector: Corrector, batch: list[Item]) -> None:
         """Predict a batch; where that fails each sentence is tried alone, so that it fails for its own text only."""
         try:
-            found, timing = await asyncio.get_running_loop().run_in_executor(self.threads, self._run, options, batch)
+            found, timing = await asyncio.get_running_loop().run_in_executor(self.threads, self._run, corrector, batch)
         except Exception as error:
             if len(batch) > 1:
                 for item in batch:
-                    await self._predict(options, [item])
+                    await self._predict(corrector, [item])
             elif not batch[0].done.cancelled():
                 batch[0].done.set_exception(error)
             return
@@ -156,10 +161,12 @@ class Batcher:
             if not item.done.cancelled():
                 item.done.set_result((each, timing))
 
-    def _run(self, options: Options, batch: list[Item]) -> tuple[list[Found], Timing]:
-        begun, sentences = perf_counter(), [item.pieces for item in batch]
-        found: dict[int, Found] = {}
+    def _run(self, corrector: Corrector, batch: list[Item]) -> tuple[list[SentenceChanges], BatchTiming]:
+        begun = perf_counter()
+        sentences = [item.pieces for item in batch]
+        found: dict[int, SentenceChanges] = {}
         with listen(clock := Clock()):
-            for part in self.corrector.alike(sentences, len(sentences)):
-                found.update(zip(part, self.corrector.read([sentences[n] for n in part], options), strict=True))
-        return [found[n] for n in range(len(batch))], timing(clock, perf_counter() - begun)
+            for part in corrector.group_by_length(sentences, len(sentences)):
+                changes = corrector.correct_windows([sentences[n] for n in part])
+                found.update(zip(part, changes, strict=True))
+        return [found[n] for n in range(len(batch))], BatchTiming.from_clock(clock, perf_counter() - begun)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from edit_gec.runtime.timing import Timing
+from edit_gec.runtime.timing import BatchTiming
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -35,7 +35,7 @@ class Metrics:
         self.stages = Counter(name("model_seconds"), "Time of the model, by stage.", ["stage"], registry=registry)
         self.steps = Counter(name("decoder_steps"), "Steps of the insertion decoder.", registry=registry)
 
-    def batch(self, sentences: int, timing: Timing) -> None:
+    def batch(self, sentences: int, timing: BatchTiming) -> None:
         """Count one batch of the model."""
         self.batch_size.observe(sentences)
         self.steps.inc(timing.steps)

@@ -1,8 +1,8 @@
 """Where the time of a batch goes, in the shape of the case study: encoder + steps of the insertion decoder + the rest.
 
     with listen(clock := Clock()):                 # tracing.py
-        corrector.read(sentences, options)
-    timing(clock, seconds)  ->  Timing(encoder_s=0.012, steps=4, steps_s=0.006, other_s=0.002, verify_s=0)
+        corrector.correct_windows(windows)
+    BatchTiming.from_clock(clock, seconds)  ->  BatchTiming(encoder_s=0.012, steps=4, steps_s=0.006, other_s=0.002)
 
 What is no encoder, step or verification (tags, points, the assembly of plans) is `other`. On a GPU the figures are
 those of the host, which waits for results at the end of most stages.
@@ -12,13 +12,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edit_gec.tracing import STEP, Clock
+from edit_gec.tracing import Clock, Stage
 
-VERIFYING = ("draft", "target tokenize", "decoder setup", "decoder step", "verify", "align")
+ENCODING = (Stage.ENCODE, Stage.TARGET_ENCODE)  # one of them, if drafter and target share the encoder
+VERIFYING = (
+    Stage.DRAFT,
+    Stage.TARGET_TOKENIZE,
+    Stage.DECODER_SETUP,
+    Stage.DECODER_STEP,
+    Stage.VERIFY,
+    Stage.ALIGN,
+)
 
 
 @dataclass(frozen=True)
-class Timing:
+class BatchTiming:
     """Seconds of one batch."""
 
     encoder_s: float
@@ -27,10 +35,11 @@ class Timing:
     other_s: float
     verify_s: float = 0.0  # by the target, where there is one
 
-
-def timing(clock: Clock, seconds: float) -> Timing:
-    """What was heard during a batch that took `seconds` in all."""
-    encoder_s, steps_s = clock.seconds("encode", "target encode"), clock.seconds(STEP)  # one, if they share it
-    verify_s = clock.seconds(*VERIFYING)
-    steps = sum(span.name == STEP for span in clock.spans)
-    return Timing(encoder_s, steps, steps_s, seconds - encoder_s - steps_s - verify_s, verify_s)
+    @classmethod
+    def from_clock(cls, clock: Clock, seconds: float) -> BatchTiming:
+        """What was recorded during a batch that took `seconds` in all."""
+        encoder_s = clock.seconds(*ENCODING)
+        steps_s = clock.seconds(Stage.INSERT_STEP)
+        verify_s = clock.seconds(*VERIFYING)
+        steps = sum(each.name == Stage.INSERT_STEP for each in clock.spans)
+        return cls(encoder_s, steps, steps_s, seconds - encoder_s - steps_s - verify_s, verify_s)

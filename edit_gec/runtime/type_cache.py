@@ -1,11 +1,11 @@
 """Edits of sentences -> ERRANT type and message of each; what was named before is remembered.
 
-    Names().name([("She go home.", (Edit(4, 6, "go", "goes", 0.9),))])
+    ErrorTypeCache().name([("She go home.", (Edit(4, 6, "go", "goes", 0.9),))])
     [[("R:VERB:SVA", "subject-verb agreement: 'go' -> 'goes'")]]
 
 The sentences of a call are parsed together, which costs 3 ms for each of 16 and 10 ms for one alone. They are joined
 to one document with blank lines; sentences of different clients never are.
-What is no sentence, by its length or that of its words, gets no names.
+Overlong sentences, and those with overlong words, are not parsed and get no type.
 """
 
 from __future__ import annotations
@@ -14,27 +14,36 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
-from edit_gec.annotation.explain import explain, forgetting, parseable
+from edit_gec.annotation.explain import explain, parseable, spacy_memory_zone
 from edit_gec.text.edits import Edit
 
 Job = tuple[str, tuple[Edit, ...]]  # a sentence, and edits with positions in it
-Name = tuple["str | None", "str | None"]  # type, message
+
+
+class ErrorType(NamedTuple):
+    """The ERRANT type of an edit and a message about it; None where the sentence was not parsed."""
+
+    type: str | None
+    message: str | None
+
+
 REMEMBERED = 10_000  # sentences
 _GAP = "\n\n"
 
 
-class Names:
-    """To be used from one thread."""
+class ErrorTypeCache:
+    """Types and messages of the edits of the last 10,000 sentences. To be used from one thread."""
 
     def __init__(self) -> None:
-        self.known: OrderedDict[Job, list[Name]] = OrderedDict()
+        self.known: OrderedDict[Job, list[ErrorType]] = OrderedDict()
 
-    def name(self, jobs: Sequence[Job]) -> list[list[Name]]:
+    def name(self, jobs: Sequence[Job]) -> list[list[ErrorType]]:
         """Type and message of each edit of each sentence. Raises InputError where ERRANT is missing."""
         known = {job: self.known[job] for job in jobs if job in self.known}
         new = [job for job in dict.fromkeys(jobs) if job not in known]
-        known.update((job, [(None, None)] * len(job[1])) for job in new if not parseable(job[0]))
+        known.update((job, [ErrorType(None, None)] * len(job[1])) for job in new if not parseable(job[0]))
         new = [job for job in new if job not in known]
         known.update(zip(new, _explained(new), strict=True))
         for job in jobs:
@@ -45,7 +54,7 @@ class Names:
         return [known[job] for job in jobs]
 
 
-def _explained(jobs: Sequence[Job]) -> list[list[Name]]:
+def _explained(jobs: Sequence[Job]) -> list[list[ErrorType]]:
     shifted: list[Edit] = []
     at = 0
     for source, edits in jobs:
@@ -53,6 +62,6 @@ def _explained(jobs: Sequence[Job]) -> list[list[Name]]:
         at += len(source) + len(_GAP)
     if not jobs:
         return []
-    with forgetting():
+    with spacy_memory_zone():
         named = iter(explain(_GAP.join(source for source, _ in jobs), shifted))
-    return [[(edit.type, edit.message) for edit in islice(named, len(edits))] for _, edits in jobs]
+    return [[ErrorType(edit.type, edit.message) for edit in islice(named, len(edits))] for _, edits in jobs]

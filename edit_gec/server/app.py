@@ -1,10 +1,10 @@
 """The application: LanguageTool's routes, our own, metrics and the page.
 
-    app = create_app(Corrector.load(), Limits())      # any ASGI server runs it; serve.py uses uvicorn
+    app = create_app(Corrector.load(), Limits())      # any ASGI server runs it; the command uses uvicorn
     POST /v2/check     text=She go home.&language=en-US
     POST /v1/correct   {"text": "She go home."}
 
-Handlers read a request, ask the checker, and shape the answer; all else is in middleware.py.
+Handlers read a request, correct its text and build the answer. Everything else is in middleware.py.
 """
 
 from __future__ import annotations
@@ -25,21 +25,20 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-from edit_gec.cli.correct import version
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
-from edit_gec.runtime.async_corrector import Checked, Checker, Stages
+from edit_gec.errors import EditGecError, InputError
+from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult, Stages
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
 from edit_gec.server import languagetool, schema
-from edit_gec.server.middleware import Guard, Limits, note, refusal
+from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit
+from edit_gec.version import version
 
-PICKY = 0.5  # level=picky lowers the confidence that a drafted edit needs to this part of it
-SILENT = 0.5  # language=auto: a text that is less surely English is left alone
-PAGE = Path(__file__).parent / "page"
-FILES = {
+PICKY_FACTOR = 0.5  # level=picky multiplies the confidence that a drafted edit needs by this
+PAGE_FOLDER = Path(__file__).parent / "page"
+PAGE_FILES = {  # path -> file, type
     "/": ("index.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
     "/page.js": ("page.js", "text/javascript"),
@@ -51,33 +50,34 @@ router = APIRouter()
 
 
 def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None = None) -> FastAPI:
-    """The ASGI application. `allow_origin` lets pages from there (or "*") use it in a browser."""
+    """The ASGI application. `allow_origin` lets web pages of that origin, or of all ("*"), use it."""
     metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.checker = Checker(corrector, metrics, max_waiting=limits.waiting)
+        app.state.corrector = AsyncCorrector(corrector, metrics, max_waiting=limits.waiting)
         yield
-        await app.state.checker.close()
+        await app.state.corrector.close()
 
     app = FastAPI(
         title="edit-gec",
         version=version(),
         description="Grammatical error correction: our own endpoints, and LanguageTool's protocol.",
         lifespan=lifespan,
-        docs_url=None,  # its page loads scripts from elsewhere; ours is at /docs, too
+        docs_url=None,  # FastAPI's page loads scripts of other hosts; ours is at /docs too
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.limits, app.state.metrics = limits, metrics
+    app.state.limits = limits
+    app.state.metrics = metrics
     app.include_router(router)
-    for path, (name, kind) in FILES.items():
-        app.add_api_route(path, partial(_file, (PAGE / name).read_bytes(), kind), include_in_schema=False)
-    app.add_exception_handler(Busy, _busy)
-    app.add_exception_handler(InputError, _bad_request)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_middleware(Guard, limits=limits, metrics=metrics)
+    for path, (name, kind) in PAGE_FILES.items():
+        app.add_api_route(path, partial(_serve_file, (PAGE_FOLDER / name).read_bytes(), kind), include_in_schema=False)
+    app.add_exception_handler(Busy, _answer_busy)
+    app.add_exception_handler(EditGecError, _answer_user_error)
+    app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_middleware(RequestGuard, limits=limits, metrics=metrics)
     if allow_origin:
         app.add_middleware(CORSMiddleware, allow_origins=[allow_origin], allow_methods=["*"], allow_headers=["*"])
     return app
@@ -90,26 +90,27 @@ def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None
 @router.post("/v2/check", openapi_extra=schema.CHECK_POST, responses=schema.CHECK, tags=["LanguageTool"])
 async def check(request: Request) -> Response:
     """Check a text as LanguageTool does: form fields in, matches with UTF-16 offsets out."""
-    asked = languagetool.question(await _fields(request))
+    asked = languagetool.parse_request(await _read_fields(request))
     _check_length(request, asked.text.document)
-    confidence = language_id.confidence(asked.text.view) if asked.automatic else 1.0
+    confidence = language_id.confidence(asked.text.view) if asked.detects_language else 1.0
     edits: tuple[Edit, ...] = ()
     sentences: list[tuple[int, int]] = []
-    if not asked.text_level and confidence >= SILENT:
-        checker: Checker = request.app.state.checker
-        picky = asked.picky and checker.corrector.verifier is None  # a target shows all its edits anyway
-        least = checker.corrector.options.min_confidence * PICKY if picky else None
-        correction, done = await _unless_gone(
-            request, checker.correct(asked.text.view, min_confidence=least, markup=False)
-        )
-        edits, sentences = correction.edits, [(each.start, each.end) for each in done]
-    answer = languagetool.answer(asked, edits, sentences, version=version(), confidence=confidence)
-    note(request, characters=len(asked.text.document), sentences=len(sentences), edits=len(edits))
+    if not asked.is_text_level_only and confidence >= language_id.MIN_ENGLISH:
+        corrector: AsyncCorrector = request.app.state.corrector
+        min_confidence = None
+        if asked.is_picky and corrector.corrector.verifier is None:  # a target shows all its edits anyway
+            min_confidence = corrector.corrector.thresholds.min_confidence * PICKY_FACTOR
+        work = corrector.correct_by_sentence(asked.text.view, min_confidence=min_confidence, markup=False, explain=True)
+        correction, results = await _cancel_if_gone(request, work)
+        edits = correction.edits
+        sentences = [(result.start, result.end) for result in results]
+    answer = languagetool.build_answer(asked, edits, sentences, version=version(), confidence=confidence)
+    log_fields(request, characters=len(asked.text.document), sentences=len(sentences), edits=len(edits))
     return JSONResponse(answer)
 
 
-async def _fields(request: Request) -> dict[str, str]:
-    """The form's fields, of the query or of the body. Raises InputError."""
+async def _read_fields(request: Request) -> dict[str, str]:
+    """The form fields of the query and of the body. Raises InputError."""
     raw = [request.scope["query_string"], await request.body()]
     try:
         fields = [
@@ -133,19 +134,19 @@ async def languages() -> list[schema.Language]:
 @router.get("/v2/healthcheck", response_class=PlainTextResponse, tags=["LanguageTool"])
 @router.get("/v2", response_class=PlainTextResponse, include_in_schema=False)
 async def healthcheck() -> str:
-    """OK."""
+    """Answer OK."""
     return "OK"
 
 
 @router.get("/v2/info", tags=["LanguageTool"])
 async def info() -> dict[str, Any]:
-    """Name and version of the software."""
-    return {"software": languagetool.software(version())}
+    """Name and version of the server."""
+    return {"software": languagetool.describe_software(version())}
 
 
 @router.get("/v2/maxtextlength", response_class=PlainTextResponse, tags=["LanguageTool"])
 async def max_text_length(request: Request) -> str:
-    """The most characters that a text may have, markup included."""
+    """The largest number of characters of a text, markup included."""
     return str(request.app.state.limits.characters)
 
 
@@ -153,72 +154,76 @@ async def max_text_length(request: Request) -> str:
 
 
 @router.post("/v1/correct", responses=schema.ERRORS, tags=["edit-gec"])
-async def correct(request: Request, asked: schema.Text) -> schema.Corrected:
+async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.CorrectionResponse:
     """Correct a text: the corrected text, its edits with offsets in three units, and where the time went."""
-    begun, stages = perf_counter(), Stages()
-    checker, options = _asked(request, asked)
-    work = checker.correct(asked.text, **options, explain=asked.explain, stages=stages)
-    correction, _ = await _unless_gone(request, work)
-    note(request, characters=len(asked.text), sentences=stages.sentences, edits=len(correction.edits))
-    return schema.Corrected(
+    begun = perf_counter()
+    stages = Stages()
+    _check_length(request, asked.text)
+    corrector: AsyncCorrector = request.app.state.corrector
+    work = corrector.correct_by_sentence(
+        asked.text, min_confidence=asked.min_confidence, markup=asked.markup, explain=asked.explain, stages=stages
+    )
+    correction, _ = await _cancel_if_gone(request, work)
+    log_fields(request, characters=len(asked.text), sentences=stages.sentences, edits=len(correction.edits))
+    return schema.CorrectionResponse(
         corrected=correction.corrected,
-        edits=schema.edits(asked.text, correction.edits),
-        refused=schema.edits(asked.text, correction.refused),
-        timing=schema.Timing.of(stages, perf_counter() - begun),
+        edits=schema.to_messages(asked.text, correction.edits),
+        refused=schema.to_messages(asked.text, correction.refused),
+        timing=schema.Timing.from_stages(stages, perf_counter() - begun),
     )
 
 
 @router.post("/v1/correct/stream", responses=schema.STREAM, response_class=StreamingResponse, tags=["edit-gec"])
-async def correct_stream(request: Request, asked: schema.Text) -> Response:
-    """The same, one line of JSON for each sentence as soon as it is done; the last line holds `timing`."""
-    begun, stages = perf_counter(), Stages()
-    checker, options = _asked(request, asked)
-    sentences = checker.sentences(asked.text, **options, stages=stages)
-    first = await anext(sentences, None)  # what is refused is refused before the answer begins
+async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> Response:
+    """Correct a text: one line of JSON for each sentence as soon as it is done. The last line holds `timing`."""
+    begun = perf_counter()
+    stages = Stages()
+    _check_length(request, asked.text)
+    corrector: AsyncCorrector = request.app.state.corrector
+    sentences = corrector.sentences(asked.text, min_confidence=asked.min_confidence, markup=asked.markup, stages=stages)
+    first = await anext(sentences, None)  # an error is raised before the answer begins
 
     async def lines() -> AsyncIterator[bytes]:
         async with aclosing(sentences):
             sentence = first
             while sentence:
                 if asked.explain:
-                    (sentence,) = await checker.named(asked.text, [sentence], stages)
-                yield _line(asked.text, sentence)
+                    (sentence,) = await corrector.explain(asked.text, [sentence], stages)
+                yield _to_json_line(asked.text, sentence)
                 sentence = await anext(sentences, None)
-        timing = schema.Timing.of(stages, perf_counter() - begun)
-        yield timing.model_dump_json().join(['{"timing":', "}\n"]).encode()
+        timing = schema.Timing.from_stages(stages, perf_counter() - begun)
+        yield b'{"timing":' + timing.model_dump_json().encode() + b"}\n"
 
-    note(request, characters=len(asked.text), sentences=stages.sentences)
+    log_fields(request, characters=len(asked.text), sentences=stages.sentences)
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-def _line(text: str, sentence: Checked) -> bytes:
-    edits, refused = (
-        [edit.model_dump() for edit in schema.edits(text, found)] for found in (sentence.edits, sentence.refused)
-    )
-    line = {"start": sentence.start, "end": sentence.end, "edits": edits, "refused": refused}
+def _to_json_line(text: str, sentence: SentenceResult) -> bytes:
+    line = {
+        "start": sentence.start,
+        "end": sentence.end,
+        "edits": [edit.model_dump() for edit in schema.to_messages(text, sentence.edits)],
+        "refused": [edit.model_dump() for edit in schema.to_messages(text, sentence.refused)],
+    }
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
-def _asked(request: Request, asked: schema.Text) -> tuple[Checker, dict[str, Any]]:
-    _check_length(request, asked.text)
-    checker: Checker = request.app.state.checker
-    return checker, {"min_confidence": asked.min_confidence, "markup": asked.markup}
-
-
 def _check_length(request: Request, text: str) -> None:
+    """Raise HTTPException 413 for a text that is too long."""
     most = request.app.state.limits.characters
     if len(text) > most:
         raise HTTPException(413, f"the text has {len(text)} characters, the limit is {most}")
 
 
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of `work`, which is cancelled when the client hangs up: editors do, at the next key."""
+async def _cancel_if_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`. It is cancelled if the client hangs up, as editors do at the next key."""
 
-    async def gone() -> None:
+    async def wait_for_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    task, hung_up = asyncio.create_task(work), asyncio.create_task(gone())
+    task = asyncio.create_task(work)
+    hung_up = asyncio.create_task(wait_for_disconnect())
     try:
         await asyncio.wait([task, hung_up], return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -235,28 +240,28 @@ async def metrics(request: Request) -> Response:
     return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE)
 
 
-async def _file(content: bytes, kind: str) -> Response:
+async def _serve_file(content: bytes, kind: str) -> Response:
     return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
 
 
 # --- errors ------------------------------------------------------------------------------------------------------
 
 
-async def _busy(request: Request, _: Exception) -> Response:
-    return refusal(request.url.path, 503, "too many sentences are waiting; try again later")
+async def _answer_busy(request: Request, _: Exception) -> Response:
+    return error_response(request.url.path, 503, "too many sentences are waiting; try again later")
 
 
-async def _bad_request(request: Request, error: Exception) -> Response:
-    return refusal(request.url.path, 400, str(error))
+async def _answer_user_error(request: Request, error: Exception) -> Response:
+    return error_response(request.url.path, 400, str(error))
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return refusal(request.url.path, error.status_code, error.detail)
+    return error_response(request.url.path, error.status_code, error.detail)
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
-    """What is wrong with a JSON body, without the body."""
+async def _answer_invalid(request: Request, error: Exception) -> Response:
+    """What is wrong with a JSON body, without quoting it."""
     assert isinstance(error, RequestValidationError)
     detail = [{name: each[name] for name in ("type", "loc", "msg")} for each in error.errors()]
     return JSONResponse({"detail": detail}, 422)

@@ -1,4 +1,4 @@
-"""The shapes of our own messages, and what the OpenAPI document says of LanguageTool's."""
+"""The messages of our own endpoints, and what the OpenAPI document says of LanguageTool's."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from edit_gec.runtime.async_corrector import Stages
-from edit_gec.server.languagetool import whole
+from edit_gec.server.languagetool import require_utf8
 from edit_gec.text import render
-from edit_gec.text.edits import Edit as FoundEdit
+from edit_gec.text.edits import Edit as TextEdit
 
 
-class Text(BaseModel):
+class CorrectionRequest(BaseModel):
     """A text to correct."""
 
     model_config = ConfigDict(
@@ -22,16 +22,16 @@ class Text(BaseModel):
 
     text: str
     min_confidence: float | None = Field(
-        None, ge=0, le=1, description="Leave out less sure edits; the model's own if absent."
+        None, ge=0, le=1, description="Leave out less sure edits; the default is the model's own."
     )
-    markup: bool = Field(True, description="Leave Markdown and HTML alone; false takes the text as plain text.")
+    markup: bool = Field(True, description="Leave Markdown and HTML alone; false means that the text is plain.")
     explain: bool = Field(False, description="Name each edit: its ERRANT type and a message.")
 
-    _whole = field_validator("text")(whole)
+    _require_utf8 = field_validator("text")(require_utf8)
 
 
 class Edit(BaseModel):
-    """Replace text[start:end], which is `original`, by `replacement`. Spans are half-open."""
+    """Replace text[start:end], which is `original`, by `replacement`. `end` is the place behind the last one."""
 
     start: int = Field(description="In code points, as Python counts.")
     end: int
@@ -50,23 +50,23 @@ class Edit(BaseModel):
 
 
 class Timing(BaseModel):
-    """Where the time of this request went. The model's stages are those of the batches that this text was in."""
+    """Where the time of this request went. The times of the model are those of the batches that this text was in."""
 
     total_ms: float
     prepare_ms: float = Field(description="Splitting into sentences and pieces.")
-    queue_ms: float = Field(description="Waiting for the model and for other texts of its batches.")
+    queue_ms: float = Field(description="Waiting for the model and for other texts of the batches.")
     encoder_ms: float
     steps: int = Field(description="Steps of the insertion decoder.")
     steps_ms: float
     other_ms: float = Field(description="Tags, re-ordering, plans.")
-    verify_ms: float = Field(description="Verification by the target, where there is one.")
+    verify_ms: float = Field(description="Verification by the target, if there is one.")
     explain_ms: float = Field(description="Naming the edits.")
     sentences: int
-    cached: int = Field(description="Sentences that had been seen before.")
+    cached: int = Field(description="Sentences that were corrected before.")
 
     @classmethod
-    def of(cls, stages: Stages, total_s: float) -> Timing:
-        """The stages of one request that took `total_s`."""
+    def from_stages(cls, stages: Stages, total_s: float) -> Timing:
+        """The times of one request that took `total_s` seconds."""
         encoder_s = sum(batch.encoder_s for batch in stages.batches)
         steps_s = sum(batch.steps_s for batch in stages.batches)
         other_s = sum(batch.other_s for batch in stages.batches)
@@ -90,19 +90,19 @@ class Timing(BaseModel):
         )
 
 
-class Corrected(BaseModel):
+class CorrectionResponse(BaseModel):
     """A corrected text."""
 
     corrected: str
     edits: list[Edit]
     refused: list[Edit] = Field(
-        description="What was drafted and the target, where there is one, did not make; not in `corrected`."
+        description="Edits that were drafted and that the target, if there is one, did not make; not in `corrected`."
     )
     timing: Timing
 
 
 class Language(BaseModel):
-    """A language of LanguageTool's list."""
+    """A language in LanguageTool's list."""
 
     name: str
     code: str
@@ -115,22 +115,22 @@ class Detail(BaseModel):
     detail: str
 
 
-def edits(text: str, found: Sequence[FoundEdit]) -> list[Edit]:
-    """Edits with their offsets in all units."""
+def to_messages(text: str, found: Sequence[TextEdit]) -> list[Edit]:
+    """Edits of the text with their offsets in all units."""
     return [Edit(**edit) for edit in render.as_json("", text, found)["edits"]]
 
 
 # --- the OpenAPI document ----------------------------------------------------------------------------------------
 
-_REASONS = {
-    400: "The request makes no sense.",
+_ERROR_REASONS = {
+    400: "The request is not valid.",
     408: "The body came too slowly.",
     413: "The text or the body is too long.",
     429: "Too many requests at a time from one address; see Retry-After.",
-    503: "Too much is waiting, or this took too long; see Retry-After.",
+    503: "Too many sentences are waiting, or this took too long; see Retry-After.",
 }
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Detail, "description": reason} for status, reason in _REASONS.items()
+    status: {"model": Detail, "description": reason} for status, reason in _ERROR_REASONS.items()
 }
 STREAM: dict[int | str, dict[str, Any]] = ERRORS | {
     200: {"description": "One line for each sentence.", "content": {"application/x-ndjson": {}}}
@@ -138,19 +138,19 @@ STREAM: dict[int | str, dict[str, Any]] = ERRORS | {
 _PLAIN = {"text/plain": {"schema": {"type": "string"}}}
 CHECK: dict[int | str, dict[str, Any]] = {
     200: {"description": "LanguageTool's answer.", "content": {"application/json": {"schema": {"type": "object"}}}},
-    **{status: {"description": reason, "content": _PLAIN} for status, reason in _REASONS.items()},
+    **{status: {"description": reason, "content": _PLAIN} for status, reason in _ERROR_REASONS.items()},
 }
 _FIELDS = {
     "text": "The text; this or `data`.",
     "data": 'JSON: {"annotation": [{"text": ...}, {"markup": ..., "interpretAs": ...}]}.',
     "language": "`en`, a variant such as `en-GB`, or `auto`.",
     "preferredVariants": "Which English `auto` means.",
-    "level": "`default`, or `picky` for less sure edits, too.",
+    "level": "`default`, or `picky` for less sure edits too.",
     "enabledRules": "Rule ids, separated by commas.",
     "disabledRules": "Rule ids, separated by commas.",
     "enabledCategories": "Category ids, separated by commas.",
     "disabledCategories": "Category ids, separated by commas.",
-    "enabledOnly": "`true`: nothing but what is enabled.",
+    "enabledOnly": "`true`: only what is enabled.",
     "mode": "`textLevelOnly` finds nothing.",
 }
 CHECK_GET: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """Lossless speculative verification: any draft in, exactly the target's own output out, in few target passes.
 
-    outputs, statistics = verify(target, Follow(target.tokens), ["She go home ."])
+    outputs, statistics = verify(target, TextDrafter(target.tokens), ["She go home ."])
     outputs == target.generate(["She go home ."])                     # always; token for token in fp32
 
     pass 1  reads   <pad> She go home . </s>        drafted: a copy of the source
@@ -8,13 +8,13 @@
     pass 2  reads   goes home . </s>                drafted: what follows "go" in the source
             says    home . </s> ...                 all accepted: two passes for five tokens
 
-Acceptance. Greedy: a drafted token is right if it is the target's. Sampling, draft not sampled (a point): the target
-draws its token at each position, from the stream that plain decoding uses; go on while the draft agrees. Same tokens,
-same seed. Several hypotheses: all are read, the one that is right for longest counts. Sampling, sampled draft: accept
-with min(1, p / q), else draw from norm(max(0, p - q)), both after temperature, top_k and top_p (Leviathan et al. 2022,
-algorithm 1): same distribution, not the same tokens.
+Greedy decoding accepts a drafted token if it is the target's. Sampling with a draft that was not sampled: the target
+draws its token at each position from the stream that plain decoding uses, and the draft is accepted while it agrees.
+The same seed gives the same tokens. With several hypotheses the pass reads all of them; the one with most accepted
+tokens counts. Sampling with a sampled draft: accept with min(1, p / q), else draw from norm(max(0, p - q)), both after
+temperature, top_k and top_p (Leviathan et al. 2022, algorithm 1). The distribution is the same, the tokens are not.
 
-Lenience, the lossy gear (their appendix A.5, greedy): a drafted token passes if it is at least `lenience` times as
+Lenience is lossy (their appendix A.5, greedy only): a drafted token is accepted if it is at least `lenience` times as
 probable as the target's own. 1 is exact.
 """
 
@@ -24,6 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -31,38 +32,53 @@ from torch import Tensor
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import EOS, PAD
 from edit_gec.speculative.drafters import Drafter, Proposal, Row
-from edit_gec.speculative.ragged_cache import Decoding
-from edit_gec.speculative.target import (
-    ACCEPT,
-    RESIDUAL,
-    TARGET,
-    Encoded,
-    Sampling,
-    Target,
-    draw,
-    probabilities,
-    uniform,
-)
-from edit_gec.speculative.theory import Statistics, Trace, best_length
-from edit_gec.tracing import region
+from edit_gec.speculative.ragged_cache import RaggedDecoder
+from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, token_probabilities, uniform
+from edit_gec.speculative.statistics import Statistics, Trace
+from edit_gec.speculative.target import Encoded, Target
+from edit_gec.speculative.theory import best_length
+from edit_gec.tracing import Stage, span
 
-# On a CPU each token of a pass costs time (a GPU reads all that was drafted): drafts are cut to the length that theory
-# says is best, with what a pass and each of its rows cost beside their tokens, in tokens (t5-mini, one core of Zen 5).
-PASS, ROW = 40.0, 1.5
-LEFT = 0.5  # of a batch may be unfinished when the next one joins it
-HOLDS, BROKEN = 0.98, 0.95  # alpha while the draft holds, and in the pass after a disagreement
+# On a CPU each token of a pass costs time (a GPU reads whole drafts). There drafts have the length that theory finds
+# best, for these costs beside the tokens themselves, counted in tokens (t5-mini, one core of Zen 5).
+PASS_COST = 40.0
+ROW_COST = 1.5
+ALPHA = 0.98  # acceptance after a pass that accepted the whole draft
+ALPHA_AFTER_REJECTION = 0.95
+JOIN_AT = 0.5  # the next sentences join when no more than this share of a batch is unfinished
+
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """How to verify.
+
+    `sampling`: None decodes greedily. `batch_size`: sentences that are encoded together. `longest_draft`: most tokens
+    of a draft that a pass reads; None lets `draft_length` decide on a CPU and reads whole drafts elsewhere.
+    `lenience`: 1 is exact. Raises InputError for a lenience that is impossible.
+    """
+
+    sampling: Sampling | None = None
+    batch_size: int = 32
+    longest_draft: int | None = None
+    lenience: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.lenience <= 1:
+            raise InputError(f"lenience {self.lenience}: expected above 0 and up to 1 (exact)")
+        if self.lenience < 1 and self.sampling is not None:
+            raise InputError(f"lenience {self.lenience}: expected 1 with sampling; lower it only for greedy decoding")
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one pass says about one row: the tokens that are written now, how many of them were drafted."""
+    """What one pass says about one row: the tokens to write now, and how many of them were drafted."""
 
     tokens: list[int]
     accepted: int
-    acceptance: list[float]  # probability of acceptance, for each drafted token that was reached
-    probabilities: list[float] = field(default_factory=list)  # the target's, of the tokens
+    acceptance: list[float]  # probability of acceptance of each drafted token that was reached
+    probabilities: list[float] = field(default_factory=list)  # the target's, of `tokens`
     proposed: int = 0  # drafted tokens of the hypothesis that counts
-    by_another: bool = False  # which is not the first
+    by_another: bool = False  # that hypothesis is not the first
 
 
 @torch.inference_mode()
@@ -70,213 +86,299 @@ def verify(
     target: Target,
     drafter: Drafter,
     sentences: Sequence[str],
-    sampling: Sampling | None = None,
+    options: VerifyOptions | None = None,
     *,
-    batch_size: int = 32,
-    longest_draft: int | None = None,
-    lenience: float = 1.0,
     encoded: Encoded | None = None,
 ) -> tuple[list[list[int]], Statistics]:
     """Output tokens of each sentence as `target.generate` writes them, and statistics in the same order.
 
-    `batch_size` sentences are encoded together; the few that are not finished when most are go on beside the next ones,
-    for each row advances at its own pace. `longest_draft` caps the tokens verified in one pass; without it, it is as
-    many as pay on this device (`worthwhile`). `encoded` is what `target.encode_shared` made of the sentences, where
-    that is known. Raises InputError as `generate` does, and for a lenience that cannot be.
+    `encoded` is what `target.encode_shared` returned for the sentences, if they are encoded already. Raises InputError
+    as `generate` does.
     """
     begun = perf_counter()
-    if not 0 < lenience <= 1 or (lenience < 1 and sampling is not None):
-        raise InputError(
-            f"lenience {lenience}: above 0 and up to 1 (exact) is wanted, and below 1 only without sampling"
-        )
-    if longest_draft is None and (target.device.type != "cpu" or lenience < 1):
-        longest_draft = target.max_length  # where a lenient draft is cut, the target's own token would follow
     target.begin(sentences)
-    statistics = Statistics([Trace() for _ in sentences])
-    outputs: list[list[int]] = [[] for _ in sentences]
-    waiting = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))  # together with others of its length
-    rows: list[Row] = []
-    decoding = Decoding(target.model)
-    while waiting or rows:
-        if waiting and len(rows) <= batch_size * LEFT:
-            new, waiting = waiting[:batch_size], waiting[batch_size:]
-            known = None if encoded is None else encoded.rows(new)
-            rows += admit([(n, sentences[n]) for n in new], known, target, drafter, decoding, statistics)
-        with region("draft"):
-            proposals = propose(drafter, rows, longest_draft, target.model.config.vocab_size, statistics)
-        with region("verify"):
-            judgements = read(target, decoding, rows, proposals, sampling, lenience, statistics)
-            for row, proposal, judgement in zip(rows, proposals, judgements, strict=True):
-                advance(row, proposal, judgement, statistics.traces[row.number])
-            decoding.roll_back([len(row.tokens) for row in rows])  # <pad> and all tokens but the last
-            for row in rows:
-                outputs[row.number] = row.tokens
-            alive = [n for n, row in enumerate(rows) if row.tokens[-1] != EOS and row.limit]
-            decoding.keep(alive)
-            rows = [rows[n] for n in alive]
-    for output, trace in zip(outputs, statistics.traces, strict=True):
+    verification = _Verification(target, drafter, sentences, options or VerifyOptions())
+    verification.run(encoded)
+    statistics = verification.statistics
+    for output, trace in zip(verification.outputs, statistics.traces, strict=True):
         trace.finished = output[-1] == EOS
         trace.draft_is_output = trace.draft == output
     statistics.total_s = perf_counter() - begun
-    return outputs, statistics
+    return verification.outputs, statistics
 
 
-def admit(
-    sentences: list[tuple[int, str]],
-    known: Encoded | None,
-    target: Target,
-    drafter: Drafter,
-    decoding: Decoding,
-    statistics: Statistics,
-) -> list[Row]:
-    """Encode new sentences for the target, if they are not `known`; let the drafter prepare them."""
-    begun = perf_counter()
-    rows = [Row(number, sentence, target.limit(sentence)) for number, sentence in sentences]
-    encoded = target.encode_shared([sentence for _, sentence in sentences]) if known is None else known
-    with region("decoder setup"):
-        decoding.admit(encoded.states, encoded.mask)
-        if encoded.edit5 is not None:
-            for row, states, length in zip(rows, encoded.edit5, encoded.mask.sum(1).tolist(), strict=True):
-                row.encoded = states[:length]
-    target_done = perf_counter()
-    with region("draft"):
-        drafter.begin(rows)
-    statistics.target_s += target_done - begun
-    statistics.begin_s += perf_counter() - target_done
-    return rows
+# ---------------------------------------------------------------- one call
 
 
-def worthwhile(row: Row, rows: int) -> int:
+class _Draft(NamedTuple):
+    """One hypothesis of one row, and where the pass reads it."""
+
+    row: int
+    tokens: list[int]
+    start: int  # its first position among the N that the pass reads
+
+    @property
+    def positions(self) -> slice:
+        """Its positions: the last accepted token, then the drafted ones."""
+        return slice(self.start, self.start + len(self.tokens) + 1)
+
+
+class _Reading(NamedTuple):
+    """What the target makes of the N positions of a pass."""
+
+    hidden: Tensor  # [N, d]
+    logits: Tensor  # [N, V]
+    weights: Tensor | None  # [N, V] the distributions to sample from
+    tokens: list[int]  # [N] the target's own
+
+    def chances(self, positions: Sequence[int], tokens: Sequence[int]) -> list[float]:
+        """Probability of a token at each of some positions."""
+        at = torch.tensor(positions, device=self.logits.device)
+        ids = torch.tensor(tokens, device=self.logits.device)
+        if self.weights is None:
+            return self.logits.softmax(-1, dtype=torch.float32)[at, ids].tolist()
+        return self.weights[at, ids].tolist()
+
+
+class _Winner(NamedTuple):
+    """The hypothesis of a row that counts."""
+
+    judgement: Judgement
+    draft: int  # number among the drafts of the pass
+    start: int
+
+
+class _Verification:
+    """One call of `verify`: the unfinished rows, the decoder that holds their caches, outputs and counts."""
+
+    def __init__(self, target: Target, drafter: Drafter, sentences: Sequence[str], options: VerifyOptions) -> None:
+        self.target = target
+        self.drafter = drafter
+        self.sentences = sentences
+        self.options = options
+        self.longest_draft = options.longest_draft
+        if self.longest_draft is None and (target.device.type != "cpu" or options.lenience < 1):
+            self.longest_draft = target.max_length  # a lenient draft must not be cut: the target's token would follow
+        self.decoder = RaggedDecoder(target.model)
+        self.rows: list[Row] = []
+        self.outputs: list[list[int]] = [[] for _ in sentences]
+        self.statistics = Statistics([Trace() for _ in sentences])
+
+    def run(self, encoded: Encoded | None) -> None:
+        """Verify all sentences. Rows finish independently; new sentences join before all of a batch are finished."""
+        size = self.options.batch_size
+        waiting = sorted(range(len(self.sentences)), key=lambda n: len(self.sentences[n]))  # similar lengths together
+        while waiting or self.rows:
+            if waiting and len(self.rows) <= size * JOIN_AT:
+                numbers = waiting[:size]
+                waiting = waiting[size:]
+                self.add_sentences(numbers, None if encoded is None else encoded.rows(numbers))
+            with span(Stage.DRAFT):
+                proposals = self.propose()
+            with span(Stage.VERIFY):
+                judgements = self.verify_drafts(proposals)
+                self.write_tokens(proposals, judgements)
+                self.drop_finished()
+
+    def add_sentences(self, numbers: Sequence[int], encoded: Encoded | None) -> None:
+        """Encode new sentences for the target unless they are `encoded`; let the drafter prepare them."""
+        begun = perf_counter()
+        sentences = [self.sentences[number] for number in numbers]
+        rows = [Row(n, sentence, self.target.limit(sentence)) for n, sentence in zip(numbers, sentences, strict=True)]
+        if encoded is None:
+            encoded = self.target.encode_shared(sentences)
+        with span(Stage.DECODER_SETUP):
+            self.decoder.add_rows(encoded.states, encoded.mask)
+            if encoded.edit5 is not None:
+                for row, states, length in zip(rows, encoded.edit5, encoded.mask.sum(1).tolist(), strict=True):
+                    row.encoded = states[:length]
+        target_done = perf_counter()
+        with span(Stage.DRAFT):
+            self.drafter.begin(rows)
+        self.rows += rows
+        self.statistics.target_s += target_done - begun
+        self.statistics.begin_s += perf_counter() - target_done
+
+    def propose(self) -> list[Proposal]:
+        """The drafter's proposals, cut to what a pass can use."""
+        begun = perf_counter()
+        vocabulary = self.target.model.config.vocab_size
+        proposals = []
+        for row, proposal in zip(self.rows, self.drafter.propose(self.rows), strict=True):
+            tokens = cut_draft(proposal.tokens, vocabulary)
+            if not row.tokens:
+                self.statistics.traces[row.number].draft = tokens
+            longest = self.longest_draft or draft_length(row, len(self.rows))
+            room = min(longest, row.limit - 1)  # the last token is the target's own
+            tokens = tokens[:room]
+            others = [cut_draft(other, vocabulary)[:room] for other in proposal.others]
+            weights = None if proposal.probabilities is None else proposal.probabilities[: len(tokens)]
+            proposals.append(Proposal(tokens, weights, tuple(filter(None, others))))
+        seconds = perf_counter() - begun
+        self.statistics.propose_s += seconds
+        if self.drafter.aligns:
+            self.statistics.resync_s += seconds
+        return proposals
+
+    def verify_drafts(self, proposals: list[Proposal]) -> list[Judgement]:
+        """One target pass over all drafts, and what it says about the best draft of each row."""
+        begun = perf_counter()
+        drafts = list_drafts(proposals)
+        reading = self._read(drafts)
+        best: dict[int, _Winner] = {}
+        for number, draft in enumerate(drafts):
+            judgement = self._judge(draft, proposals[draft.row], reading)
+            if draft.row not in best or judgement.accepted > best[draft.row].judgement.accepted:
+                judgement = replace(judgement, proposed=len(draft.tokens), by_another=draft.row in best)
+                best[draft.row] = _Winner(judgement, number, draft.start)
+        winners = list(best.values())
+        self.decoder.keep([winner.draft for winner in winners])
+        for row, winner in zip(self.rows, winners, strict=True):
+            row.hidden = reading.hidden[winner.start + len(winner.judgement.tokens) - 1]
+        positions = [winner.start + n for winner in winners for n in range(len(winner.judgement.tokens))]
+        tokens = [token for winner in winners for token in winner.judgement.tokens]
+        chances = iter(reading.chances(positions, tokens))
+        judgements = [
+            replace(winner.judgement, probabilities=[next(chances) for _ in winner.judgement.tokens])
+            for winner in winners
+        ]
+        self.statistics.target_s += perf_counter() - begun
+        return judgements
+
+    def _read(self, drafts: list[_Draft]) -> _Reading:
+        """The target pass: each draft behind the last accepted token of its row."""
+        rows = self.rows
+        inputs = [[rows[d.row].tokens[-1] if rows[d.row].tokens else PAD, *d.tokens] for d in drafts]
+        self.decoder.keep([draft.row for draft in drafts])  # a row for each hypothesis, with the same past
+        hidden = self.decoder.forward(inputs)  # [N, d]
+        logits = self.target.model.logits(hidden)  # [N, V]
+        places = [(rows[d.row].number, len(rows[d.row].tokens) + n) for d in drafts for n in range(len(d.tokens) + 1)]
+        sampling = self.options.sampling
+        if sampling is None:
+            return _Reading(hidden, logits, None, self.target.choose(logits, None, places))
+        weights = token_probabilities(logits, sampling)
+        uniforms = [uniform(sampling.seed, *place, Purpose.TARGET) for place in places]
+        return _Reading(hidden, logits, weights, draw_tokens(weights, uniforms))
+
+    def _judge(self, draft: _Draft, proposal: Proposal, reading: _Reading) -> Judgement:
+        """What a pass says about one draft, by the rule that fits how the draft and the output are chosen."""
+        here = draft.positions
+        own = reading.tokens[here]
+        sampling = self.options.sampling
+        if sampling is None or reading.weights is None:
+            if self.options.lenience < 1:
+                return accept_lenient(draft.tokens, own, reading.logits[here], self.options.lenience)
+            return accept_greedy(draft.tokens, own, None)
+        weights = reading.weights[here]
+        if proposal.probabilities is None:
+            return accept_greedy(draft.tokens, own, weights)
+        return accept_sampled(proposal, weights, own, sampling, self.rows[draft.row])
+
+    def write_tokens(self, proposals: list[Proposal], judgements: list[Judgement]) -> None:
+        """Append the judged tokens to their rows, up to </s>, and count the pass."""
+        for row, proposal, judgement in zip(self.rows, proposals, judgements, strict=True):
+            tokens = judgement.tokens
+            if EOS in tokens:
+                tokens = tokens[: tokens.index(EOS) + 1]
+            row.tokens = [*row.tokens, *tokens]
+            row.limit -= len(tokens)
+            row.proposed = judgement.proposed
+            row.accepted = judgement.accepted
+            read = sum(len(draft) + 1 for draft in (proposal.tokens, *proposal.others))
+            trace = self.statistics.traces[row.number]
+            trace.add(row.proposed, row.accepted, len(tokens), judgement.acceptance)
+            trace.extra += read - judgement.proposed - 1
+            trace.won_by_others += judgement.by_another
+            trace.probabilities += judgement.probabilities[: len(tokens)]
+
+    def drop_finished(self) -> None:
+        """Forget rejected tokens, store the outputs, and drop rows that ended or reached their limit."""
+        self.decoder.roll_back([len(row.tokens) for row in self.rows])  # <pad> and all tokens but the last
+        for row in self.rows:
+            self.outputs[row.number] = row.tokens
+        unfinished = [n for n, row in enumerate(self.rows) if row.tokens[-1] != EOS and row.limit]
+        self.decoder.keep(unfinished)
+        self.rows = [self.rows[n] for n in unfinished]
+
+
+# ---------------------------------------------------------------- drafts
+
+
+def draft_length(row: Row, rows: int) -> int:
     """Drafted tokens of this row that a pass over so many rows should read on a CPU."""
-    holds = row.accepted == row.proposed  # before the first pass, both are 0
-    return best_length(HOLDS if holds else BROKEN, PASS / rows + ROW)
+    whole_draft_accepted = row.accepted == row.proposed  # before the first pass both are 0
+    return best_length(ALPHA if whole_draft_accepted else ALPHA_AFTER_REJECTION, PASS_COST / rows + ROW_COST)
 
 
-def propose(
-    drafter: Drafter, rows: list[Row], longest: int | None, vocabulary: int, statistics: Statistics
-) -> list[Proposal]:
-    """The drafter's proposals, cut to what can be used."""
-    begun = perf_counter()
-    proposals = []
-    for row, proposal in zip(rows, drafter.propose(rows), strict=True):
-        tokens = usable(proposal.tokens, vocabulary)
-        if not row.tokens:
-            statistics.traces[row.number].draft = tokens
-        room = min(longest or worthwhile(row, len(rows)), row.limit - 1)  # the last token is the target's own
-        weights = proposal.probabilities
-        others = tuple(cut for other in proposal.others if (cut := usable(other, vocabulary)[:room]))
-        tokens = tokens[:room]
-        proposals.append(Proposal(tokens, None if weights is None else weights[: len(tokens)], others))
-    took = perf_counter() - begun
-    statistics.propose_s += took
-    statistics.resync_s += took * drafter.aligns
-    return proposals
+def cut_draft(tokens: list[int], vocabulary: int) -> list[int]:
+    """A draft up to its first </s>, and without everything from the first unknown id on."""
+    for n, token in enumerate(tokens):
+        if token == EOS:
+            return tokens[: n + 1]
+        if not 0 <= token < vocabulary:
+            return tokens[:n]
+    return list(tokens)
 
 
-def usable(tokens: list[int], vocabulary: int) -> list[int]:
-    """A draft without what stands behind </s>, and from an unknown id on."""
-    end = next((n for n, token in enumerate(tokens) if token == EOS or not 0 <= token < vocabulary), len(tokens))
-    return tokens[: end + 1] if tokens[end : end + 1] == [EOS] else tokens[:end]
-
-
-def read(
-    target: Target,
-    decoding: Decoding,
-    rows: list[Row],
-    proposals: list[Proposal],
-    sampling: Sampling | None,
-    lenience: float,
-    statistics: Statistics,
-) -> list[Judgement]:
-    """One target pass over all drafts, and what it says about the best of each row."""
-    begun = perf_counter()
-    drafts = [(n, draft) for n, p in enumerate(proposals) for draft in (p.tokens, *p.others)]
-    inputs = [[rows[n].tokens[-1] if rows[n].tokens else PAD, *draft] for n, draft in drafts]
-    decoding.keep([n for n, _ in drafts])  # a row for each hypothesis, on the same past
-    hidden = decoding.forward(inputs)  # [N, d]
-    logits = target.model.logits(hidden)
-    weights = None if sampling is None else probabilities(logits, sampling)
-    places = [(rows[n].number, len(rows[n].tokens) + at) for n, draft in drafts for at in range(len(draft) + 1)]
-    if sampling is None or weights is None:
-        said = target.choose(logits, None, places)
-    else:
-        said = draw(weights, [uniform(sampling.seed, *place, TARGET) for place in places])
-    best: dict[int, tuple[Judgement, int, int]] = {}  # of each row: what is said, which hypothesis, its first position
+def list_drafts(proposals: list[Proposal]) -> list[_Draft]:
+    """All hypotheses of all rows, in the order in which a pass reads them."""
+    drafts: list[_Draft] = []
     start = 0
-    for hypothesis, (n, draft) in enumerate(drafts):
-        here = slice(start, start + len(draft) + 1)
-        if proposals[n].probabilities is not None and weights is not None and sampling is not None:
-            judgement = accept_sampled(proposals[n], weights[here], said[here], sampling, rows[n])
-        elif lenience < 1:
-            judgement = tolerate(draft, said[here], logits[here], lenience)
-        else:
-            judgement = agree(draft, said[here], None if weights is None else weights[here])
-        if n not in best or judgement.accepted > best[n][0].accepted:
-            best[n] = (replace(judgement, proposed=len(draft), by_another=n in best), hypothesis, start)
-        start = here.stop
-    decoding.keep([hypothesis for _, hypothesis, _ in best.values()])
-    written = [(first + at, token) for j, _, first in best.values() for at, token in enumerate(j.tokens)]
-    for row, (judgement, _, first) in zip(rows, best.values(), strict=True):
-        row.hidden = hidden[first + len(judgement.tokens) - 1]
-    at, tokens = torch.tensor(written, device=logits.device).unbind(-1)
+    for row, proposal in enumerate(proposals):
+        for tokens in (proposal.tokens, *proposal.others):
+            drafts.append(_Draft(row, tokens, start))
+            start += len(tokens) + 1
+    return drafts
+
+
+# ---------------------------------------------------------------- acceptance
+
+
+def accept_greedy(drafted: list[int], own: list[int], weights: Tensor | None) -> Judgement:
+    """Accept while the draft is the target's `own`; then comes the target's token.
+
+    `weights` [n + 1, V] are the distributions that `own` was drawn from, None in greedy decoding.
+    """
+    pairs = zip(drafted, own, strict=False)
+    accepted = next((n for n, (draft, token) in enumerate(pairs) if draft != token), len(drafted))
     if weights is None:
-        chances = logits.softmax(-1, dtype=torch.float32)[at, tokens]
+        acceptance = _all_or_nothing(accepted, len(drafted))
     else:
-        chances = weights[at, tokens]
-    sure = iter(chances.tolist())
-    judgements = [replace(j, probabilities=[next(sure) for _ in j.tokens]) for j, _, _ in best.values()]
-    statistics.target_s += perf_counter() - begun
-    return judgements
+        acceptance = [float(weights[n, token]) for n, token in enumerate(drafted[: accepted + 1])]
+    return Judgement(own[: accepted + 1], accepted, acceptance)
 
 
-def agree(drafted: list[int], said: list[int], weights: Tensor | None) -> Judgement:
-    """Accept while draft and target say the same; the target's token at the first disagreement, or one more."""
-    accepted = next((n for n, (d, s) in enumerate(zip(drafted, said, strict=False)) if d != s), len(drafted))
-    reached = drafted[: accepted + 1]
-    if weights is None:
-        acceptance = [1.0] * accepted + [0.0] * (len(reached) - accepted)
-    else:
-        acceptance = [float(weights[n, token]) for n, token in enumerate(reached)]
-    return Judgement(said[: accepted + 1], accepted, acceptance)
+def accept_lenient(drafted: list[int], own: list[int], logits: Tensor, lenience: float) -> Judgement:
+    """Accept while the drafted token has at least `lenience` times the probability of the likeliest one.
 
-
-def tolerate(drafted: list[int], said: list[int], logits: Tensor, lenience: float) -> Judgement:
-    """Accept while the drafted token has at least `lenience` times the probability of the likeliest."""
+    `logits` [n + 1, V] are those of the drafted positions.
+    """
     if not drafted:
-        return agree(drafted, said, None)
+        return accept_greedy(drafted, own, None)
     ids = torch.tensor(drafted, device=logits.device)[:, None]
-    behind = logits[:-1].gather(1, ids)[:, 0].float() - logits[:-1].max(-1).values.float()  # log of the ratio
-    good = (behind >= math.log(lenience)).tolist()
-    accepted = next((n for n, ok in enumerate(good) if not ok), len(drafted))
-    acceptance = [1.0] * accepted + [0.0] * (accepted < len(drafted))
-    return Judgement([*drafted[:accepted], said[accepted]], accepted, acceptance)
+    log_ratio = logits[:-1].gather(1, ids)[:, 0].float() - logits[:-1].max(-1).values.float()  # [n]
+    likely = (log_ratio >= math.log(lenience)).tolist()
+    accepted = next((n for n, good in enumerate(likely) if not good), len(drafted))
+    return Judgement([*drafted[:accepted], own[accepted]], accepted, _all_or_nothing(accepted, len(drafted)))
 
 
-def accept_sampled(proposal: Proposal, weights: Tensor, said: list[int], sampling: Sampling, row: Row) -> Judgement:
-    """Modified rejection sampling; target_probabilities are weights [n + 1, V], draft_probabilities the proposal's."""
+def accept_sampled(proposal: Proposal, weights: Tensor, own: list[int], sampling: Sampling, row: Row) -> Judgement:
+    """Modified rejection sampling: p are the target's `weights` [n + 1, V], q the proposal's probabilities [n, V]."""
     assert proposal.probabilities is not None
-    drafted, q = proposal.tokens, proposal.probabilities
+    drafted = proposal.tokens
+    q = proposal.probabilities
     acceptance: list[float] = []
     for n, token in enumerate(drafted):
         place = (sampling.seed, row.number, len(row.tokens) + n)
         acceptance.append(float(torch.minimum(weights[n], q[n]).sum()))
-        if uniform(*place, ACCEPT) * float(q[n, token]) < float(weights[n, token]):
+        if uniform(*place, Purpose.ACCEPT) * float(q[n, token]) < float(weights[n, token]):
             continue
-        residual = (weights[n] - q[n]).clamp(min=0)
-        correction = draw(residual[None], [uniform(*place, RESIDUAL)])
+        residual = (weights[n] - q[n]).clamp(min=0)  # [V]
+        correction = draw_tokens(residual[None], [uniform(*place, Purpose.RESIDUAL)])
         return Judgement([*drafted[:n], *correction], n, acceptance)
-    return Judgement([*drafted, said[len(drafted)]], len(drafted), acceptance)
+    return Judgement([*drafted, own[len(drafted)]], len(drafted), acceptance)
 
 
-def advance(row: Row, proposal: Proposal, judgement: Judgement, trace: Trace) -> None:
-    """Write what was judged; nothing is written behind </s>."""
-    tokens = judgement.tokens
-    if EOS in tokens:
-        tokens = tokens[: tokens.index(EOS) + 1]
-    row.tokens = [*row.tokens, *tokens]
-    row.limit -= len(tokens)
-    row.proposed, row.accepted = judgement.proposed, judgement.accepted
-    trace.add(row.proposed, row.accepted, len(tokens), judgement.acceptance)
-    trace.extra += sum(len(draft) + 1 for draft in (proposal.tokens, *proposal.others)) - judgement.proposed - 1
-    trace.won_by_others += judgement.by_another
-    trace.probabilities += judgement.probabilities[: len(tokens)]
+def _all_or_nothing(accepted: int, drafted: int) -> list[float]:
+    """Acceptance of the tokens that were reached, without sampling: 1 for the accepted ones, 0 for the rejected one."""
+    return [1.0] * accepted + [0.0] * (accepted < drafted)

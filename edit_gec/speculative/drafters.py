@@ -1,18 +1,18 @@
-"""Drafters: who guesses what the target will write. One interface; a guess can be slow or useless, never harmful.
+"""Drafters: they guess what the target writes next. A wrong guess costs time, never correctness.
 
-    begin(rows)    sentences that are new: prepare them together
-    propose(rows)  for every sentence in work, the tokens that come next (none is fine)
+    begin(rows)    prepare new sentences together
+    propose(rows)  for every unfinished sentence, the tokens that may come next (none is allowed)
 
-    Follow(tokens)                          copy the source, re-synchronised by alignment
-    Follow(tokens, rule=UniqueNGram)        the same with the rule of Sun et al. 2021
-    Follow(tokens, edit5_writer(...))       EdiT5's correction; its vocabulary may be another one than the target's
-    SharedEdiT5(model, tokens, options)     the same on one encoder with the target
-    NGrams.learn(lines, tokens, order=2)    the likeliest next token, learnt from text
-    SmallT5(small, tokens, Gamma(4))        a smaller T5 writes gamma tokens; with `sampling` it really samples them
-    Speculator(...)                         an MLP on the target's own state (mlp_speculator.py)
+    TextDrafter(tokens)                           copies the source, re-aligned after each disagreement
+    TextDrafter(tokens, rule=UniqueNGram)         the same with the rule of Sun et al. 2021
+    TextDrafter(tokens, make_edit5_writer(...))   EdiT5's correction; EdiT5 may have a vocabulary of its own
+    SharedEdiT5Drafter(model, tokens, options)    the same, where EdiT5 shares the target's encoder
+    NGramDrafter.learn(lines, tokens, order=2)    the likeliest next token, learnt from text
+    SmallT5Drafter(small, tokens, Gamma(4))       a smaller T5 writes gamma tokens; it samples them with `sampling`
+    MLPDrafter(speculator, Gamma(3))              an MLP on the target's own state (mlp_speculator.py)
 
-A draft that was not sampled is a point: its probability is 1, whatever the model that chose it believed. Only SmallT5
-with sampling returns probabilities, and these are the ones it drew from.
+A draft that was not sampled has probability 1, whatever the drafting model believed. Only SmallT5Drafter with sampling
+returns probabilities: the distributions that it drew from.
 """
 
 from __future__ import annotations
@@ -26,39 +26,41 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from edit_gec.editing.decode import Options, Prediction, predict
+from edit_gec.editing.decode import Prediction, predict
 from edit_gec.editing.plan import realize
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, PAD, Pieces, Tokens
-from edit_gec.speculative.ragged_cache import Decoding
-from edit_gec.speculative.realign import Resync, UniqueNGram
-from edit_gec.speculative.target import DRAFT, Sampling, Target, choose, draw, probabilities, uniform
+from edit_gec.speculative.ragged_cache import RaggedDecoder
+from edit_gec.speculative.realign import Realigner, UniqueNGram
+from edit_gec.speculative.sampling import Purpose, Sampling, choose_tokens, draw_tokens, token_probabilities, uniform
+from edit_gec.speculative.target import Target
 
 
 @dataclass(eq=False)
 class Row:
-    """A sentence in work, as the verifier shows it to the drafter."""
+    """An unfinished sentence, as the verifier shows it to the drafter."""
 
-    number: int  # of the sentence in the call; the key of its random numbers
+    number: int  # of the sentence in the call; keys its random numbers
     source: str
     limit: int  # tokens that the target may still write
     tokens: list[int] = field(default_factory=list)  # accepted so far
-    hidden: Tensor | None = None  # the target's state [d] that chose the last token; None before the first
+    hidden: Tensor | None = None  # [d] the target's state that chose the last token; None before the first
     proposed: int = 0  # in the last pass
     accepted: int = 0  # of these
-    encoded: Tensor | None = None  # its source, as EdiT5 reads it [S, d], where it shares the target's encoder
-    memory: Any = None  # the drafter's own
+    encoded: Tensor | None = None  # [S, d] the source as EdiT5 reads it, where it shares the target's encoder
+    drafts: Any = None  # what the drafter keeps for this row
 
 
-Write = Callable[[list[str]], list[tuple[str, ...]]]  # sources -> for each the texts to follow, the best first
+WriteDrafts = Callable[[list[str]], list[tuple[str, ...]]]  # sources -> drafts of each, the best first
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Drafted tokens, and for sampled ones the distributions [n, V] they were drawn from (float64).
+    """Drafted tokens, and for sampled ones the distributions [n, V] (float64) that they were drawn from.
 
-    `others` are further hypotheses; there are none beside sampled tokens.
+    `others` are further hypotheses. Sampled tokens have none.
     """
 
     tokens: list[int]
@@ -67,11 +69,11 @@ class Proposal:
 
 
 class Drafter(Protocol):
-    """Rows keep their order; new ones come last, finished ones are left out."""
+    """Rows keep their order. New rows come last, finished ones are left out."""
 
     @property
     def aligns(self) -> bool:
-        """Whether `propose` only finds the place in a draft that `begin` wrote."""
+        """Whether `propose` only aligns a draft that `begin` wrote."""
 
     def begin(self, rows: Sequence[Row]) -> None:
         """Prepare new rows."""
@@ -80,46 +82,45 @@ class Drafter(Protocol):
         """One proposal for each row, new and old."""
 
 
-# ---------------------------------------------------------------- whole sentences
+# ---------------------------------------------------------------- drafts of whole sentences
 
 
-class Follow:
-    """Follow a text of each sentence: what `write` makes of the sources, or the sources themselves.
+class TextDrafter:
+    """Follows a draft of each sentence: what `write` makes of the source, or the source itself.
 
-    `write` may give several texts for a sentence, the best first: hypotheses, of which each pass reads what they say
-    differently. That saves passes where a pass costs the same whatever it reads (a GPU), not where each token costs
-    time.
+    `write` may return several drafts of a sentence, the best first. A pass then reads every hypothesis. This saves
+    passes, which pays on a GPU; on a CPU each token of a pass costs time.
     """
 
     aligns = True
 
     def __init__(
-        self, tokens: Tokens, write: Write | None = None, *, rule: type[Resync] | type[UniqueNGram] = Resync
+        self, tokens: Tokens, write: WriteDrafts | None = None, *, rule: type[Realigner] | type[UniqueNGram] = Realigner
     ) -> None:
         self.tokens, self.write, self.rule = tokens, write, rule
 
     def begin(self, rows: Sequence[Row]) -> None:
-        for row, texts in zip(rows, self.texts(rows), strict=True):
+        for row, texts in zip(rows, self.write_texts(rows), strict=True):
             source = self.tokens.ids(row.source)
-            # the target's canonical tokens of a text, not those of its parts
+            # the whole text is tokenized at once: its parts may have other tokens
             drafts = dict.fromkeys(tuple(source if text == row.source else self.tokens.ids(text)) for text in texts)
-            row.memory = [self.follow(source, list(draft)) for draft in drafts]
+            row.drafts = [self.align_draft(source, list(draft)) for draft in drafts]
 
-    def texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
-        """The texts to follow, for each row."""
+    def write_texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
+        """Drafts of each row, the best first."""
         sources = [row.source for row in rows]
         return self.write(sources) if self.write else [(source,) for source in sources]
 
-    def follow(self, source: list[int], draft: list[int]) -> Resync | UniqueNGram:
-        """What goes on from any accepted text by the rule."""
-        return UniqueNGram(draft) if self.rule is UniqueNGram else Resync(source, draft, self.tokens)
+    def align_draft(self, source: list[int], draft: list[int]) -> Realigner | UniqueNGram:
+        """A draft that can be continued from any accepted text, by the rule."""
+        return UniqueNGram(draft) if self.rule is UniqueNGram else Realigner(source, draft, self.tokens)
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        return [different([draft.propose(row.tokens) for draft in row.memory]) for row in rows]
+        return [deduplicated([draft.propose(row.tokens) for draft in row.drafts]) for row in rows]
 
 
-def different(drafts: Sequence[list[int]]) -> Proposal:
-    """The first draft, and those of the others that say something else."""
+def deduplicated(drafts: Sequence[list[int]]) -> Proposal:
+    """The first draft, and the others without those that begin an earlier one."""
     first, *others = drafts
     seen = [first]
     for other in others:
@@ -128,42 +129,42 @@ def different(drafts: Sequence[list[int]]) -> Proposal:
     return Proposal(first, others=tuple(seen[1:]))
 
 
-def edit5_writer(model: EdiT5, tokens: Tokens, options: Options) -> Write:
-    """EdiT5's corrections of sentences, for Follow."""
-    return lambda sources: corrections(model, tokens, options, sources)
+def make_edit5_writer(model: EdiT5, tokens: Tokens, options: Thresholds) -> WriteDrafts:
+    """A function that drafts EdiT5's corrections, for TextDrafter."""
+    return lambda sources: write_corrections(model, tokens, options, sources)
 
 
-class SharedEdiT5(Follow):
-    """EdiT5 on the target's encoder (shared_encoder.py), which is not run again: only its heads and insertions are."""
+class SharedEdiT5Drafter(TextDrafter):
+    """EdiT5 on the target's encoder (shared_encoder.py). Only its heads and its insertion decoder run."""
 
-    def __init__(self, model: EdiT5, tokens: Tokens, options: Options) -> None:
+    def __init__(self, model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
         super().__init__(tokens)
         self.model, self.options = model, options
 
-    def texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    def write_texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
         encoded = [row.encoded for row in rows]
         sources = [row.source for row in rows]
-        return corrections(self.model, self.tokens, self.options, sources, encoded)
+        return write_corrections(self.model, self.tokens, self.options, sources, encoded)
 
 
-def edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Options) -> Follow:
-    """EdiT5 (`tokens` are its own) drafts for this target: on one encoder with it, or through text."""
+def make_edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Thresholds) -> TextDrafter:
+    """EdiT5, with its own `tokens`, as the drafter of this target: on one encoder if they share it, else by text."""
     if target.shares(model):
-        return SharedEdiT5(model, tokens, options)
-    return Follow(target.tokens, edit5_writer(model, tokens, options))
+        return SharedEdiT5Drafter(model, tokens, options)
+    return TextDrafter(target.tokens, make_edit5_writer(model, tokens, options))
 
 
-def corrections(
+def write_corrections(
     model: EdiT5,
     tokens: Tokens,
-    options: Options,
+    options: Thresholds,
     sources: Sequence[str],
     encoded: Sequence[Tensor | None] = (),
 ) -> list[tuple[str, ...]]:
-    """What EdiT5 makes of each source, as `hypotheses` has it. What is longer than it reads at once stays as it is.
+    """EdiT5's drafts of each source (`realize_hypotheses`). A source that EdiT5 cannot read at once is its own draft.
 
-    Misspelt words are left to the models: a target writes the list's seldom enough that they cost more than they save.
-    `encoded` [S, d] of each source, where that is known.
+    The word list corrects nothing here: a target rarely writes its words, so such drafts cost more than they save.
+    `encoded` are the states [S, d] of each source, where they are known.
     """
     pieces = [tokens.encode(source) for source in sources]
     short = [n for n, p in enumerate(pieces) if 0 < len(p) <= model.config.max_pieces]
@@ -174,37 +175,37 @@ def corrections(
     states = torch.nn.utils.rnn.pad_sequence(known, batch_first=True) if known else None  # [N, S, d]
     predictions = predict(model, tokens, [pieces[n] for n in short], options, states)
     for n, prediction in zip(short, predictions, strict=True):
-        texts[n] = hypotheses(prediction, pieces[n], tokens)
+        texts[n] = realize_hypotheses(prediction, pieces[n], tokens)
     return texts
 
 
-def hypotheses(prediction: Prediction, pieces: Pieces, tokens: Tokens) -> tuple[str, ...]:
-    """The corrected sentence, and with bolder edits if there are such (Options.bold)."""
-    plans = [prediction.plan, *([prediction.bolder] if prediction.bolder else [])]
+def realize_hypotheses(prediction: Prediction, pieces: Pieces, tokens: Tokens) -> tuple[str, ...]:
+    """The corrected sentence, and the one with bolder edits if there is one (Thresholds.alternative_threshold)."""
+    plans = [prediction.plan, *([prediction.alternative] if prediction.alternative else [])]
     return tuple(realize(plan, pieces, tokens) for plan in plans)
 
 
-# ---------------------------------------------------------------- a few tokens at a time
+# ---------------------------------------------------------------- drafts of a few tokens
 
 
 class Gamma:
-    """How many tokens to draft: fixed, or two more after a pass that took all of them and one less after another."""
+    """How many tokens to draft: fixed, or adaptive (2 more after a pass that accepted all, 1 less after another)."""
 
     def __init__(self, tokens: int, *, adaptive: bool = False, longest: int = 32) -> None:
         if not 0 < tokens <= longest:
-            raise InputError(f"gamma {tokens}: from 1 to {longest} tokens are wanted")
+            raise InputError(f"gamma {tokens}: from 1 to {longest} tokens expected")
         self.tokens, self.adaptive, self.longest = tokens, adaptive, longest
 
     def __call__(self, row: Row) -> int:
-        """Tokens to draft for this row now; adapts to the outcome of the last pass over it."""
+        """Tokens to draft for this row now. An adaptive gamma first reacts to the last pass over the row."""
         if self.adaptive and row.proposed:
             change = 2 if row.accepted == row.proposed else -1
             self.tokens = min(self.longest, max(1, self.tokens + change))
         return min(self.tokens, row.limit - 1)
 
 
-class NGrams:
-    """The likeliest next token given the last one (order 2), or whatever comes (order 1)."""
+class NGramDrafter:
+    """The likeliest next token: after the last one (order 2), or in all text (order 1)."""
 
     aligns = False
 
@@ -212,10 +213,10 @@ class NGrams:
         self.following, self.gamma = following, gamma
 
     @classmethod
-    def learn(cls, lines: Iterable[str], tokens: Tokens, *, order: int, gamma: Gamma) -> NGrams:
-        """Count the tokens of sentences, one in each line. Raises InputError when there are none."""
+    def learn(cls, lines: Iterable[str], tokens: Tokens, *, order: int, gamma: Gamma) -> NGramDrafter:
+        """Count the tokens of sentences, one a line. Raises InputError when there are none."""
         if order not in (1, 2):
-            raise InputError(f"order {order}: 1 (unigrams) or 2 (bigrams) is wanted")
+            raise InputError(f"order {order}: 1 (unigrams) or 2 (bigrams) expected")
         counts: dict[int | None, Counter[int]] = {None: Counter()}
         for line in lines:
             ids = [PAD, *tokens.ids(line), EOS]
@@ -241,22 +242,24 @@ class NGrams:
         return drafted
 
 
-class SmallT5:
-    """A smaller T5 with the target's vocabulary (`tokens`) drafts token by token: greedily, or by sampling."""
+class SmallT5Drafter:
+    """A smaller T5 with the target's vocabulary (`tokens`) that drafts token by token, greedily or by sampling."""
 
     aligns = False
 
     def __init__(self, model: Target, tokens: Tokens, gamma: Gamma, sampling: Sampling | None = None) -> None:
         if model.tokens.processor.serialized_model_proto() != tokens.processor.serialized_model_proto():
-            raise InputError("drafter: its vocabulary is not the target's; only drafts of whole texts can do with that")
+            raise InputError(
+                "drafter: its vocabulary is not the target's; only drafts of whole texts work across vocabularies"
+            )
         self.model, self.gamma, self.sampling = model, gamma, sampling
-        self.rows: list[Row] = []  # of its decoding
-        self.read: list[list[int]] = []  # what was read of each
-        self.decoding = Decoding(model.model)
+        self.rows: list[Row] = []  # the rows of `decoder`
+        self.read: list[list[int]] = []  # the tokens that `decoder` has read of each
+        self.decoder = RaggedDecoder(model.model)
 
     @torch.inference_mode()
     def begin(self, rows: Sequence[Row]) -> None:
-        self.decoding.admit(*self.model.encode([row.source for row in rows]))
+        self.decoder.add_rows(*self.model.encode([row.source for row in rows]))
         self.rows += rows
         self.read += [[] for _ in rows]
 
@@ -265,19 +268,16 @@ class SmallT5:
         inputs = self._catch_up(rows)
         counts = [self.gamma(row) for row in rows]
         drafted: list[list[int]] = [[] for _ in rows]
-        weights: list[Tensor] = []
+        weights: list[Tensor] = []  # [B, V] of each step
         for _ in range(max(counts, default=0)):
-            hidden = self.decoding.forward(inputs)
-            for read, new in zip(self.read, inputs, strict=True):
-                read += new
-            last = torch.tensor([end - 1 for end in accumulate(map(len, inputs))], device=hidden.device)
-            logits = self.model.model.logits(hidden[last])
+            logits = self._next_logits(inputs)
             places = [(row.number, len(row.tokens) + len(new)) for row, new in zip(rows, drafted, strict=True)]
             if self.sampling is None:
-                tokens = choose(logits, None, places)
+                tokens = choose_tokens(logits, None, places)
             else:
-                weights.append(probabilities(logits, self.sampling))
-                tokens = draw(weights[-1], [uniform(self.sampling.seed, *place, DRAFT) for place in places])
+                weights.append(token_probabilities(logits, self.sampling))
+                uniforms = [uniform(self.sampling.seed, *place, Purpose.DRAFT) for place in places]
+                tokens = draw_tokens(weights[-1], uniforms)
             for new, token in zip(drafted, tokens, strict=True):
                 new.append(token)
             inputs = [[token] for token in tokens]
@@ -286,10 +286,18 @@ class SmallT5:
             for n, (new, count) in enumerate(zip(drafted, counts, strict=True))
         ]
 
+    def _next_logits(self, inputs: list[list[int]]) -> Tensor:
+        """Read these tokens of each row; returns the logits [B, V] of the token that comes next."""
+        hidden = self.decoder.forward(inputs)  # [N, d]
+        for read, new in zip(self.read, inputs, strict=True):
+            read += new
+        last = torch.tensor([end - 1 for end in accumulate(map(len, inputs))], device=hidden.device)
+        return self.model.model.logits(hidden[last])
+
     def _catch_up(self, rows: Sequence[Row]) -> list[list[int]]:
-        """Drop finished rows, forget what was not accepted; returns what is still to be read of each row."""
+        """Drop finished rows and tokens that were not accepted; returns the tokens to read of each row."""
         kept = [self.rows.index(row) for row in rows]
-        self.decoding.keep(kept)
+        self.decoder.keep(kept)
         self.rows, self.read = list(rows), [self.read[n] for n in kept]
         inputs = []
         for n, row in enumerate(rows):
@@ -298,5 +306,5 @@ class SmallT5:
             same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(tokens) - 1, len(self.read[n])))
             self.read[n] = tokens[:same]
             inputs.append(tokens[same:])
-        self.decoding.roll_back([len(read) for read in self.read])
+        self.decoder.roll_back([len(read) for read in self.read])
         return inputs

@@ -1,8 +1,8 @@
-"""Is it the same? Verified output against the target's own, token by token, and how near a tie each difference was.
+"""Compare verified output with the target's own, token by token, and measure how close each difference was.
 
-In fp32 nothing differs. In bf16 a pass over many tokens rounds otherwise than a step over one, and where two tokens are
-almost equally likely the other one may win: such flips are counted with their margins, the difference of the two logits
-that plain decoding saw.
+In fp32 nothing differs. In bf16 a pass over many tokens rounds differently from a step over one, so where two tokens
+are almost equally likely the other one may win. Such flips are reported with their margins: the difference of the two
+logits in plain decoding.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from edit_gec.speculative.target import Target
 
 @dataclass(frozen=True)
 class Flip:
-    """The first difference in a sentence: where, and how much the target preferred its own token to the other."""
+    """The first difference in a sentence: its place, and how much the target preferred its own token."""
 
     sentence: int
     position: int
-    margin: float  # of logits
+    margin: float  # difference of logits
 
 
 @torch.inference_mode()
-def flips(
+def find_flips(
     target: Target, sentences: Sequence[str], own: Sequence[Sequence[int]], verified: Sequence[Sequence[int]]
 ) -> list[Flip]:
-    """The first difference of each sentence whose verified output is not the target's own."""
+    """The first difference of each sentence whose `verified` output is not the target's `own`."""
     found = []
     for number, (sentence, expected, given) in enumerate(zip(sentences, own, verified, strict=True)):
         if list(expected) == list(given):
@@ -44,7 +44,7 @@ def flips(
     return found
 
 
-def summary(sentences: int, found: Sequence[Flip]) -> dict[str, Any]:
+def summarize_flips(sentences: int, found: Sequence[Flip]) -> dict[str, Any]:
     """Plain values for JSON."""
     margins = sorted(flip.margin for flip in found)
     same = sentences - len(found)

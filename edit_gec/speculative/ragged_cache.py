@@ -1,17 +1,17 @@
-"""A batch of decoder rows that come, go and roll back, each at its own length.
+"""A batch of decoder rows that join, leave and roll back, each at its own length.
 
-    decoding = Decoding(model)
-    decoding.admit(encoded, mask)                   # two sentences
-    hidden = decoding.forward([[0, 7, 9], [0, 7]])  # their first 3 and 2 tokens: hidden [5, d]
-    decoding.roll_back([2, 2])                      # the first row forgets its last token
-    decoding.keep([1])                              # the first row is finished
+    decoder = RaggedDecoder(model)
+    decoder.add_rows(encoded, mask)                # two sentences
+    hidden = decoder.forward([[0, 7, 9], [0, 7]])  # their first 3 and 2 tokens: hidden [5, d]
+    decoder.roll_back([2, 2])                      # the first row forgets its last token
+    decoder.keep([1])                              # the first row is finished
 
-Verification accepts more tokens in one row than in the next. T5 knows relative positions only, so a row may stand
-anywhere: here every row starts at slot 0 of the cache, new keys are written behind its own length, and what other rows
-have beyond that is masked. A roll-back is a smaller length.
+Verification accepts more tokens in one row than in the next. T5 knows only relative positions, so rows need no common
+end: every row starts at slot 0 of the cache, new keys are written behind its own length, and slots beyond the length
+are masked. A roll-back is a smaller length.
 
-Rows read different numbers of tokens in one pass. All products are of the tokens that there are, packed [N, d]; only
-attention sees rows padded to one width [B, T].
+Rows read different numbers of tokens in one pass. Matrix products take the real tokens, packed [N, d]. Only attention
+takes rows padded to one width [B, T].
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from edit_gec.modeling.t5 import NEGATIVE, T5, relative_positions
+from edit_gec.modeling.t5 import NEGATIVE, T5, Attention, relative_positions
 
 
 class RaggedCache:
-    """Keys and values of one layer, row b filled up to lengths[b]; `length` is the longest row's.
+    """Keys and values of one layer. Row b is filled up to lengths[b]; `length` is the longest of these.
 
-    `append` writes behind the rows and returns everything; `roll_back` says afterwards how much of it stays.
+    `append` writes behind the rows and returns everything. `roll_back` then sets how much of it stays.
     """
 
     def __init__(self) -> None:
-        self.lengths, self.length, self.even = torch.zeros(0, dtype=torch.long), 0, True
+        self.lengths = torch.zeros(0, dtype=torch.long)  # [B]
+        self.length = 0
+        self.even = True  # all rows have the same length
         self._kv: Tensor | None = None  # [2, B, H, capacity, k]
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Write new positions [B, H, T, k] behind each row; returns all keys and values, the longest row's and T."""
+        """Write new positions [B, H, T, k] behind each row; returns all keys and values [B, H, length + T, k]."""
         end = self.length + k.shape[2]
         if self._kv is None or end > self._kv.shape[3]:
-            # zeros: a masked slot has weight 0, and 0 times whatever memory held before may be NaN
+            # zeros: a masked slot has weight 0, and 0 times uninitialised memory may be NaN
             grown = k.new_zeros((2, *k.shape[:2], max(16, 2 * end), k.shape[3]))
             if self._kv is not None:
                 grown[:, :, :, : self._kv.shape[3]] = self._kv
@@ -56,9 +58,13 @@ class RaggedCache:
         return self._kv[0, :, :, :end], self._kv[1, :, :, :end]
 
     def roll_back(self, lengths: Tensor, longest: int, *, even: bool) -> None:
-        """Rows hold this many positions [B] from now on; rows beyond those there were are new and empty. `even`: all
-        hold the same number."""
-        self.lengths, self.length, self.even = lengths, longest, even
+        """Rows hold `lengths` [B] positions from now on, `longest` at most; `even`: all the same number.
+
+        Rows beyond the present ones are new and empty.
+        """
+        self.lengths = lengths
+        self.length = longest
+        self.even = even
         if self._kv is not None and len(lengths) > self._kv.shape[1]:
             new = self._kv.new_zeros((2, len(lengths) - self._kv.shape[1], *self._kv.shape[2:]))
             self._kv = torch.cat([self._kv, new], dim=1)
@@ -69,18 +75,19 @@ class RaggedCache:
             self._kv = self._kv[:, rows]
 
 
-class Places:
-    """Where the new tokens of each row stand: packed one after the other [N, ...], and spread over rows [B, T, ...]."""
+class PackedRows:
+    """New tokens of several rows in two layouts: packed one after the other [N, ...], spread over rows [B, T, ...]."""
 
     def __init__(self, inputs: Sequence[Sequence[int]], device: torch.device) -> None:
-        self.rows, self.width = len(inputs), max(map(len, inputs))
+        self.rows = len(inputs)
+        self.width = max(map(len, inputs))
         self.full = all(len(row) == self.width for row in inputs)
         if not self.full:
             places = [(n, t) for n, row in enumerate(inputs) for t in range(len(row))]
             self.row, self.column = torch.tensor(places, device=device).unbind(-1)
 
     def spread(self, packed: Tensor) -> Tensor:
-        """[N, ...] -> [B, T, ...], zeros where a row has no more tokens."""
+        """[N, ...] -> [B, T, ...], with zeros behind the end of a row."""
         if self.full:
             return packed.view(self.rows, self.width, *packed.shape[1:])
         wide = packed.new_zeros((self.rows, self.width, *packed.shape[1:]))
@@ -92,58 +99,63 @@ class Places:
         return wide.flatten(0, 1) if self.full else wide[self.row, self.column]
 
 
-class Decoding:
-    """Rows of one T5 in the middle of decoding: their sources, their caches, their lengths in decoder positions."""
+class RaggedDecoder:
+    """Unfinished rows of one T5 decoder: their sources, caches and lengths in decoder positions."""
 
     def __init__(self, model: T5) -> None:
         self.model = model
         self.caches = [RaggedCache() for _ in model.decoder.layers]
         self.lengths: list[int] = []
-        self.memory: list[tuple[Tensor, Tensor]] = []
+        self.sources: list[tuple[Tensor, Tensor]] = []  # [B, H, S, k] cross-attention keys and values of each layer
         self.cross_bias = torch.zeros(0, 1, 1, 0)  # [B, 1, 1, S]
-        self.by_distance = torch.zeros(0, 0)  # [1 + distance, H]: position bias, NEGATIVE first
+        self.by_distance = torch.zeros(0, 0)  # [1 + distance, H] position bias, NEGATIVE first
 
-    def admit(self, encoded: Tensor, mask: Tensor) -> None:
+    def add_rows(self, encoded: Tensor, mask: Tensor) -> None:
         """Add rows: encoded [N, S, d], mask [N, S] true where there is a source piece."""
-        memory = self.model.decoder.memory(encoded)
+        sources = self.model.decoder.cross_keys(encoded)
         bias = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
         if self.lengths:
             width = max(bias.shape[-1], self.cross_bias.shape[-1])
-            memory = [
+            sources = [
                 (_join(k, new_k, width), _join(v, new_v, width))
-                for (k, v), (new_k, new_v) in zip(self.memory, memory, strict=True)
+                for (k, v), (new_k, new_v) in zip(self.sources, sources, strict=True)
             ]
-            old, new = (F.pad(b, (0, width - b.shape[-1]), value=NEGATIVE) for b in (self.cross_bias, bias))
-            bias = torch.cat([old, new])
-        self.memory, self.cross_bias = memory, bias
+            bias = torch.cat([F.pad(b, (0, width - b.shape[-1]), value=NEGATIVE) for b in (self.cross_bias, bias)])
+        self.sources = sources
+        self.cross_bias = bias
         self.roll_back([*self.lengths, *[0] * len(mask)])
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Drop all rows but these."""
+        """Keep these rows, in this order; a row may be kept several times."""
         if list(rows) == list(range(len(self.lengths))):
             return
         index = torch.tensor(rows, dtype=torch.long, device=self.cross_bias.device)
-        self.memory = [(k[index], v[index]) for k, v in self.memory]
+        self.sources = [(k[index], v[index]) for k, v in self.sources]
         self.cross_bias = self.cross_bias[index]
         for cache in self.caches:
             cache.select(index)
         self.roll_back([self.lengths[row] for row in rows])
 
     def forward(self, inputs: Sequence[Sequence[int]]) -> Tensor:
-        """Read `inputs`, one or more tokens for each row -> hidden [N, d], all rows' positions one after the other."""
+        """Read `inputs`, one or more tokens of each row -> hidden [N, d], row after row."""
         device = self.cross_bias.device
-        places = Places(inputs, device)
+        packed = PackedRows(inputs, device)
         x = self.model.embedding(torch.tensor([token for row in inputs for token in row], device=device))  # [N, d]
-        bias, cross_bias = self.bias(places.width).to(x.dtype), self.cross_bias.to(x.dtype)
-        for layer, memory, cache in zip(self.model.decoder.layers, self.memory, self.caches, strict=True):
-            x = step(layer, x, places, bias, memory, cross_bias, cache)
+        bias = self.position_bias(packed.width).to(x.dtype)  # [B, H, T, L]
+        cross_bias = self.cross_bias.to(x.dtype)
+        layers: list[Any] = list(self.model.decoder.layers)
+        for layer, source, cache in zip(layers, self.sources, self.caches, strict=True):
+            x = attend_to_text(layer.attention, x, packed, bias, cache)
+            x = attend_to_source(layer.cross, x, packed, cross_bias, source)
+            x = layer.feed_forward(x)
         self.roll_back([length + len(row) for length, row in zip(self.lengths, inputs, strict=True)])
         hidden: Tensor = self.model.decoder.norm(x)
         return hidden
 
-    def bias(self, width: int) -> Tensor:
-        """Position bias of `width` new tokens in each row [B, H, T, L]; NEGATIVE for what comes later."""
-        lengths, length = self.caches[0].lengths, self.caches[0].length
+    def position_bias(self, width: int) -> Tensor:
+        """Position bias [B, H, T, L] of T = `width` new tokens in each row; NEGATIVE for later positions."""
+        lengths = self.caches[0].lengths
+        length = self.caches[0].length
         if length + width >= len(self.by_distance):
             distances = torch.arange(-1, 2 * (length + width), device=lengths.device)
             table = self.model.decoder.relative(-distances[:, None, None])[:, :, 0, 0]  # [D, H]
@@ -159,22 +171,19 @@ class Decoding:
             cache.roll_back(tensor, max(lengths, default=0), even=len(set(lengths)) < 2)
 
 
-def step(
-    layer: Any,  # DecoderLayer
-    x: Tensor,
-    places: Places,
-    bias: Tensor,
-    memory: tuple[Tensor, Tensor],
-    cross_bias: Tensor,
-    cache: RaggedCache,
+def attend_to_text(attention: Attention, x: Tensor, packed: PackedRows, bias: Tensor, cache: RaggedCache) -> Tensor:
+    """Self-attention of a decoder layer over packed tokens x [N, d] -> [N, d], residual added."""
+    q, k, v = attention.split(packed.spread(attention.qkv(attention.norm(x))), 3)  # [B, H, T, k] each
+    keys, values = cache.append(k, v)
+    return x + attention.o(packed.pack(attention.mix(q, keys, values, bias)))  # type: ignore[no-any-return]
+
+
+def attend_to_source(
+    attention: Attention, x: Tensor, packed: PackedRows, bias: Tensor, source: tuple[Tensor, Tensor]
 ) -> Tensor:
-    """One decoder layer over packed tokens x [N, d] -> [N, d], as DecoderLayer.forward over padded ones."""
-    a, c = layer.attention, layer.cross
-    q, k, v = a.split(places.spread(a.qkv(a.norm(x))), 3)
-    x = x + a.o(places.pack(a.mix(q, *cache.append(k, v), bias)))
-    (q,) = c.split(places.spread(c.q(c.norm(x))), 1)
-    x = x + c.o(places.pack(c.mix(q, *memory, cross_bias)))
-    return layer.feed_forward(x)  # type: ignore[no-any-return]
+    """Cross-attention of a decoder layer over packed tokens x [N, d] -> [N, d], residual added."""
+    (q,) = attention.split(packed.spread(attention.q(attention.norm(x))), 1)  # [B, H, T, k]
+    return x + attention.o(packed.pack(attention.mix(q, *source, bias)))  # type: ignore[no-any-return]
 
 
 def _join(old: Tensor, new: Tensor, width: int) -> Tensor:

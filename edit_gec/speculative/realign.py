@@ -1,19 +1,21 @@
-"""Where are we in the draft? After a disagreement the accepted text is aligned with what was drafted, byte by byte.
+"""Where does the target continue in the draft? After a disagreement the accepted text is aligned with it, by bytes.
 
     draft     She goes to school by the bus .
-    accepted  She went                                  (the target did not say "goes")
-    distance  edit distance of "She went" to every beginning of the draft; smallest behind "She goes"
+    accepted  She went                                  (the target rejected "goes")
+    distance  edit distance of "She went" to every prefix of the draft; smallest behind "She goes"
     propose    to school by the bus .
 
-The alignment is one row of the edit-distance table, extended by each accepted byte. Candidates are token boundaries; a
-common ending and a word that starts behind it count in a boundary's favour. On 600 sentences of W&I dev, the gold
-correction as target, copying the source takes 4.05 passes a sentence so, and 5.38 with the rule of Sun et al. below.
-The source is aligned too: where the target follows it rather than the draft, copy it up to the end of the edit that the
-target refused, and go on with the draft: later edits survive.
+The alignment is one row of the edit-distance table, extended by each accepted byte. Candidates are token boundaries. A
+common ending before the boundary and a word that starts behind it count in its favour. On 600 sentences of W&I dev,
+with the gold correction as the target's output, copying the source takes 4.05 passes a sentence this way and 5.38 with
+the rule of Sun et al. (`UniqueNGram`).
 
-Where what the alignment proposed is wrong from its first token on, the target has jumped: it left out half a sentence,
-or says something twice. Then go on as the longest ending of the accepted text went on wherever it occurs, in draft,
-source or the accepted text itself, which a target that repeats itself goes on repeating.
+The source is aligned too. Where the target follows it rather than the draft, the source is proposed up to the end of
+the edit that the target rejected, and then the draft, so later edits survive.
+
+The alignment can fail when the target jumps: it leaves out half a sentence, or repeats a part. Fallback, when the first
+token of a proposal was rejected: find the longest suffix of the accepted text elsewhere (draft, source, or earlier
+output) and propose what followed it there.
 """
 
 from __future__ import annotations
@@ -26,14 +28,14 @@ from numpy.typing import NDArray
 
 from edit_gec.modeling.tokenizer import EOS, Tokens
 
-ENDING = 1.0  # worth of each byte that accepted text and hypothesis share before the boundary, up to ENDINGS
-ENDINGS = 6
-WORD = 1.2  # worth of a word that starts behind the boundary
-RECURRENCE = 12  # tokens of the accepted text's ending that are looked for at most
-REPEATED = 64  # tokens drafted at most of what repeats itself
+ENDING_BONUS = 1.0  # for each byte that accepted text and draft share before the boundary
+ENDING_BYTES = 6  # the most that are compared
+WORD_BONUS = 1.2  # for a word that starts behind the boundary
+MAX_SUFFIX = 12  # tokens of the accepted text's ending that are searched elsewhere
+MAX_REPETITION = 64  # tokens drafted of an output that repeats itself
 
 
-class Hypothesis:
+class AlignedText:
     """A text that the target may be writing, as the target's tokens (</s> last), and its alignment so far."""
 
     def __init__(self, ids: Sequence[int], tokens: Tokens) -> None:
@@ -43,12 +45,12 @@ class Hypothesis:
         self.boundaries: NDArray[np.int64] = np.cumsum([0, *map(len, surfaces)])  # bytes before each token
         self.words = np.array([*(s[:1] == b" " for s in surfaces), True])
         self.distances: NDArray[np.int64] | None = None  # [bytes + 1]
-        self.read = 0  # bytes of the accepted text that `distances` counts
+        self.read = 0  # bytes of the accepted text that `distances` covers
 
     def follow(self, accepted: bytes) -> None:
         """Extend the alignment to all of the accepted text."""
         places = np.arange(len(self.bytes) + 1)
-        if self.distances is None:  # as long as both are equal, the row is known
+        if self.distances is None:  # the row is known as long as both texts are equal
             text = np.frombuffer(accepted, dtype=np.uint8)
             shorter = min(len(text), len(self.bytes))
             different = np.flatnonzero(text[:shorter] != self.bytes[:shorter])
@@ -60,69 +62,69 @@ class Hypothesis:
             self.distances = np.minimum.accumulate(row - places) + places
         self.read = len(accepted)
 
-    def best(self, accepted: bytes) -> tuple[float, int]:
-        """Cost and number of the token that most likely comes next."""
+    def find_next_token(self, accepted: bytes) -> tuple[float, int]:
+        """Cost and index of the token that most likely comes next."""
         self.follow(accepted)
         assert self.distances is not None
-        cost = self.distances[self.boundaries] - WORD * self.words
+        cost = self.distances[self.boundaries] - WORD_BONUS * self.words
         same = np.ones(len(self.boundaries), dtype=bool)
-        for n in range(1, min(ENDINGS, len(accepted)) + 1):
+        for n in range(1, min(ENDING_BYTES, len(accepted)) + 1):
             places = self.boundaries - n
             same = same & (places >= 0)
             same[same] = self.bytes[places[same]] == accepted[-n]
-            cost = cost - ENDING * same
+            cost = cost - ENDING_BONUS * same
         at = int(cost.argmin())
         return float(cost[at]), at
 
 
-class Resync:
-    """The drafts of one sentence: what to propose after any accepted text. The draft may be the source itself."""
+class Realigner:
+    """Proposes what follows any accepted text of one sentence, from its draft. The draft may be the source itself."""
 
     def __init__(self, source: Sequence[int], draft: Sequence[int], tokens: Tokens) -> None:
         self.tokens = tokens
-        self.draft = Hypothesis(draft, tokens)
-        self.source = self.draft if list(source) == list(draft) else Hypothesis(source, tokens)
+        self.draft = AlignedText(draft, tokens)
+        self.source = self.draft if list(source) == list(draft) else AlignedText(source, tokens)
         self.accepted = b""
         self.seen = 0  # tokens in `accepted`
-        self.followed = True  # so far, the accepted tokens are the draft's
+        self.draft_holds = True  # the accepted tokens are those of the draft
         self.proposed: list[int] = []
-        self._continued: list[int] | None = None
+        self._meetings: list[int] | None = None
 
     def propose(self, accepted: Sequence[int]) -> list[int]:
-        """Tokens that likely follow the accepted ones, </s> last; call it with ever longer lists."""
+        """Tokens that likely follow the accepted ones, </s> last. Each call extends the list of the call before."""
         new = list(accepted[self.seen :])
         self.accepted += b"".join(map(self.tokens.surface, new))
-        self.followed = self.followed and self.draft.ids[self.seen : len(accepted)] == new
-        lost = bool(self.proposed) and new[:1] != self.proposed[:1]
+        self.draft_holds = self.draft_holds and self.draft.ids[self.seen : len(accepted)] == new
+        rejected = bool(self.proposed) and new[:1] != self.proposed[:1]
         self.seen = len(accepted)
-        if self.followed:
+        if self.draft_holds:
             self.proposed = self.draft.ids[self.seen :]
         else:
-            again = recurrence(accepted, (self.draft.ids, self.source.ids)) if lost else []
-            self.proposed = again or self.aligned()
+            found = find_recurrence(accepted, (self.draft.ids, self.source.ids)) if rejected else []
+            self.proposed = found or self.continue_aligned()
         return self.proposed
 
-    def aligned(self) -> list[int]:
+    def continue_aligned(self) -> list[int]:
         """The draft, or the source and then the draft, from where the accepted text ends."""
-        cost, at = self.draft.best(self.accepted)
+        cost, at = self.draft.find_next_token(self.accepted)
         if self.source is not self.draft:
-            source_cost, source_at = self.source.best(self.accepted)
+            source_cost, source_at = self.source.find_next_token(self.accepted)
             if source_cost < cost:
-                return self.through_source(source_at)
+                return self.continue_source(source_at)
         return self.draft.ids[at:]
 
-    def through_source(self, at: int) -> list[int]:
-        """The source from token `at` to where it next meets the draft, then the draft."""
-        if self._continued is None:
-            self._continued = meetings(self.source.ids, self.draft.ids)
-        meeting = next(n for n in range(at, len(self.source.ids)) if self._continued[n] >= 0)
-        return self.source.ids[at:meeting] + self.draft.ids[self._continued[meeting] :]
+    def continue_source(self, at: int) -> list[int]:
+        """The source from token `at` to the next token that the draft copies, then the draft."""
+        if self._meetings is None:
+            self._meetings = find_meetings(self.source.ids, self.draft.ids)
+        meeting = next(n for n in range(at, len(self.source.ids)) if self._meetings[n] >= 0)
+        return self.source.ids[at:meeting] + self.draft.ids[self._meetings[meeting] :]
 
 
-def meetings(source: Sequence[int], draft: Sequence[int]) -> list[int]:
-    """For each source token the draft token that copies it, -1 where there is none; </s> always meets </s>.
+def find_meetings(source: Sequence[int], draft: Sequence[int]) -> list[int]:
+    """For each source token the index of the draft token that copies it, or -1; </s> always meets </s>.
 
-    >>> meetings([5, 6, 7, 1], [5, 8, 9, 7, 1])
+    >>> find_meetings([5, 6, 7, 1], [5, 8, 9, 7, 1])
     [0, -1, 3, 4]
     """
     copies = [-1] * len(source)
@@ -132,37 +134,41 @@ def meetings(source: Sequence[int], draft: Sequence[int]) -> list[int]:
     return copies
 
 
-def recurrence(accepted: Sequence[int], texts: Sequence[Sequence[int]]) -> list[int]:
-    """What follows the longest ending of `accepted` that occurs in one of the texts, or earlier in itself; none: [].
+def find_recurrence(accepted: Sequence[int], texts: Sequence[Sequence[int]]) -> list[int]:
+    """What follows the longest suffix of `accepted` in one of the texts, or earlier in itself; [] if it is nowhere.
 
-    >>> recurrence([5, 6, 7], [[4, 6, 7, 8, 1]]), recurrence([9, 5, 6, 5, 6], [[7, 1]])[:5]
+    >>> find_recurrence([5, 6, 7], [[4, 6, 7, 8, 1]]), find_recurrence([9, 5, 6, 5, 6], [[7, 1]])[:5]
     ([8, 1], [5, 6, 5, 6, 5])
     """
-    longest, found = 0, list[int]()
+    longest = 0
+    found: list[int] = []
     for text in (*texts, accepted):
         for end in range(1, len(text)):
-            most = min(end, len(accepted), RECURRENCE)
+            most = min(end, len(accepted), MAX_SUFFIX)
             same = next((n for n in range(most) if text[end - 1 - n] != accepted[-1 - n]), most)
             if same > longest:
-                longest, found = same, list(text[end:])
+                longest = same
+                found = list(text[end:])
                 if text is accepted:
-                    found = (found * REPEATED)[:REPEATED]
+                    found = (found * MAX_REPETITION)[:MAX_REPETITION]
     return found
 
 
 class UniqueNGram:
-    """The rule of shallow aggressive decoding (Sun et al. 2021), kept as the baseline: after a disagreement draft
-    nothing until the last one, two or three accepted tokens occur exactly once in the draft, then copy what follows.
+    """The rule of shallow aggressive decoding (Sun et al. 2021), our baseline.
+
+    After a disagreement it drafts nothing until the last one, two or three accepted tokens occur exactly once in the
+    draft. Then it copies what follows them there.
     """
 
     def __init__(self, draft: Sequence[int]) -> None:
         self.ids = [*draft, EOS]
-        self.followed = True
+        self.draft_holds = True
 
     def propose(self, accepted: Sequence[int]) -> list[int]:
-        """Tokens to verify after the accepted ones, none while the place is uncertain."""
-        self.followed = self.followed and self.ids[: len(accepted)] == list(accepted)
-        if self.followed:
+        """Tokens that follow the accepted ones; none while the place is ambiguous."""
+        self.draft_holds = self.draft_holds and self.ids[: len(accepted)] == list(accepted)
+        if self.draft_holds:
             return self.ids[len(accepted) :]
         for n in range(1, min(3, len(accepted)) + 1):
             last = list(accepted[-n:])

@@ -1,21 +1,17 @@
-"""The target: a T5 that writes the corrected sentence token by token. Exact, slow, the reference for verification.
+"""The target: a T5 that writes the corrected sentence token by token. Slow, exact, the reference for verification.
 
     >>> target = Target.load("path/to/t5-folder", prefix="grammar: ")                      # doctest: +SKIP
     >>> [target.text(ids) for ids in target.generate(["She go home."])]                     # doctest: +SKIP
     ['She goes home.']
 
-Any T5 folder in Hugging Face layout with its spiece.model works. Sampling draws from a stream that is keyed by (seed,
-sentence, position), so a token does not depend on the batch, nor on how many tokens were computed in one pass: the
-verifier (decode.py) draws the same numbers at the same places.
-
-One encoder for drafter and target: a folder that names an EdiT5 (shared_encoder.py), or `Target.sharing(edit5, t5,
-tokens)`. Its sources then carry EdiT5's sentinel, and the drafter starts from what the target has encoded.
-`Target.export` writes such a target as a T5 of its own."""
+Any T5 folder in Hugging Face layout with its spiece.model works. A target may share the encoder of an EdiT5: its folder
+names one (shared_encoder.py), or `Target.sharing(edit5, t5, tokens)` joins them. Its sources then begin with EdiT5's
+sentinel, and the drafter reads what the target has encoded. `Target.export` writes such a target as a T5 of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,43 +19,25 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from edit_gec.editing.decode import read_thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.t5 import NEGATIVE, T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
-from edit_gec.tracing import region
+from edit_gec.speculative.sampling import Sampling, choose_tokens
+from edit_gec.tracing import Stage, span
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
-GROWTH, ROOM = 2, 16  # no correction is longer than GROWTH * source + ROOM tokens; more is a model that repeats itself
-NOT_FINITE = "T5: logits that are not finite; the weights are broken, or the dtype is too narrow (use float32)"
-_BITS = (1 << 64) - 1
-TARGET, DRAFT, ACCEPT, RESIDUAL = range(4)  # what a random number is for
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How tokens are drawn: temperature first, then the top_k likeliest (0: all), then the top_p nucleus."""
-
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise InputError(f"temperature {self.temperature}: above 0 is wanted; for greedy decoding leave it out")
-        if self.top_k < 0 or not 0 < self.top_p <= 1:
-            raise InputError(f"top_k {self.top_k}, top_p {self.top_p}: top_k from 0 and top_p in (0, 1] are wanted")
+GROWTH = 2
+ROOM = 16  # no correction has more than GROWTH * source + ROOM tokens; a longer output repeats itself
 
 
 class Encoded(NamedTuple):
-    """Sources of B sentences, encoded."""
+    """The sources of B sentences, encoded."""
 
-    states: Tensor  # [B, S, d] what the target's decoder reads
+    states: Tensor  # [B, S, d] for the target's decoder
     mask: Tensor  # [B, S] true where there is a piece
-    edit5: Tensor | None  # [B, S, d] what an EdiT5 on the same encoder reads
+    edit5: Tensor | None  # [B, S, d] for the heads of an EdiT5 on the same encoder
 
     def rows(self, numbers: Sequence[int]) -> Encoded:
         """The encodings of some of the sentences."""
@@ -67,49 +45,58 @@ class Encoded(NamedTuple):
         return Encoded(self.states[index], self.mask[index], None if self.edit5 is None else self.edit5[index])
 
     def renewed(self, numbers: Sequence[int], others: Encoded) -> Encoded:
-        """The same with those of the target in place of some of the sentences, which EdiT5 has read already."""
+        """The same with other encodings of some of the sentences, for the target only: EdiT5 has read them already."""
         longest = max(self.mask.shape[1], others.mask.shape[1])
         index = torch.tensor(numbers, device=self.states.device)
         ours, theirs = (F.pad(e.states, (0, 0, 0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S, d]
-        read, mask = (F.pad(e.mask, (0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S]
-        return Encoded(ours.index_copy(0, index, theirs), read.index_copy(0, index, mask), None)
+        mask, other_mask = (F.pad(e.mask, (0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S]
+        return Encoded(ours.index_copy(0, index, theirs), mask.index_copy(0, index, other_mask), None)
+
+
+class SourceFormat(NamedTuple):
+    """What the encoder of a target was trained to read."""
+
+    prefix: str = ""  # text before each sentence
+    sentinel: bool = False  # a slot stands before each sentence, as EdiT5 reads it
+    max_pieces: int | None = None  # of the longest source, prefix included; None: as long as an output may be
+
+    @classmethod
+    def load(cls, folder: Path, prefix: str | None = None) -> SourceFormat:
+        """The format in config.json of a T5 folder, or with another `prefix`. Raises InputError for a wrong entry."""
+        config = checkpoint.read_config(folder)
+        if prefix is None:
+            prefix = str(config.get("prefix") or "")
+        return cls(prefix, bool(config.get("sentinel")), trained_length(folder))
+
+
+PLAIN = SourceFormat()
 
 
 class Target:
-    """A T5, its vocabulary and the prefix it was trained with; `edit5` where it shares the encoder of one, and `heads`,
-    an EdiT5 on the same encoder that has learnt to draft for it, if there is such.
-
-    `thresholds` (decode.Options) are those with which an EdiT5 drafts best for it: how readily it edits;
-    `thresholds_of_two`, where they are others, those for two hypotheses in a pass. `respelt`: it corrects better what
-    the list of words has respelt before (Verifier.revise).
-    """
+    """A T5, its vocabulary and the sources that it reads; `edit5` where it shares the encoder of one."""
 
     def __init__(
         self,
         model: T5,
         tokens: Tokens,
+        source: SourceFormat = PLAIN,
         *,
-        prefix: str = "",
-        sentinel: bool = False,
         max_length: int = MAX_LENGTH,
-        max_pieces: int | None = None,
         edit5: EdiT5 | None = None,
-        heads: EdiT5 | None = None,
-        thresholds: Mapping[str, Any] | None = None,
-        thresholds_of_two: Mapping[str, Any] | None = None,
-        respelt: bool = False,
     ) -> None:
         if tokens.pieces > model.config.vocab_size:
             raise InputError(
                 f"target: the vocabulary has {tokens.pieces} pieces, the model only {model.config.vocab_size} of them"
             )
         if max_length < 1:
-            raise InputError(f"max_length {max_length}: at least one token is wanted")
-        self.model, self.tokens, self.prefix, self.max_length = model, tokens, prefix, max_length
-        self.longest = max_pieces or max_length
-        self.sentinel, self.edit5, self.heads = sentinel or edit5 is not None, edit5, heads
-        self.thresholds, self.respelt = dict(thresholds or {}), respelt
-        self.thresholds_of_two = dict(thresholds_of_two or {})
+            raise InputError(f"max_length {max_length}: expected at least one token")
+        self.model = model
+        self.tokens = tokens
+        self.prefix = source.prefix
+        self.sentinel = source.sentinel or edit5 is not None
+        self.longest_source = source.max_pieces
+        self.max_length = max_length
+        self.edit5 = edit5
 
     @classmethod
     def load(
@@ -122,34 +109,24 @@ class Target:
         max_length: int = MAX_LENGTH,
         edit5: EdiT5 | None = None,
     ) -> Target:
-        """Load a Hugging Face T5 folder. The prefix, where it is not given, is "prefix" in its config.json, or none;
-        "n_positions" there is the longest source that it was trained on, "thresholds" are those to draft with for it.
+        """Load a Hugging Face T5 folder. Its config.json may say "prefix", which `prefix` replaces, and "n_positions",
+        the pieces of the longest source that it was trained on.
 
-        A folder that shares the encoder of an EdiT5 takes that of `edit5`, if it is the one, and else loads it. Raises
-        InputError for a folder that is no T5, or has no vocabulary, or one that does not fit.
+        A folder that shares the encoder of an EdiT5 uses that of `edit5` if it is the same, else it loads its own.
+        Raises InputError for a folder that is no T5, has no vocabulary, or one that does not fit.
         """
         folder = Path(folder)
-        config = checkpoint.read_config(folder)
-        prefix = str(config.get("prefix") or "") if prefix is None else prefix
-        extra: dict[str, Any] = {
-            "prefix": prefix,
-            "max_length": max_length,
-            "max_pieces": trained_length(folder),
-            "thresholds": read_thresholds(folder),
-            "thresholds_of_two": read_thresholds(folder, "thresholds_of_two"),
-            "respelt": bool(config.get("respelt")),
-        }
-        if "encoder" in config:
-            t5, edit5, heads = shared_encoder.load(folder, edit5)
+        source = SourceFormat.load(folder, prefix)
+        if "encoder" in checkpoint.read_config(folder):
+            t5, edit5 = shared_encoder.load(folder, edit5)
             tokens = Tokens.load(folder, edit5.config.slots)
             edit5.to(device, dtype)
-            heads = heads and heads.to(device, dtype)
-            return cls(t5.to(device, dtype), tokens, **extra, edit5=edit5, heads=heads)
-        tokens, sentinel = Tokens.load(folder, 0), bool(config.get("sentinel"))
+            return cls(t5.to(device, dtype), tokens, source, max_length=max_length, edit5=edit5)
+        tokens = Tokens.load(folder, 0)
         t5 = checkpoint.load_t5(folder, dtype).to(device)
-        if sentinel:  # exported from a shared encoder
+        if source.sentinel:  # exported from a shared encoder
             tokens = Tokens(tokens.processor, t5.config.vocab_size - tokens.pieces)
-        return cls(t5, tokens, sentinel=sentinel, **extra)
+        return cls(t5, tokens, source, max_length=max_length)
 
     @classmethod
     def sharing(cls, edit5: EdiT5, t5: T5, tokens: Tokens, *, max_length: int = MAX_LENGTH) -> Target:
@@ -160,28 +137,19 @@ class Target:
         shared_encoder.join(t5, edit5)
         return cls(t5, tokens, max_length=max_length, edit5=edit5)
 
-    def export(self, folder: str | Path) -> None:
-        """Write a complete T5 folder for `transformers` and others; "sentinel" and "prefix" say what sources want.
+    def export(self, folder: str | Path, **extra: Any) -> None:
+        """Write a complete T5 folder for `transformers` and others. "sentinel" and "prefix" say how sources begin.
 
-        The sentinel is the last id of the embedding, <extra_id_0>.
+        The sentinel is the last id of the embedding, <extra_id_0>. `extra` are further entries of config.json, such as
+        those of a `DraftingProfile`.
         """
-        extra: dict[str, Any] = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
-        extra |= {"thresholds": self.thresholds, "thresholds_of_two": self.thresholds_of_two, "respelt": self.respelt}
-        checkpoint.save_t5(self.model, folder, **extra)
+        source = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
+        checkpoint.save_t5(self.model, folder, **source, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
     def shares(self, edit5: EdiT5) -> bool:
         """Whether the encoder of this EdiT5 is the target's own."""
         return self.edit5 is not None and self.edit5.encoder is edit5.encoder
-
-    def drafter(self, edit5: EdiT5, hypotheses: int) -> EdiT5:
-        """The EdiT5 that drafts best for this target, where `edit5` is at hand: for one text in a pass the heads that
-        have learnt what it writes; for several `edit5` itself, less sure, and with better second thoughts."""
-        return self.heads if self.heads is not None and hypotheses == 1 and self.shares(edit5) else edit5
-
-    def thresholds_for(self, hypotheses: int) -> dict[str, Any]:
-        """The thresholds to draft with, where that many texts of a sentence are verified in a pass."""
-        return {**self.thresholds, **(self.thresholds_of_two if hypotheses > 1 else {})}
 
     @property
     def device(self) -> torch.device:
@@ -189,27 +157,30 @@ class Target:
 
     @property
     def max_pieces(self) -> int:
-        """Pieces of the longest source that it reads, prefix counted: what it was trained on, and could be copied."""
-        return min(self.longest, self.max_length - 1)
+        """Pieces of the longest source that it reads, prefix included: no more than it was trained on or can copy."""
+        return min(self.longest_source or self.max_length, self.max_length - 1)
 
     def fits(self, sentence: str) -> bool:
-        """Whether the sentence is no longer than what the target reads."""
+        """Whether the target can read a sentence of this length."""
         return len(self.tokens.ids(self.prefix + sentence)) <= self.max_pieces
 
     def limit(self, sentence: str) -> int:
-        """Tokens that the output of this sentence may have, </s> included: a small model now and then repeats itself
-        without end, and is cut off here, in `generate` as in verification."""
+        """Most tokens of this sentence's output, </s> included.
+
+        A small model that repeats itself without end is cut off here, in `generate` and in verification alike.
+        """
         return output_limit(len(self.tokens.ids(sentence)), self.max_length)
 
     def source_ids(self, sentence: str) -> list[int]:
-        """What the encoder reads. Raises InputError for a sentence that is longer than `fits` allows."""
+        """What the encoder reads. Raises InputError for a sentence that does not fit."""
         ids = self.tokens.ids(self.prefix + sentence)
         if len(ids) > self.max_pieces:
             raise InputError(
-                f"target: a sentence of {len(ids)} pieces, at most {self.max_pieces} are wanted; split it, or raise "
+                f"target: a sentence of {len(ids)} pieces, expected at most {self.max_pieces}; split it, or raise "
                 f"max_length and n_positions: {sentence[:40]!r}..."
             )
-        return [*([self.tokens.slot(0)] if self.sentinel else []), *ids, EOS]
+        sentinel = [self.tokens.slot(0)] if self.sentinel else []
+        return [*sentinel, *ids, EOS]
 
     def encode(self, sentences: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Encoded sources [B, S, d] and their mask [B, S]."""
@@ -219,12 +190,12 @@ class Target:
     @torch.inference_mode()
     def encode_shared(self, sentences: Sequence[str]) -> Encoded:
         """Encoded sources, for the decoder and for EdiT5."""
-        with region("target tokenize"):
+        with span(Stage.TARGET_TOKENIZE):
             rows = [self.source_ids(sentence) for sentence in sentences]
             width = max(map(len, rows))
             ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=self.device)
             mask = torch.tensor([[n < len(row) for n in range(width)] for row in rows], device=self.device)
-        with region("target encode"):
+        with span(Stage.TARGET_ENCODE):
             if self.edit5 is None:
                 return Encoded(self.model.encode(ids, mask), mask, None)
             states, of_edit5 = shared_encoder.encode(self.model, self.edit5, ids, mask)
@@ -232,15 +203,15 @@ class Target:
 
     def text(self, ids: Sequence[int]) -> str:
         """Text of an output."""
-        with region("detokenize"):
+        with span(Stage.DETOKENIZE):
             return self.tokens.decode(ids).removeprefix(" ")
 
     def begin(self, sentences: Sequence[str]) -> None:
-        """Decoding begins: `choose` is going to name these sentences by their number. For subclasses (replay.py)."""
+        """Called before decoding: `choose` names these sentences by number. A hook for subclasses (replay.py)."""
 
     def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
         """The token at each place (sentence, position), from logits [N, V]. Raises InputError for NaN."""
-        return choose(logits, sampling, places)
+        return choose_tokens(logits, sampling, places)
 
     @torch.inference_mode()
     def generate(
@@ -254,91 +225,52 @@ class Target:
         self.begin(sentences)
         outputs: list[list[int]] = [[] for _ in sentences]
         for start in range(0, len(sentences), batch_size):
-            rows = list(range(start, min(start + batch_size, len(sentences))))
-            encoded, mask = self.encode([sentences[row] for row in rows])
-            with region("decoder setup"):
-                memory, caches = self.model.decoder.memory(encoded), self.model.decoder.new_caches()
-                padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
-            last, limits = [PAD] * len(rows), {row: self.limit(sentences[row]) for row in rows}
-            for position in range(max(limits.values())):
-                with region("decoder step"):
-                    x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])
-                    logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])
-                    last = self.choose(logits, sampling, [(row, position) for row in rows])
-                for row, token in zip(rows, last, strict=True):
-                    outputs[row].append(token)
-                alive = [n for n, token in enumerate(last) if token != EOS and position + 1 < limits[rows[n]]]
-                if not alive:
-                    break
-                if len(alive) < len(rows):
-                    rows, last = [rows[n] for n in alive], [last[n] for n in alive]
-                    index = torch.tensor(alive, device=self.device)
-                    memory = [(k[index], v[index]) for k, v in memory]
-                    padding = padding[index]
-                    for cache in caches:
-                        cache.select(index)
+            self._generate_batch(range(start, min(start + batch_size, len(sentences))), sentences, sampling, outputs)
         return outputs
+
+    def _generate_batch(
+        self, batch: Sequence[int], sentences: Sequence[str], sampling: Sampling | None, outputs: list[list[int]]
+    ) -> None:
+        """Write the outputs of some sentences."""
+        encoded, mask = self.encode([sentences[row] for row in batch])
+        with span(Stage.DECODER_SETUP):
+            memory = self.model.decoder.cross_keys(encoded)
+            caches = self.model.decoder.new_caches()
+            padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # [B, 1, 1, S]
+        rows = list(batch)
+        last = [PAD] * len(rows)
+        limits = {row: self.limit(sentences[row]) for row in rows}
+        for position in range(max(limits.values())):
+            with span(Stage.DECODER_STEP):
+                x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])  # [B, 1, d]
+                logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])  # [B, V]
+                last = self.choose(logits, sampling, [(row, position) for row in rows])
+            for row, token in zip(rows, last, strict=True):
+                outputs[row].append(token)
+            unfinished = [n for n, token in enumerate(last) if token != EOS and position + 1 < limits[rows[n]]]
+            if not unfinished:
+                return
+            if len(unfinished) < len(rows):
+                rows = [rows[n] for n in unfinished]
+                last = [last[n] for n in unfinished]
+                index = torch.tensor(unfinished, device=self.device)
+                memory = [(k[index], v[index]) for k, v in memory]
+                padding = padding[index]
+                for cache in caches:
+                    cache.select(index)
 
 
 def trained_length(folder: Path) -> int:
-    """Pieces of the longest source that the T5 of a folder was trained on: "n_positions" of its config.json.
+    """Pieces of the longest source that the T5 of a folder was trained on: "n_positions" in its config.json.
 
-    MAX_LENGTH where it does not say. Raises InputError for what is no number.
+    MAX_LENGTH where the entry is missing. Raises InputError if it is no number.
     """
     positions = checkpoint.read_config(folder).get("n_positions") or MAX_LENGTH
     if not isinstance(positions, int) or positions < 1:
-        raise InputError(f"{folder / 'config.json'}: n_positions {positions!r}; a whole number from 1 is wanted")
+        raise InputError(f"{folder / 'config.json'}: n_positions {positions!r}; expected a whole number from 1")
     return positions
 
 
 def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:
-    """Tokens that the output for a source of so many pieces may have, prefix and </s> of the source not counted."""
+    """Most tokens of the output for a source of so many pieces, prefix and </s> not counted."""
     return min(max_length, GROWTH * pieces + ROOM)
-
-
-# ---------------------------------------------------------------- logits -> tokens
-
-
-def choose(logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
-    """One token for each row of logits [N, V], which stands at (sentence, position). Raises InputError for NaN."""
-    if sampling is None:
-        values, ids = logits.max(-1)
-        if not torch.isfinite(values).all():
-            raise InputError(NOT_FINITE)
-        chosen: list[int] = ids.tolist()
-        return chosen
-    return draw(probabilities(logits, sampling), [uniform(sampling.seed, *place, TARGET) for place in places])
-
-
-def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
-    """What is sampled from, float64 [N, V]: after temperature, top_k and top_p, in that order as in `transformers`."""
-    if not torch.isfinite(logits.max(-1).values).all():
-        raise InputError(NOT_FINITE)
-    scaled = logits.double() / sampling.temperature
-    if 0 < sampling.top_k < scaled.shape[-1]:
-        least = scaled.topk(sampling.top_k, dim=-1).values[:, -1:]
-        scaled = scaled.masked_fill(scaled < least, -torch.inf)
-    if sampling.top_p < 1:
-        ordered, index = scaled.softmax(-1).sort(dim=-1, descending=True, stable=True)
-        outside = ordered.cumsum(-1) - ordered >= sampling.top_p  # what is likelier fills the nucleus already
-        scaled = scaled.masked_fill(torch.zeros_like(outside).scatter(1, index, outside), -torch.inf)
-    return scaled.softmax(-1)
-
-
-def draw(weights: Tensor, uniforms: Sequence[float]) -> list[int]:
-    """Inverse transform sampling: the first token whose cumulated weight exceeds its share u of the total [N, V]."""
-    cumulated = weights.cumsum(-1)
-    shares = torch.tensor(uniforms, dtype=weights.dtype, device=weights.device)[:, None] * cumulated[:, -1:]
-    chosen: list[int] = torch.searchsorted(cumulated, shares, right=True)[:, 0].tolist()
-    return chosen
-
-
-def uniform(seed: int, sentence: int, position: int, purpose: int) -> float:
-    """A random number in [0, 1) that depends on these four numbers only (splitmix64, chained)."""
-    state = 0
-    for number in (seed, sentence, position, purpose):
-        state = (state + number + 0x9E3779B97F4A7C15) & _BITS
-        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _BITS
-        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _BITS
-        state ^= state >> 31
-    return (state >> 12) / (1 << 52)  # 52 bits: u times the total stays below the total

@@ -12,13 +12,18 @@ characters, projects to None: nothing that is outside an edit may change.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
+from edit_gec.text.edits import Edit
 
 NOWHERE = -1  # the offset of characters that stand for markup
+_LONGEST_WORD = 60  # characters of a word that an insertion or a deletion is widened to
+_WORD_BEFORE = re.compile(rf"[\w'’-]{{1,{_LONGEST_WORD}}}\Z|\S\Z")
+_WORD_AFTER = re.compile(rf"[\w'’-]{{1,{_LONGEST_WORD}}}|\S")
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,56 @@ class Annotated:
         first, second = (after, before) if replacement[-1:].isspace() else (before, after)
         at = second if first is None else first
         return None if at is None else (at, at)
+
+
+class DocumentSpan(NamedTuple):
+    """document[start:end] becomes `replacement`. `edit` is the edit of the view that this shows."""
+
+    start: int
+    end: int
+    replacement: str
+    edit: Edit
+
+
+def to_document_spans(
+    text: Annotated, edits: Sequence[Edit], is_shown: Callable[[Edit], bool] = lambda _: True
+) -> Iterator[DocumentSpan]:
+    """The edits of the view that are shown and have a place in the document, in order.
+
+    An edit that only inserts or only deletes is widened to the word beside it where that is possible: an editor can
+    neither underline nothing nor offer an empty replacement.
+    """
+    low = 0
+    for number, edit in enumerate(edits):
+        if not is_shown(edit):
+            continue
+        high = edits[number + 1].start if number + 1 < len(edits) else len(text.view)
+        for shown in (_widen_to_word(text.view, edit, low, high), edit):
+            span = text.project(shown.start, shown.end, shown.replacement)
+            if span is not None:
+                yield DocumentSpan(*span, shown.replacement, edit)
+                low = shown.end
+                break
+
+
+def _widen_to_word(view: str, edit: Edit, low: int, high: int) -> Edit:
+    """The same change over at least one word, where there is one between `low` and `high`."""
+    start, end = edit.start, edit.end
+    if edit.original.strip() and edit.replacement.strip():
+        return edit
+    before = _WORD_BEFORE.search(view, max(low, start - _LONGEST_WORD), start)
+    after = _WORD_AFTER.match(view, end, min(high, end + _LONGEST_WORD))
+    if before:
+        start = before.start()
+    elif after:
+        end = after.end()
+    return replace(
+        edit,
+        start=start,
+        end=end,
+        original=view[start:end],
+        replacement=view[start : edit.start] + edit.replacement + view[edit.end : end],
+    )
 
 
 def plain(text: str) -> Annotated:

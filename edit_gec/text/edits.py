@@ -4,14 +4,14 @@ r"""Edits: what a correction changes, as half-open spans of code points in the o
     >>> edits = [Edit(4, 6, "go", "goes", 0.97), Edit(19, 20, " ", "", 0.88)]
     >>> apply(text, edits)
     'She goes home \U0001f3e0 today.'
-    >>> minimal("I like like tea", 0, 15, "I like tea")
+    >>> trim("I like like tea", 0, 15, "I like tea")
     (7, 12, '')
     >>> for place in offsets(text, [4, 19]): print(*place)
     4 4 4 1 5
     19 22 20 1 20
 
 Everything outside the edits is copied from the text, never produced again, so it stays identical to the byte.
-How edits are shown (diff, JSON, SARIF and so on) is in report.py.
+How edits are shown (diff, JSON, SARIF and so on) is in render.py.
 """
 
 from __future__ import annotations
@@ -19,9 +19,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from enum import Enum
+from typing import Any, NamedTuple
+
+from edit_gec.errors import InputError
 
 Change = tuple[int, int, str, float]  # of a sentence: start, end, replacement, confidence
+UNITS = ("codepoint", "utf8", "utf16")
+
+
+class Provenance(str, Enum):
+    """Which part of the system proposed an edit, and what a target said of it. As a string, it is its value."""
+
+    EDIT5 = "edit5"  # EdiT5 alone, no target
+    ACCEPTED = "agree"  # EdiT5 and the target make the same edit
+    REVISED = "target changed"  # the target edits the same place in another way
+    ADDED = "target only"  # EdiT5 does not edit this place
+    REJECTED = "target refused"  # the target leaves the place alone
+
+    def __str__(self) -> str:
+        return str(self.value)
 
 
 @dataclass(frozen=True)
@@ -30,7 +47,8 @@ class Edit:
 
     start, end: code points of the whole document, half-open; start == end is an insertion.
     confidence: 0 to 1, the model's probability that the edit is right.
-    provenance: which part of the system proposed it. type: an ERRANT type such as "R:VERB:SVA".
+    provenance: which part of the system proposed it. type, message: an ERRANT type such as "R:VERB:SVA" and a sentence
+    about it, where edits were explained (annotation/explain.py).
     """
 
     start: int
@@ -38,9 +56,38 @@ class Edit:
     original: str
     replacement: str
     confidence: float
-    provenance: str = "edit5"
+    provenance: str = Provenance.EDIT5
     type: str | None = None
     message: str | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """(start, end), code points."""
+        return self.start, self.end
+
+    def to_dict(self, unit: str = "codepoint", text: str | None = None) -> dict[str, Any]:
+        """The edit as plain JSON values, its span counted in `unit`: codepoint, utf8 or utf16.
+
+        Other units than code points need the `text` that the edit belongs to. Raises InputError without it, or for
+        an unknown unit.
+        """
+        if unit not in UNITS:
+            raise InputError(f"unit {unit!r}: expected one of {', '.join(UNITS)}")
+        start, end = self.span
+        if unit != "codepoint":
+            if text is None:
+                raise InputError(f"unit {unit}: expected the text of the edit as well, its offsets depend on it")
+            start, end = (int(getattr(place, unit)) for place in offsets(text, self.span))
+        return {
+            "start": start,
+            "end": end,
+            "original": self.original,
+            "replacement": self.replacement,
+            "confidence": self.confidence,
+            "provenance": str(self.provenance),
+            "type": self.type,
+            "message": self.message,
+        }
 
 
 def check(text: str, edits: Sequence[Edit]) -> None:
@@ -62,10 +109,10 @@ def check(text: str, edits: Sequence[Edit]) -> None:
 def apply(text: str, edits: Sequence[Edit]) -> str:
     """The corrected text, in linear time. Raises ValueError as `check` does."""
     check(text, edits)
-    return changed(text, [(edit.start, edit.end, edit.replacement, edit.confidence) for edit in edits])
+    return apply_changes(text, [(edit.start, edit.end, edit.replacement, edit.confidence) for edit in edits])
 
 
-def changed(text: str, changes: Iterable[Change]) -> str:
+def apply_changes(text: str, changes: Iterable[Change]) -> str:
     """The text with its changes made; they are in order and do not overlap."""
     parts, done = [], 0
     for start, end, new, _ in changes:
@@ -80,7 +127,7 @@ _WORD = r"[\w\u0300-\u1fff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe2f\U0001f000-\U001
 _UNIT = re.compile(rf"\d+(?:[.,]\d+)+|{_WORD}+(?:['’\-]{_WORD}+)*|\r\n|.", re.DOTALL)
 
 
-def minimal(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
     """The same change with the words and marks that both sides share at their ends trimmed off.
 
     Never cuts inside a word: "learn" -> "learns" stays one edit of the whole word, because that is what a reader
@@ -97,7 +144,7 @@ def minimal(text: str, start: int, end: int, replacement: str) -> tuple[int, int
     return start, end, "".join(new[head : len(new) - tail])
 
 
-def whole_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+def expand_to_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
     """The same change, widened until it cuts no word, old or new: `+s` behind "learn" becomes "learn" -> "learns"."""
     while start and text[start - 1].isalnum():
         if not (text[start : start + 1].isalnum() or (replacement + text[end:])[:1].isalnum()):
@@ -110,6 +157,26 @@ def whole_words(text: str, start: int, end: int, replacement: str) -> tuple[int,
         replacement += text[end]
         end += 1
     return start, end, replacement
+
+
+def resolve_overlaps(found: Iterable[Edit]) -> list[Edit]:
+    """The edits in order; of two that overlap, or insert at the same place, only the surer one."""
+    chosen: list[Edit] = []
+    for edit in sorted(found, key=lambda e: e.span):
+        if chosen and edit.start < max(chosen[-1].end, chosen[-1].start + 1):
+            if edit.confidence > chosen[-1].confidence:
+                chosen[-1] = edit
+            continue
+        chosen.append(edit)
+    return chosen
+
+
+_DICTIONARY_WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
+
+
+def contains_word(text: str, words: frozenset[str]) -> bool:
+    """Whether the text contains one of these words, which are case folded."""
+    return not words.isdisjoint(_DICTIONARY_WORD.findall(text.casefold()))
 
 
 class Offset(NamedTuple):

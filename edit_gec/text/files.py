@@ -19,10 +19,12 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from typing import IO
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, WriteError
 from edit_gec.text import formats
 
+PARTIAL_SUFFIX = ".partial"  # of a file that is not finished; its name begins with a dot
 SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "site-packages"))  # hidden ones are skipped anyway
 
 _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the other's
@@ -34,10 +36,6 @@ _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the o
 }
 
 Stamp = tuple[int, int, int]  # inode, size, time of change: whether a file is still the one that was read
-
-
-class WriteError(InputError):
-    """A file that could not be replaced; it is as it was."""
 
 
 class BinaryFileError(InputError):
@@ -114,25 +112,29 @@ def write(document: Document, text: str) -> None:
             raise WriteError(f"{document.path}: cannot write: read-only; file unchanged")
         if document.stamp is not None and _stamp(status) != document.stamp:
             raise WriteError(f"{document.path}: changed on disk while it was corrected; file left alone, run again")
-        _replace(path, document.encode(text), status)
+        atomic_write(path, document.encode(text), like=status)
     except OSError as error:
         raise WriteError(f"{document.path}: cannot write: {error.strerror}; file unchanged") from None
 
 
-def _replace(path: str, data: bytes, status: os.stat_result) -> None:
-    """Write beside the file, reach the disk, then rename."""
-    import tempfile
+@contextlib.contextmanager
+def atomic_file(path: str, like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
+    """A file to write that replaces the one at `path` when the block ends without an error, and is gone otherwise.
 
-    folder, name = os.path.split(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:40]}.", suffix=".edit-gec", dir=folder)
+    It is written beside its place, reaches the disk, and is then renamed: a reader, or a machine that loses power,
+    finds the old bytes or the new ones, never a part. Missing folders are made. `like` is the status of a file whose
+    mode and, where permitted, owner the new one gets. Raises OSError.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    os.makedirs(folder, exist_ok=True)
+    temporary = os.path.join(folder, f".{name[-40:]}.{os.urandom(8).hex()}{PARTIAL_SUFFIX}")
+    mode = 0o666 if like is None else 0o600  # until it has the other's, nobody else may read it
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            yield file
             file.flush()
-            if hasattr(os, "fchown"):  # not on Windows
-                with contextlib.suppress(PermissionError):  # only root may give files away
-                    os.fchown(file.fileno(), status.st_uid, status.st_gid)
-                os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode))  # after chown, which clears the set-id bits
+            if like is not None:
+                _copy_owner_and_mode(file.fileno(), like)
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
@@ -140,6 +142,20 @@ def _replace(path: str, data: bytes, status: os.stat_result) -> None:
             os.unlink(temporary)
         raise
     _sync_folder(folder)
+
+
+def atomic_write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
+    """Replace the file at `path` by these bytes, or leave it as it is: see `atomic_file`. Raises OSError."""
+    with atomic_file(path, like) as file:
+        file.write(data)
+
+
+def _copy_owner_and_mode(descriptor: int, status: os.stat_result) -> None:
+    if not hasattr(os, "fchown"):  # on Windows
+        return
+    with contextlib.suppress(PermissionError):  # only root may give files away
+        os.fchown(descriptor, status.st_uid, status.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))  # after chown, which clears the set-id bits
 
 
 def _sync_folder(folder: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 from edit_gec.errors import InputError
 
@@ -110,6 +111,18 @@ def check(path: str, writing: bool) -> None:
     what = f"cannot correct {NAMES[other]}" if other else "cannot write a file of unknown format"
     understood = "Markdown, HTML and plain text are understood"
     raise FormatError(f"{path}: {what}; {understood}; use --read-as text, or --lines if each line is a text")
+
+
+def check_formats(formats: Sequence[str], texts: int) -> Sequence[str]:
+    """The formats of so many texts; all Markdown if none are given. Raises InputError for others than UNDERSTOOD."""
+    if not formats:
+        return ["markdown"] * texts
+    unknown = next((name for name in formats if name not in UNDERSTOOD), None)
+    if unknown is not None:
+        raise InputError(f"format {unknown!r}: expected one of {', '.join(UNDERSTOOD)}")
+    if len(formats) != texts:
+        raise InputError(f"{len(formats)} formats for {texts} texts; expected one for each")
+    return formats
 
 
 def suffixes() -> list[str]:

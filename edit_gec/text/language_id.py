@@ -27,6 +27,7 @@ FOREIGN = frozenset(
     "het een van niet zijn naar voor maar ook met dat deze wij "
     "og det er ikke jeg til af på som för att och är inte jag den ett av".split()
 ) - {"i", "no"}
+MIN_ENGLISH = 0.5  # a text of less confidence is left alone
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _OTHER_ALPHABET = re.compile(r"[\u0370-\u1cff\u3040-\ud7ff]")
 

@@ -17,7 +17,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-LEFT_OUT, PROTECTED, FOLD, BREAK = 1, 2, 4, 8  # bits; BREAK is left out too, and what follows is another paragraph
+# Bits. BREAK is left out too, and another paragraph follows. FRAGMENT is prose that need not be whole sentences.
+LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT = 1, 2, 4, 8, 16
 
 _RAW = "script|style|pre|textarea|svg|math"
 _ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|verbatim|lstlisting|minted|tikzpicture"
@@ -48,7 +49,7 @@ def mark(flags: bytearray, start: int, end: int, bit: int) -> None:
     flags[start:end] = flags[start:end].translate(_OR[bit])
 
 
-_OR = {bit: bytes(value | bit for value in range(256)) for bit in (LEFT_OUT, PROTECTED, FOLD, BREAK)}
+_OR = {bit: bytes(value | bit for value in range(256)) for bit in (LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT)}
 
 
 # --- the whole document ------------------------------------------------------------------------------------------
@@ -125,9 +126,7 @@ def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
         if value.lower() == "code" and end > 0 and "\n" not in text[start:end]:
             bit = PROTECTED
     elif kind == "dollars":
-        end = closer.find(r"\$\$", pos, paragraph)
-        if end > 0 and not _MATH.search(text, pos, end - 2):
-            return -1
+        end = _end_of_display_math(closer, pos, paragraph)
     elif kind == "bracket":
         end = closer.find(r"\\\]", pos, paragraph)
     elif kind == "environment":
@@ -139,6 +138,12 @@ def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
     if end > 0:
         mark(flags, start, end, bit)
     return end
+
+
+def _end_of_display_math(closer: _Closer, pos: int, paragraph: int) -> int:
+    """The end of $$ ... $$, or -1 where it is not closed in its paragraph or holds no mathematics."""
+    end = closer.find(r"\$\$", pos, paragraph)
+    return end if end > 0 and _MATH.search(closer.text, pos, end - 2) else -1
 
 
 def _directives(text: str, flags: bytearray) -> None:

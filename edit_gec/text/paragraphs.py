@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import Enum
 from typing import NamedTuple
 
 from edit_gec.text.markup import BREAK, LEFT_OUT
@@ -43,9 +44,17 @@ _UNDERLINE = re.compile(r"[ \t>]*(?:={2,}|-{2,}|~{2,})[ \t]*\Z")
 _RULE = re.compile(r"([-*_=~+#])(?:[ \t]*\1)+[ \t]*\Z")
 _REFERENCE = re.compile(r"\[(?!\^)[^\]\n]{1,200}\]:[ \t]*\S*[/.#:@]\S*(?:[ \t]+[\"'(].*)?\Z")
 _COMMAND_LINE = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\{[^{}]*\}\s*\Z")
-_HIDDEN = re.compile(rb"[\x01\x03\x08-\x0b]+")
+_HIDDEN = re.compile(rb"[\x01\x03\x08-\x0b\x11\x13\x18-\x1b]+")
 _FIRST_WORD = re.compile(r"[\"'“‘«(\[]*([^\W\d_])?\S{0,60}")
 _MIN_WRAP = 40  # nobody wraps prose narrower than this: verse, addresses, a title above its text
+
+
+class _Reading(Enum):
+    """How a line is read."""
+
+    PLAIN = "plain text"
+    MARKUP = "Markdown or HTML"
+    TABLE_ROW = "a row of a Markdown table"
 
 
 def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]]:
@@ -57,7 +66,8 @@ def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]
         bars = markup and "|" in text[start:end]
         following = text[slice(*spans[index + 1])] if bars and index + 1 < len(spans) else ""
         table = bars and (table or text[start:end].lstrip(" \t>")[:1] == "|" or _is_separator(following))
-        line = _read_line(text, flags, start, end, group[-1] if group else None, markup, table)
+        reading = _Reading.TABLE_ROW if table else _Reading.MARKUP if markup else _Reading.PLAIN
+        line = _read_line(text, flags, start, end, group[-1] if group else None, reading)
         if line is None and len(group) == 1 and _UNDERLINE.match(text[start:end]):
             group = [group[0]._replace(fragment=True)]
         if group and (line is None or line.opens or group[-1].closes or line.lead != group[-1].lead):
@@ -82,7 +92,7 @@ def _is_separator(line: str) -> bool:
 
 
 def _read_line(
-    text: str, flags: bytearray, start: int, end: int, before: Line | None, markup: bool, table: bool
+    text: str, flags: bytearray, start: int, end: int, before: Line | None, reading: _Reading
 ) -> Line | None:
     """The prose of text[start:end]; None where there is none."""
     margin = start
@@ -93,29 +103,46 @@ def _read_line(
     assert lead is not None
     begin = lead.end()
     content = text[begin:end]
-    item = _ITEM.match(text, begin, end)
-    if item and item["number"] and item["number"] != "1" and before and not before.opens:
-        if text[before.end - 1] not in ".!?:;":
-            item = None  # "... in the year\n1986. It was": CommonMark too lets only "1." interrupt a paragraph
+    item = _list_item(text, begin, end, before)
+    markup, table = reading is not _Reading.PLAIN, reading is _Reading.TABLE_ROW
     if markup and (_RULE.match(content) or _REFERENCE.match(content) or (table and _is_separator(content))):
         return None
     closes = table or _COMMAND_LINE.match(content) is not None
     opens = closes or item is not None
     if markup:
-        start = item.end() if item else begin
-        if "#" in lead[0]:
-            end = start + len(text[start:end].rstrip("#").rstrip()) if text[start:end].endswith(" #") else end
-        if end > start and text[end - 1] == "\\" and text[end - 2 : end - 1] != "\\":
-            end -= 1  # a hard line break in Markdown
+        start, end = _without_marks(text, item.end() if item else begin, end, heading="#" in lead[0])
         if table:
-            for bar in re.finditer(r"(?<!\\)\|", text[start:end]):
-                if not flags[start + bar.start()]:
-                    flags[start + bar.start()] = BREAK
+            _flag_bars(text, flags, start, end)
         start, end = _trim(text, flags, start, end)
         if start >= end:
             return None
     fragment = opens or "#" in lead[0] or _CAPTION.match(text, start, end) is not None
     return Line(start, end, lead[0].strip() if markup else "", opens, closes, fragment, end - margin)
+
+
+def _list_item(text: str, begin: int, end: int, before: Line | None) -> re.Match[str] | None:
+    """The mark of a list item; None where there is none."""
+    item = _ITEM.match(text, begin, end)
+    if item and item["number"] and item["number"] != "1" and before and not before.opens:
+        if text[before.end - 1] not in ".!?:;":
+            return None  # "... in the year\n1986. It was": CommonMark too lets only "1." interrupt a paragraph
+    return item
+
+
+def _without_marks(text: str, start: int, end: int, *, heading: bool) -> tuple[int, int]:
+    """The span without the #s that close a heading, and without the backslash of a hard line break."""
+    if heading and text[start:end].endswith(" #"):
+        end = start + len(text[start:end].rstrip("#").rstrip())
+    if end > start and text[end - 1] == "\\" and text[end - 2 : end - 1] != "\\":
+        end -= 1
+    return start, end
+
+
+def _flag_bars(text: str, flags: bytearray, start: int, end: int) -> None:
+    """Each bar of a table row ends a cell."""
+    for bar in re.finditer(r"(?<!\\)\|", text[start:end]):
+        if not flags[start + bar.start()]:
+            flags[start + bar.start()] = BREAK
 
 
 def _trim(text: str, flags: bytearray, start: int, end: int) -> tuple[int, int]:

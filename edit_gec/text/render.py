@@ -1,4 +1,4 @@
-r"""How edits are shown: inline, unified diff, JSON, SARIF 2.1.0, GitHub annotations.
+r"""How edits are shown: inline, unified diff, JSON, SARIF 2.1.0, GitHub annotations, M2.
 
     >>> edits = [Edit(4, 6, "go", "goes", 0.97)]
     >>> inline("She go.\n", edits)
@@ -12,15 +12,19 @@ r"""How edits are shown: inline, unified diff, JSON, SARIF 2.1.0, GitHub annotat
     >>> github("a.txt", "She go.\n", edits)
     '::warning file=a.txt,line=1,endLine=1,col=5,endColumn=7,title=edit-gec::“go” → “goes” (97%25)\n'
 
-Pure functions, linear in the text; main.py prints what they return. All raise ValueError for edits that do not fit.
+Pure functions, linear in the text; the command line prints what they return. All raise ValueError for edits that do
+not fit.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -153,7 +157,7 @@ def _json_edits(text: str, edits: Sequence[Edit]) -> list[dict[str, Any]]:
             "original": edit.original,
             "replacement": edit.replacement,
             "confidence": round(edit.confidence, 4),
-            "provenance": edit.provenance,
+            "provenance": str(edit.provenance),
             "type": edit.type,
             "message": edit.message,
         }
@@ -200,7 +204,7 @@ def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit]]]) -> dic
                 "message": {"text": describe(edit)},
                 "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": place}}],
                 "fixes": [{"artifactChanges": [{"artifactLocation": {"uri": uri}, "replacements": [fix]}]}],
-                "properties": {"confidence": round(edit.confidence, 4), "provenance": edit.provenance},
+                "properties": {"confidence": round(edit.confidence, 4), "provenance": str(edit.provenance)},
             }
             results.append(result)
     rules = [{"id": rule} for rule in sorted({str(result["ruleId"]) for result in results})]
@@ -227,3 +231,71 @@ def github(path: str, text: str, edits: Sequence[Edit]) -> str:
             place += f",col={start.column},endColumn={end.column}"
         out.append(f"::warning {place},title=edit-gec::{_escape(describe(edit))}\n")
     return "".join(out)
+
+
+# ---------------------------------------------------------------- M2
+
+_M2_TOKEN = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
+
+
+def m2(text: str, edits: Sequence[Edit]) -> str:
+    """M2 blocks, one for each line of the text that is not empty: `S` its tokens, `A` an edit of them.
+
+    Tokens are words with inner hyphens and apostrophes, and single marks: no language pipeline is needed, and the
+    tokens are not those of spaCy. For M2 that is scored against published references use `edit-gec score`, which
+    extracts edits with ERRANT. Edits without a type are M:OTHER, R:OTHER or U:OTHER.
+    """
+    check(text, edits)
+    joined = {edit.start + n for edit in edits for n, character in enumerate(edit.original) if character == "\n"}
+    ends = [n + 1 for n, character in enumerate(text) if character == "\n" and n not in joined]
+    blocks = []
+    waiting = deque(edits)
+    for start, end in pairwise([0, *ends, len(text) + 1]):
+        inside = []
+        while waiting and waiting[0].start < end:
+            inside.append(waiting.popleft())
+        if lines := list(_m2_block(text, start, min(end, len(text)), inside)):
+            blocks.append("".join(line + "\n" for line in lines))
+    return "\n".join(blocks)
+
+
+def _m2_block(text: str, start: int, end: int, edits: Sequence[Edit]) -> Iterator[str]:
+    """The lines of one block, none where text[start:end] has no tokens."""
+    tokens = _M2_TOKEN.findall(text[start:end])
+    if not tokens and not edits:
+        return
+    yield f"S {' '.join(tokens)}"
+    at, before = start, 0  # a place in the text, and how many tokens lie before it
+    for low, high, together in _edited_runs(text, start, end, edits):
+        before += len(_M2_TOKEN.findall(text[at:low]))
+        old = _M2_TOKEN.findall(text[low:high])
+        moved = [replace(edit, start=edit.start - low, end=edit.end - low) for edit in together]
+        new = _M2_TOKEN.findall(apply(text[low:high], moved))
+        shorter = min(len(old), len(new))
+        head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+        tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+        if old != new:
+            first, last = before + head, before + len(old) - tail
+            written = " ".join(new[head : len(new) - tail])
+            kind = "U" if not written else "M" if first == last else "R"
+            name = next((edit.type for edit in together if edit.type), f"{kind}:OTHER")
+            yield f"A {first} {last}|||{name}|||{written}|||REQUIRED|||-NONE-|||0"
+        at, before = high, before + len(old)
+
+
+def _edited_runs(text: str, start: int, end: int, edits: Sequence[Edit]) -> list[tuple[int, int, list[Edit]]]:
+    """The stretches without white space that edits touch, and their edits: what is tokenised alone there, is tokenised
+    as within the text."""
+    runs: list[tuple[int, int, list[Edit]]] = []
+    for edit in edits:
+        low, high = edit.span
+        while low > start and not text[low - 1].isspace():
+            low -= 1
+        while high < end and not text[high].isspace():
+            high += 1
+        if runs and low <= runs[-1][1]:
+            first, last, together = runs[-1]
+            runs[-1] = (first, max(last, high), [*together, edit])
+        else:
+            runs.append((low, high, [edit]))
+    return runs

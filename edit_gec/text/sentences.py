@@ -2,8 +2,8 @@
 
     text      "> We **has** met the\\n> the mayor."
     view      "We has met the the mayor."        what the model reads: Sentence.text
-    project   view[3:6]   -> "have"              document[7:10] -> "have", inside the asterisks
-              view[14:18] -> "" (" the")         document[23:27] -> "" ("the "), so that "\\n> " stays
+    project   view[3:6]   -> "have"              Edit 7:10 -> "have", inside the asterisks
+              view[14:18] -> "" (" the")         Edit 23:27 -> "" ("the "), so that "\\n> " stays
 
 Stage 1 of the path. Laws (tests/test_sentences.py): a view character is the document's character at its offset, or a
 space that stands for a line break; offsets strictly increase; sentences come in order and share nothing; every word
@@ -20,14 +20,16 @@ from typing import NamedTuple
 
 from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
+from edit_gec.text.edits import Change, Edit, expand_to_words, trim
 from edit_gec.text.fragments import keep_case, keep_end
-from edit_gec.text.markup import FOLD, PROTECTED, inline, is_fragment, mark, regions
+from edit_gec.text.markup import FOLD, FRAGMENT, PROTECTED, inline, is_fragment, mark, regions
 from edit_gec.text.paragraphs import LINE_BREAK, Line, paragraphs
+from edit_gec.text.readers import READERS
 
-_KEPT = re.compile(rb"[\x00\x02\x04\x06]+")
-_NOT_BREAK = re.compile(rb"[\x00-\x07]+")
-_IS_PROTECTED = re.compile(rb"[\x02\x06]+")
-_IS_FOLD = re.compile(rb"[\x04\x06]")
+_KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
+_NOT_BREAK = re.compile(rb"[\x00-\x07\x10-\x17]+")
+_IS_PROTECTED = re.compile(rb"[\x02\x06\x12\x16]+")
+_IS_FOLD = re.compile(rb"[\x04\x06\x14\x16]")
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,26 @@ class Sentence:
     last: bool = False
     fragment: bool = False  # the block need not hold whole sentences
 
-    def project(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
+    def project(self, document: str, change: Change) -> Edit | None:
+        """A change of the sentence as an edit of its document; None where `to_document` finds no place for it.
+
+        The change is first expanded to whole words and trimmed of words that stay, then taken to the document, where
+        it is expanded once more: markup may have hidden a part of a word. Confidence is rounded to four digits.
+        """
+        start, end, replacement, confidence = change
+        place = self.to_document(*trim(self.text, *expand_to_words(self.text, start, end, replacement)))
+        if place is None:
+            return None
+        start, end, replacement = expand_to_words(document, *place)
+        return Edit(start, end, document[start:end], replacement, round(confidence, 4))
+
+    def to_document(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
         """The edit text[start:end] -> replacement as (start, end, replacement) of the document.
 
         None where it would touch something protected or left out, break or join lines, or change nothing. The ends of
-        a block stay as its kind asks (splitting/fragments.py). A deletion
-        may be shifted to an equal one ("the\\nthe": either word), and a replacement across a line break carries the
-        break along. Raises ValueError for a span outside the text.
+        a block stay as its kind asks (fragments.py). A deletion may be shifted to an equal one ("the\\nthe": either
+        word), and a replacement across a line break carries the break along. Raises ValueError for a span outside the
+        text.
         """
         if not 0 <= start <= end <= len(self.text):
             raise ValueError(f"span {start}:{end} of a sentence with {len(self.text)} characters")
@@ -219,23 +234,27 @@ class _View(NamedTuple):
     folds: dict[int, str]  # document offset -> the characters that the space stands for
 
 
-def split(text: str, *, lines: bool = False, markup: bool = True) -> list[Sentence]:
+def split(text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown") -> list[Sentence]:
     """The sentences of `text`, in order.
 
-    `lines=True`: one Sentence for each line, empty ones too (benchmarks, subtitles); only inline markup is left out.
+    `lines=True`: one Sentence for each line, empty ones too (benchmarks); only inline markup is left out.
     `markup=False`: plain text, nothing is left out; protected spans are still found.
+    `format`: a key of readers.READERS has its own reader; every other format is read as Markdown and HTML.
     """
     if lines:
         return [_line(text, start, end, markup) for start, end in _lines(text)]
     tidy = text.replace("\r\n", " \n").replace("\r", "\n")  # same offsets, one kind of line break
-    flags = regions(tidy) if markup else bytearray(len(text))
+    reader = READERS.get(format) if markup else None
+    markup = markup and reader is None
+    flags = reader(tidy) if reader else regions(tidy) if markup else bytearray(len(text))
     sentences: list[Sentence] = []
     for paragraph in paragraphs(text, flags, markup):
         raw = _fold(text, flags, paragraph)
         if markup:
             inline(raw.text, raw.flags)
         for part in _NOT_BREAK.finditer(raw.flags):
-            fragment = paragraph[0].fragment or is_fragment(raw.text, part.start())
+            marked = bool(raw.flags[part.start()] & FRAGMENT)
+            fragment = marked or paragraph[0].fragment or is_fragment(raw.text, part.start())
             sentences += _sentences(_keep(raw, *part.span()), fragment)
     return sentences
 

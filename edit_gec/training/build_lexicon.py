@@ -20,7 +20,7 @@ from pathlib import Path
 from edit_gec.editing.lexicon import WORD
 from edit_gec.training.clean_prose import find_corpora, read_lines
 from edit_gec.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
-from edit_gec.training.synthetic.misspellings import read_lists
+from edit_gec.training.synthetic.misspellings import find_spelling, read_lists
 
 OFTEN = 3  # times that a word which the dictionary has not is written
 LOST = 50  # a contraction is so many times as frequent as the word that it becomes without its apostrophe ("dont")
@@ -81,8 +81,12 @@ def read_prose(folder: Path) -> Iterator[str]:
 
 
 def write(data: Path, output: Path) -> int:
-    """Make the list of a data folder; returns the number of words."""
-    lists = read_lists(data / "spelling")
+    """Make the list of a data folder; returns the number of words. Without DATA/spelling/ no misspelling is left out.
+
+    Raises InputError where there is no prose, or not all of the lists.
+    """
+    spelling = find_spelling(data)
+    lists = read_lists(spelling) if spelling else {}
     words = learn(read_prose(data / "prose"), dictionary(), chain.from_iterable(lists.values()))
     known = {word.casefold() for word in words}
     slips = [(w, r) for w, r in regular_forms(Lexicon.load(), known) if r in known]

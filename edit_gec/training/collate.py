@@ -13,15 +13,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, align, anchor, words
+from edit_gec.editing.alignment import align, word_ranges
+from edit_gec.editing.plan import Plan, anchor
 from edit_gec.modeling.edit5 import Batch, Output
+from edit_gec.modeling.padding import IGNORE, pad, wrap
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
-
-IGNORE = -100
 
 
 @dataclass(frozen=True)
-class Example:
+class EdiT5Example:
     """A pair as the model sees it: wrapped source ids [S], their plan, and their words as half-open ranges of [S]."""
 
     ids: list[int]
@@ -31,7 +32,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Stream:
-    """What the insertion decoder reads and writes for one sentence [T], and what the memory shows it [S]."""
+    """What the insertion decoder reads and writes for one sentence [T], and what the states show it [S]."""
 
     inputs: list[int]
     targets: list[int]
@@ -41,18 +42,13 @@ class Stream:
     ranks: list[int]
 
 
-def wrap(ids: Sequence[int], tokens: Tokens) -> list[int]:
-    """Source ids as the encoder reads them: sentinel, pieces, </s>."""
-    return [tokens.slot(0), *ids, EOS]
-
-
-def example(source: str, target: str, tokens: Tokens) -> Example | None:
+def make_example(source: str, target: str, tokens: Tokens) -> EdiT5Example | None:
     """The training example of a pair, or None if the source is empty or the plan needs more slots than there are."""
     ids = tokens.ids(source)
     plan = align(ids, tokens.ids(target), tokens)
     if not ids or len(plan.order) >= tokens.slots:
         return None
-    return Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in words(ids, tokens)])
+    return EdiT5Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
 
 
 def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> Stream:
@@ -91,7 +87,7 @@ def find_slots(tags: Sequence[int], order: Sequence[int]) -> list[tuple[int, int
     return [(k, piece) for k, piece in enumerate(order, start=1) if piece in changed]
 
 
-def collate(examples: Sequence[Example], tokens: Tokens) -> Batch:
+def collate(examples: Sequence[EdiT5Example], tokens: Tokens) -> Batch:
     """Pad examples to one batch, with the streams of their own plans."""
     plans = [e.plan for e in examples]
     tags = [plan.tags() for plan in plans]
@@ -126,12 +122,6 @@ def collate_streams(streams: Sequence[Stream], length: int) -> dict[str, Tensor]
     }
 
 
-def pad(lists: Sequence[Sequence[int]], value: int, length: int = 0) -> Tensor:
-    """Lists of whole numbers -> one tensor [N, longest], or [N, length] if that is longer."""
-    longest = max(length, *map(len, lists))
-    return torch.tensor([[*numbers, *[value] * (longest - len(numbers))] for numbers in lists])
-
-
 class Counts:
     """Running counts between two log lines: losses per unit, deletion precision and recall, insertion accuracy."""
 
@@ -154,7 +144,7 @@ class Counts:
             for name, value in new.items():
                 self.sums[name] = self.sums.get(name, 0.0) + float(value)
 
-    def take(self) -> dict[str, float]:
+    def take_figures(self) -> dict[str, float]:
         """Figures since the last call, which starts the next count."""
         s, self.sums = self.sums, {}
         if not s:

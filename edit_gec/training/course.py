@@ -66,7 +66,7 @@ def setting(name: str, at: float, stage: Stage) -> int:
 
 
 def share(name: str, at: float, stage: Stage) -> float:
-    """Share of a kind of pairs at a progress: real, clean or hard."""
+    """A share at a progress: real, clean, hard or predicted."""
     start: float = getattr(stage, name)
     return start + (stage.end.get(name, start) - start) * falling(at, stage)
 

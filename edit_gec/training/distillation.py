@@ -1,29 +1,25 @@
-"""`edit-gec distil`: what a model makes of erroneous sentences, as training pairs for another (Kim and Rush 2016).
+"""What a model makes of erroneous sentences, as training pairs for another (Kim and Rush 2016).
 
     edit-gec distil --target t5-mini --data DATA --output DATA/greedy/t5-mini.tsv --pairs 20000
 
-    [[stage]]                         # then in the recipe of whoever learns from it
+    [[stage]]                         # then in the recipe of the model that learns from it
     name = "distilled"
     real = 1.0
     edits = "greedy"
 
-Both ways: a drafter that does not sample is accepted where it says exactly what the target says, so it learns the
-target's own greedy outputs, not the references (Zhou et al. 2023); EdiT5 drafts and the target verifies, so the pairs
-cost a fraction of what plain decoding takes. Without --target they are EdiT5's own corrections at its thresholds: a T5
-that learns from them too is spared errors that nobody could correct, and writes what EdiT5 drafts more often.
+With a target the pairs are its own greedy outputs. A drafter that does not sample is accepted where it says exactly
+what the target says, so it learns from them rather than from references (Zhou et al. 2023). EdiT5 drafts and the target
+verifies, so the pairs cost a fraction of plain decoding. Without a target the pairs are EdiT5's own corrections at its
+thresholds: they hold no error that nobody could correct, and a T5 that learns from them accepts more of the drafts.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import random
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -37,7 +33,7 @@ def distil(corrector: Corrector, sources: Iterator[str], count: int) -> Iterator
 
     Left out: what the target cannot read or does not finish, and what would break a line of the file.
     """
-    pairs = of_edit5 if corrector.verifier is None else of_target
+    pairs = correct_sources if corrector.verifier is None else decode_sources
     while count > 0 and (chunk := list(islice(sources, CHUNK))):
         for source, text in pairs(corrector, chunk):
             if count > 0 and text and not {*source, *text} & {"\t", "\n", "\r"}:
@@ -45,28 +41,28 @@ def distil(corrector: Corrector, sources: Iterator[str], count: int) -> Iterator
                 yield source, text
 
 
-def of_edit5(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, str]]:
+def correct_sources(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, str]]:
     """Sources and their corrections."""
     for correction in corrector.correct_batch(sources, lines=True, markup=False):
         yield correction.text, correction.corrected
 
 
-def of_target(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, str]]:
+def decode_sources(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, str]]:
     """Sources and the greedy outputs of the target, without those that it cannot read or does not finish."""
     from edit_gec.speculative.decode import verify
-    from edit_gec.speculative.drafters import edit5_drafter
+    from edit_gec.speculative.drafters import make_edit5_drafter
 
     assert corrector.verifier is not None
     target = corrector.verifier.target
     readable = [source for source in sources if target.fits(source)]
-    drafter = edit5_drafter(target, corrector.model, corrector.tokens, corrector.options)
+    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, corrector.thresholds)
     outputs, statistics = verify(target, drafter, readable)
     for source, output, trace in zip(readable, outputs, statistics.traces, strict=True):
         if trace.finished:
             yield source, target.text(output)
 
 
-def write(pairs: Iterator[tuple[str, str]], output: Path, name: str, say: Callable[[int], None]) -> int:
+def write_pairs(pairs: Iterator[tuple[str, str]], output: Path, name: str, say: Callable[[int], None]) -> int:
     """Write pairs to a .tsv, whole or not at all; returns their number, and says it now and then."""
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = output.with_name(output.name + ".partial")
@@ -79,43 +75,3 @@ def write(pairs: Iterator[tuple[str, str]], output: Path, name: str, say: Callab
                 say(count)
     os.replace(partial, output)
     return count
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of `edit-gec distil`."""
-    parser.add_argument("--target", help="the T5 that is learnt from; without it, the EdiT5 itself")
-    parser.add_argument("--model", default="edit5-mini", help="the EdiT5 that drafts or writes (default: edit5-mini)")
-    parser.add_argument("--min-confidence", type=float, help="of the EdiT5's edits (default: the model's own)")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EDIT_GEC_DATA", "data")), help="corpora")
-    parser.add_argument("--output", type=Path, required=True, help=".tsv in a folder below the data folder")
-    parser.add_argument("--pairs", type=int, default=20_000, help="how many (default: 20000)")
-    parser.add_argument("--rate", type=float, default=1.0, help="of synthetic errors (default: 1)")
-    parser.add_argument("--real", type=float, default=0.08, help="share of sources from real edits (default: 0.08)")
-    parser.add_argument("--clean", type=float, default=0.12, help="share of clean sources (default: 0.12)")
-    parser.add_argument("--seed", type=int, default=2)
-    parser.add_argument("--device", default="cpu")
-
-
-def run(args: argparse.Namespace) -> int:
-    """`edit-gec distil`: returns the exit status."""
-    import sys
-
-    from edit_gec.corrector import Corrector
-    from edit_gec.training.recipe import Recipe, Stage
-    from edit_gec.training.run import Pairs
-
-    if args.pairs < 1:
-        raise InputError(f"--pairs {args.pairs}: at least one is wanted")
-    corrector = Corrector.load(args.model, target=args.target, device=args.device, min_confidence=args.min_confidence)
-    stage = Stage("distil", 1, rate=args.rate, real=args.real, clean=args.clean)
-    texts = Pairs(corrector.folder, args.data, Recipe("distil"), stage, 0).texts(random.Random(args.seed))
-    pairs = distil(corrector, (source for source, _ in texts), args.pairs)
-    count = write(pairs, args.output, Path(args.target or args.model).name, lambda n: _say(f"{n} pairs"))
-    sys.stdout.write(f"{args.output}: {count} pairs\n")
-    return 0
-
-
-def _say(line: str) -> None:
-    import sys
-
-    sys.stderr.write(line + "\n")

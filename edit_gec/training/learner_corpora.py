@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.annotation import m2
-from edit_gec.errors import InputError
-from edit_gec.evaluation.projection import detokenise, hyphens_split
+from edit_gec.errors import EditGecError, InputError
+from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.training.clean_prose import fingerprint
 
 Pair = tuple[str, str]
@@ -40,12 +40,12 @@ _MARK = re.compile(r"\[/?(?:f-[a-z]+|sline)\]")  # colours and bold
 
 def read_m2(path: Path) -> Iterator[Pair]:
     """W&I+LOCNESS, FCE, NUCLE, Lang-8 of BEA-2019: a pair for each annotator's sentence. Raises InputError."""
-    sentences = m2.read(path)
-    split = hyphens_split([s.tokens for s in sentences])
+    sentences = m2.read_m2(path)
+    split = splits_hyphens([s.tokens for s in sentences])
     for sentence in sentences:
-        targets = [m2.apply(sentence.tokens, edits) for edits in sentence.annotators.values()]
+        targets = [m2.apply_edits(sentence.tokens, edits) for edits in sentence.annotators.values()]
         for target in dict.fromkeys(map(tuple, targets)):
-            yield detokenise(sentence.tokens, split).text, detokenise(target, split).text
+            yield detokenize(sentence.tokens, split).text, detokenize(target, split).text
 
 
 def read_json(path: Path) -> Iterator[Pair]:
@@ -57,7 +57,7 @@ def read_json(path: Path) -> Iterator[Pair]:
             text: str = essay["text"]
         except (ValueError, TypeError, KeyError, IndexError):
             raise InputError(
-                f'{path}, line {number}: wanted {{"text": ..., "edits": [[id, [[0, 2, "He"]]]]}}'
+                f'{path}, line {number}: expected {{"text": ..., "edits": [[id, [[0, 2, "He"]]]]}}'
             ) from None
         for edits in annotators:
             yield from _sentences(text, [e for e in edits if isinstance(e[2], str)])
@@ -86,14 +86,14 @@ def read_tsv(path: Path) -> Iterator[Pair]:
     for number, line in enumerate(_lines(path), start=1):
         columns = line.split("\t")
         if len(columns) != 2:
-            raise InputError(f"{path}, line {number}: source and target are wanted, not {len(columns)} columns")
+            raise InputError(f"{path}, line {number}: expected source and target, not {len(columns)} columns")
         yield columns[0], columns[1]
 
 
 def read_clang8(path: Path) -> Iterator[Pair]:
     """cLang-8 as its run.sh makes it: two columns of spaCy's tokens."""
     for source, target in read_tsv(path):
-        yield detokenise(source.split()).text, detokenise(target.split()).text
+        yield detokenize(source.split()).text, detokenize(target.split()).text
 
 
 def read_lang8(path: Path) -> Iterator[Pair]:
@@ -122,7 +122,7 @@ def read_c4_200m(path: Path, texts: Sequence[Path]) -> Iterator[Pair]:
     The edits make the source from the target: C4 is the correct text. Raises InputError where nothing fits.
     """
     if not texts:
-        raise InputError(f"{path}: --text is wanted, the C4 files or target_sentences.tsv that these edits belong to")
+        raise InputError(f"{path}: expected --text, the C4 files or target_sentences.tsv that these edits belong to")
     found = 0
     groups = _byte_edits(path)
     matches: Iterator[tuple[list[ByteEdit], str]]
@@ -224,7 +224,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         excluded = {fingerprint(line.removeprefix("S ")) for path in args.exclude for line in m2.read_lines(path)}
         pairs = (pair for path in args.files for pair in readers[args.layout](path))
         count = write(pairs, args.output, args.layout, excluded)
-    except InputError as error:
+    except EditGecError as error:
         sys.stderr.write(f"edit-gec: {error}\n")
         return 1
     except OSError as error:

@@ -21,27 +21,37 @@ from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import load_t5
 from edit_gec.modeling.edit5 import Batch, EdiT5, Output, grow, warm_start
 from edit_gec.modeling.tokenizer import FILE, Tokens
-from edit_gec.training.collate import Counts, Example, collate, example
+from edit_gec.training import course
+from edit_gec.training.collate import Counts, EdiT5Example, collate, make_example
 from edit_gec.training.predicted_tags import revise
 from edit_gec.training.recipe import Recipe, Stage
 
 
-class _Losses(nn.Module):  # Trainer writes into model.config: it gets a module that has none
-    def __init__(self, model: EdiT5, tokens: Tokens, seed: int) -> None:
-        super().__init__()
-        self.edit5, self.tokens, self.seed = model, tokens, seed
+class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a module that has none
+    """The losses of an EdiT5 on a batch, with the tags that it predicts in some of the updates."""
 
-    def forward(self, *, step: int, examples: Sequence[Example], **batch: Tensor) -> Output:
+    def __init__(self, model: EdiT5, tokens: Tokens, stage: Stage, seed: int) -> None:
+        super().__init__()
+        self.edit5, self.tokens, self.stage, self.seed = model, tokens, stage, seed
+
+    def forward(self, *, step: int, examples: Sequence[EdiT5Example], **batch: Tensor) -> Output:
+        """The model's output for a batch of an update."""
         rng = random.Random(f"{self.seed} {step}")
 
         def by_prediction(batch: Batch, tag_logits: Tensor) -> Batch:
             return revise(batch, examples, tag_logits, self.tokens, rng)
 
-        output: Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=by_prediction)
+        revised = by_prediction if self.predicts(step) else None
+        output: Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=revised)
         return output
 
+    def predicts(self, step: int) -> bool:
+        """Whether the decoder learns on predicted tags in an update."""
+        share = course.share("predicted", course.progress(step, self.stage), self.stage)
+        return share >= 1 or random.Random(f"{self.seed} {step} predicted").random() < share
 
-class Objective:
+
+class EdiT5Objective:
     """Examples, loss, counts and folders of an EdiT5 in training."""
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
@@ -56,35 +66,35 @@ class Objective:
     def _tokens(self) -> Tokens:
         return Tokens.load(self.folder, self.recipe.config.slots)  # type: ignore[attr-defined]
 
-    def example(self, source: str, target: str, tokens: Tokens) -> Example | None:
+    def make_example(self, source: str, target: str, tokens: Tokens) -> EdiT5Example | None:
         """One pair as the model sees it; None when it cannot."""
-        return example(source, target, tokens)
+        return make_example(source, target, tokens)
 
-    def collate(self, examples: Sequence[Example]) -> dict[str, Any]:
+    def collate(self, examples: Sequence[EdiT5Example]) -> dict[str, Any]:
         """A batch as the loss reads it, and the examples that it was made of."""
         return {**collate(examples, self.tokens())._asdict(), "examples": examples}
 
-    def losses(self, model: EdiT5) -> nn.Module:
+    def make_losses(self, model: EdiT5, stage: Stage) -> nn.Module:
         """What the Trainer trains."""
-        return _Losses(model, self.tokens(), self.recipe.seed)
+        return EdiT5Losses(model, self.tokens(), stage, self.recipe.seed)
 
-    def loss(self, inputs: dict[str, Any], outputs: Output) -> Tensor:
+    def compute_loss(self, inputs: dict[str, Any], outputs: Output) -> Tensor:
         """Loss of a batch, which is counted."""
         self.counts.add(Batch(**{name: inputs[name] for name in Batch._fields}), outputs)
         losses = outputs.losses
         loss: Tensor = (losses.tag + losses.point + losses.insertion) / losses.pieces
         return loss
 
-    def take(self) -> dict[str, float]:
+    def take_figures(self) -> dict[str, float]:
         """Figures since the last call."""
-        return self.counts.take()
+        return self.counts.take_figures()
 
-    def rate(self, name: str) -> float:
+    def rate_of(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""
         given = self.recipe.encoder and name.startswith(("embedding.", "encoder."))
         return self.recipe.encoder_rate if given else 1.0
 
-    def start(self, stage: Stage, before: Path | None, init: Path | None) -> EdiT5:
+    def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> EdiT5:
         """What a stage starts from: the model of the stage before, another EdiT5, a T5, or chance; grown to the stage's
         depth.
 
@@ -96,22 +106,23 @@ class Objective:
             model = EdiT5.load(self.folder / self.recipe.encoder)  # heads and all
         elif init is not None:
             model, _ = warm_start(load_t5(init), self.recipe.config.slots)  # type: ignore[attr-defined]
-        else:
-            model = EdiT5(replace(self.recipe.config, num_layers=stage.layers))  # type: ignore[arg-type]
+        else:  # a small text has fewer pieces than the recipe asks for
+            shape = replace(self.recipe.config, num_layers=stage.layers, vocab_size=self.tokens().size)
+            model = EdiT5(shape)  # type: ignore[arg-type]
         model = model if model.config.num_layers == stage.layers else grow(model, stage.layers)
         model.config = replace(model.config, empty_slots=True)  # an older model learns them now
-        wanted, given = Tokens.load(self.folder, model.config.slots).size, model.config.vocab_size
-        if given != wanted:
+        entries, given = Tokens.load(self.folder, model.config.slots).size, model.config.vocab_size
+        if given != entries:
             raise InputError(
-                f"{self.folder / FILE}: {wanted} entries with slots, the model has {given}; another model's?"
+                f"{self.folder / FILE}: {entries} entries with slots, the model has {given}; another model's?"
             )
         return model
 
-    def save(self, model: EdiT5, folder: Path) -> None:
+    def save_stage(self, model: EdiT5, folder: Path) -> None:
         """Write the model of a finished stage."""
         model.save(folder)
 
-    def finish(self, stage: Path, output: Path) -> None:
+    def write_model(self, stage: Path, output: Path) -> None:
         """Write the folder to ship, a byte for each weight, with the thresholds of the recipe; heads alone, where the
         encoder stays another's."""
         model, stages = EdiT5.load(stage), [asdict(s) for s in self.recipe.stages]

@@ -23,13 +23,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from edit_gec.editing.plan import align
+from edit_gec.editing.alignment import align
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import NEGATIVE, SLOTS, T5, T5Config, deepen
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
-from edit_gec.training.collate import IGNORE, pad
 from edit_gec.training.recipe import Recipe, Stage
 
 GUIDED_HEAD = 0
@@ -37,7 +37,7 @@ LOOK_BACK = 3.0  # nats by which the first heads of the decoder's self-attention
 
 
 @dataclass(frozen=True)
-class Example:
+class T5Example:
     """A pair: source ids [S], output ids [T] and the source position that each output is a copy of [T]."""
 
     ids: list[int]
@@ -45,7 +45,7 @@ class Example:
     copied: list[int]
 
 
-def example(source: str, target: str, tokens: Tokens, *, sentinel: bool) -> Example | None:
+def make_example(source: str, target: str, tokens: Tokens, *, sentinel: bool) -> T5Example | None:
     """The training example of a pair; None for an empty source. `sentinel` is what a shared encoder wants."""
     ids, outputs = tokens.ids(source), tokens.ids(target)
     if not ids:
@@ -57,10 +57,10 @@ def example(source: str, target: str, tokens: Tokens, *, sentinel: bool) -> Exam
     for k, piece in enumerate(plan.order, start=1):
         copied += [*([piece + first] if piece else []), *[IGNORE] * len(inserted.get(k, ()))]
     wrapped = [*([tokens.slot(0)] if sentinel else []), *ids, EOS]
-    return Example(wrapped, [*outputs, EOS], [*copied, len(wrapped) - 1])
+    return T5Example(wrapped, [*outputs, EOS], [*copied, len(wrapped) - 1])
 
 
-class _Losses(nn.Module):
+class T5Losses(nn.Module):
     """Cross-entropy and guided attention of a batch, and what they count."""
 
     def __init__(self, model: T5, recipe: Recipe) -> None:
@@ -73,17 +73,17 @@ class _Losses(nn.Module):
     def forward(self, *, ids: Tensor, inputs: Tensor, outputs: Tensor, copied: Tensor, step: int) -> dict[str, Tensor]:
         """ids [B, S]; inputs, outputs, copied [B, T] -> loss and sums."""
         t5, mask = self.t5, ids != PAD
-        memory = t5.decoder.memory(t5.encode(ids, mask))
+        cross_keys = t5.decoder.cross_keys(t5.encode(ids, mask))
         padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
         self.queries.clear()
-        hidden = t5.decoder(t5.embedding(inputs), memory, padding)
+        hidden = t5.decoder(t5.embedding(inputs), cross_keys, padding)
         wanted = outputs != IGNORE
         logits, right = t5.logits(hidden[wanted]).float(), outputs[wanted]
         before = F.pad(copied[:, :-1], (1, 0), value=IGNORE)
         edited = ((copied != before + 1) & (inputs != PAD) | (copied == IGNORE))[wanted]
         losses = F.cross_entropy(logits, right, reduction="none")
         weights = 1 + (self.recipe.edit_weight - 1) * edited.float()
-        attention, found = self.guided(memory, mask, copied)
+        attention, found = self.guided(cross_keys, mask, copied)
         with torch.no_grad():
             hits = logits.argmax(-1) == right
             sums = {"loss_sum": losses.sum(), "tokens": wanted.sum(), "hits": hits.sum(), "found": found,
@@ -92,19 +92,19 @@ class _Losses(nn.Module):
         loss = (losses * weights).sum() / weights.sum() + self.recipe.guide * attention / (copied >= 0).sum()
         return {"loss": loss, **sums}
 
-    def guided(self, memory: list[tuple[Tensor, Tensor]], mask: Tensor, copied: Tensor) -> tuple[Tensor, Tensor]:
+    def guided(self, cross_keys: list[tuple[Tensor, Tensor]], mask: Tensor, copied: Tensor) -> tuple[Tensor, Tensor]:
         """Mean over layers of -log attention of one head to the copied pieces, and how many the last layer finds."""
         total = torch.zeros((), device=mask.device)
         scores = total
-        for layer, query, (key, _) in zip(self.t5.decoder.layers, self.queries, memory, strict=True):
+        for layer, query, (key, _) in zip(self.t5.decoder.layers, self.queries, cross_keys, strict=True):
             (q,) = layer.cross.split(query, 1)  # type: ignore[operator]
             scores = (q[:, GUIDED_HEAD] @ key[:, GUIDED_HEAD].transpose(1, 2)).float() * self.t5.config.attention_scale
             scores = scores.masked_fill(~mask[:, None, :], NEGATIVE)  # [B, T, S]
             total = total + F.cross_entropy(scores[copied >= 0], copied[copied >= 0], reduction="sum")
-        return total / len(memory), (scores.argmax(-1) == copied).sum()
+        return total / len(cross_keys), (scores.argmax(-1) == copied).sum()
 
 
-class Objective:
+class T5Objective:
     """Examples, loss, counts and folders of a T5 in training."""
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
@@ -116,11 +116,11 @@ class Objective:
         """The vocabulary of the recipe's folder; for a shared encoder with the slots of its EdiT5."""
         return Tokens.load(self.folder, SLOTS)
 
-    def example(self, source: str, target: str, tokens: Tokens) -> Example | None:
+    def make_example(self, source: str, target: str, tokens: Tokens) -> T5Example | None:
         """One pair as the model sees it; None when it cannot."""
-        return example(source, target, tokens, sentinel=self.recipe.shared)
+        return make_example(source, target, tokens, sentinel=self.recipe.shared)
 
-    def collate(self, examples: Sequence[Example]) -> dict[str, Tensor]:
+    def collate(self, examples: Sequence[T5Example]) -> dict[str, Tensor]:
         """A batch as the loss reads it."""
         return {
             "ids": pad([e.ids for e in examples], PAD),
@@ -129,17 +129,17 @@ class Objective:
             "copied": pad([e.copied for e in examples], IGNORE),
         }
 
-    def losses(self, model: T5) -> nn.Module:
-        """What the Trainer trains."""
-        return _Losses(model, self.recipe)
+    def make_losses(self, model: T5, stage: Stage) -> nn.Module:
+        """What the Trainer trains: the same in every stage."""
+        return T5Losses(model, self.recipe)
 
-    def loss(self, inputs: dict[str, Tensor], outputs: dict[str, Tensor]) -> Tensor:
+    def compute_loss(self, inputs: dict[str, Tensor], outputs: dict[str, Tensor]) -> Tensor:
         """Loss of a batch, which is counted."""
         for name, value in outputs.items():
             self.sums[name] = self.sums.get(name, 0.0) + float(value.detach())
         return outputs["loss"]
 
-    def take(self) -> dict[str, float]:
+    def take_figures(self) -> dict[str, float]:
         """Figures since the last call: nats per token, shares of tokens and of edited tokens that are right, and of
         copies whose piece the guided head of the last layer finds."""
         s, self.sums = self.sums, {}
@@ -155,7 +155,7 @@ class Objective:
             "found": s["found"] / s["copied"],
         }
 
-    def rate(self, name: str) -> float:
+    def rate_of(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""
         if self.encoder is None or not name.startswith(("embedding.", "encoder.")) or name.startswith("encoder.norm."):
             return 1.0
@@ -164,7 +164,7 @@ class Objective:
             return self.recipe.encoder_rate if int(name.split(".")[2]) < layers else 1.0
         return self.recipe.encoder_rate
 
-    def start(self, stage: Stage, before: Path | None, init: Path | None) -> T5:
+    def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> T5:
         """What a stage starts from: the model of the stage before, a T5, an EdiT5's encoder and chance, or chance.
 
         A shared encoder is always that of the EdiT5 as it is now: its T5 adapts to it in a fraction of its training.
@@ -178,21 +178,24 @@ class Objective:
         elif init is not None:
             model = checkpoint.load_t5(init)
         else:
-            model = T5(replace(self.recipe.config, num_decoder_layers=stage.layers))
+            shape = replace(self.recipe.config, num_decoder_layers=stage.layers)
+            if not self.encoder:  # a small text has fewer pieces than the recipe asks for
+                shape = replace(shape, vocab_size=min(shape.vocab_size, self.tokens().size))
+            model = T5(shape)
             look_back(model)
             if self.encoder:
                 shared_encoder.take_encoder(model, EdiT5.load(self.encoder))
-        wanted, given = self.tokens().pieces, model.config.vocab_size
-        if given < wanted:
-            raise InputError(f"{self.folder / FILE}: {wanted} pieces, the model has {given}; another model's?")
+        pieces, given = self.tokens().pieces, model.config.vocab_size
+        if given < pieces:
+            raise InputError(f"{self.folder / FILE}: {pieces} pieces, the model has {given}; another model's?")
         return model if model.config.num_decoder_layers == stage.layers else deepen(model, stage.layers)
 
-    def save(self, model: T5, folder: Path) -> None:
+    def save_stage(self, model: T5, folder: Path) -> None:
         """Write the model of a finished stage, under our names and with its attention scale."""
         tensors = {name: p.detach().cpu().contiguous() for name, p in model.state_dict().items()}
         checkpoint.write_folder(folder, {"model_type": "t5-in-training", **asdict(model.config)}, tensors)
 
-    def finish(self, stage: Path, output: Path) -> None:
+    def write_model(self, stage: Path, output: Path) -> None:
         """Write the folder to ship: a Hugging Face T5 in bf16, or one without the encoder that it shares, with a byte
         for each weight."""
         model = load_stage(stage)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from edit_gec.modeling.onednn import computes
+from edit_gec.modeling.onednn import has_native_dtype
 
 if TYPE_CHECKING:
     from edit_gec.training.recipe import Recipe, Stage
@@ -50,7 +50,7 @@ class Muon(torch.optim.Optimizer):
         momenta = [self.state[p]["momentum_buffer"] for p in parameters]
         torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)  # type: ignore[arg-type]
         ahead = torch._foreach_lerp(gradients, momenta, MOMENTUM)  # type: ignore[arg-type]
-        dtype = torch.bfloat16 if computes(torch.bfloat16, ahead[0].device.type) else torch.float32
+        dtype = torch.bfloat16 if has_native_dtype(torch.bfloat16, ahead[0].device.type) else torch.float32
         flat = [u if len(u) <= u.shape[1] else u.T for u in ahead]
         updates = orthogonal(torch.stack([u.to(dtype) for u in flat]))  # [N, rows, columns]
         if weight_decay:

@@ -1,11 +1,11 @@
 """Streams for an insertion decoder that learns on predicted tags, as it meets them when it corrects.
 
-    revise(batch, examples, tag_logits, tokens, rng)    -> the batch with other slots and another memory
+    revise(batch, examples, tag_logits, tokens, rng)    -> the batch with other slots and other states
 
 A decoder that only ever sees gold tags believes every tag (DeCoGLM, Li and Wang 2024, trains on predicted ones). Here
 it also gets slots where nothing is wrong: at words and gaps that the tags doubt, and at some words drawn at random. The
 answer is what stands there, so what the decoder says of the source becomes evidence about the edit. In half of the
-sentences the memory shows the tags as they were predicted.
+sentences the states show the tags as they were predicted.
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan
+from edit_gec.editing.plan import Plan
 from edit_gec.modeling.edit5 import Batch
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.collate import Example, Stream, collate_streams, write_stream
+from edit_gec.training.collate import EdiT5Example, Stream, collate_streams, write_stream
 
 T = TypeVar("T")
 
 DOUBTED = 0.15  # probability of a change from which on a kept word, or the gap behind a kept piece, gets a slot
 MOST_DOUBTED = 2  # doubted words, and doubted gaps, of a sentence, beside those that the tags change
 DRAWN = 0.01  # share of the kept words that get a slot without any doubt
-PREDICTED = 0.5  # share of the sentences whose memory shows predicted tags
-UNSEEN = 0.5  # share of the gaps which the tags miss that such a memory shows as kept
+PREDICTED = 0.5  # share of the sentences whose states show predicted tags
+UNSEEN = 0.5  # share of the gaps which the tags miss that such states show as kept
 
 
-def revise(batch: Batch, examples: Sequence[Example], tag_logits: Tensor, tokens: Tokens, rng: random.Random) -> Batch:
+def revise(
+    batch: Batch, examples: Sequence[EdiT5Example], tag_logits: Tensor, tokens: Tokens, rng: random.Random
+) -> Batch:
     """The batch with streams by predicted tags; `tag_logits` [B, S, 4]. Sentences that move keep their own streams."""
     probabilities = tag_logits.float().softmax(-1).tolist()
     streams = [
@@ -43,7 +46,7 @@ def revise(batch: Batch, examples: Sequence[Example], tag_logits: Tensor, tokens
 
 
 def revise_stream(
-    example: Example, probabilities: Sequence[Sequence[float]], tokens: Tokens, rng: random.Random
+    example: EdiT5Example, probabilities: Sequence[Sequence[float]], tokens: Tokens, rng: random.Random
 ) -> Stream:
     """The stream of one sentence; `probabilities` [S][4] are those of its tags."""
     plan = example.plan
@@ -58,7 +61,7 @@ def revise_stream(
     return write_stream(plan, tags, rank(tags), tokens)
 
 
-def choose_words(example: Example, gone: Sequence[float], rng: random.Random) -> list[tuple[int, int]]:
+def choose_words(example: EdiT5Example, gone: Sequence[float], rng: random.Random) -> list[tuple[int, int]]:
     """Kept words that get a slot: those that the tags delete, the most doubted ones, and some at random."""
     kept = set(example.plan.order)
     words = [(start, end) for start, end in example.words if all(piece in kept for piece in range(start, end))]

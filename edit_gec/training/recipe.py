@@ -40,8 +40,33 @@ A long stage is measured in pieces, its settings change on the way, and its mode
     end = { clean = 0.20, real = 0.15, hard = 0.05 }
     ema = 0.999
 
+| key of a recipe | meaning |
+|---|---|
+| name | name of the run; its stages lie in RUNS/<name> |
+| kind | edit5 (tags, pointers, insertions) or t5 (whole sentences) |
+| preset | shape of the model: edit5-mini, edit5-base; t5-tiny, t5-mini; empty: edit5-mini or t5-mini |
+| model | table of what is different from the preset: d_model, d_kv, d_ff, num_heads, slots, ... |
+| vocabulary | number of pieces of the vocabulary that is learnt; a small text gives fewer |
+| vocabulary_of | folder, seen from the recipe, whose vocabulary is taken instead |
+| max_pieces | longest source that is trained on, in pieces |
+| adamw | learning rate of AdamW (embeddings, norms, heads) against that of Muon (matrices) |
+| weight_decay | of the matrices, decoupled: a share of the learning rate |
+| seed | of the weights and of the pairs |
+| bf16 | whether to compute in bfloat16 where the processor has it |
+| workers | processes that make pairs; 0: all cores but four. Each draws pairs of its own |
+| save_minutes | minutes from one checkpoint to the next |
+| thresholds | table of the decisions' thresholds (decode.py), written into the model's config.json |
+| thresholds_of_two | T5: thresholds to draft with for two hypotheses in a pass, if others |
+| respelt | T5: whether it is to be read with misspelt words as the list has them |
+| encoder | folder of the EdiT5 whose encoder and embedding the model starts with; an EdiT5 takes its heads, too |
+| encoder_rate | learning rate of these against the rest; 0: shared with that EdiT5, frozen |
+| guide | T5: weight of the attention that is guided to the piece which is copied next |
+| edit_weight | T5: weight of tokens that are no copy of what follows the last one |
+| stage | the stages, in order: [[stage]] tables |
+
 | key of a stage | meaning |
 |---|---|
+| name | name of the stage and of its folder |
 | steps | number of updates |
 | pieces | source pieces in all batches, padding included; the number of updates follows from batch_pieces |
 | average | earlier stages and their weights; the stage is their mean |
@@ -54,7 +79,8 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | real, edits | share of pairs from real edits, and the folder of the data that holds them |
 | clean | share of pairs that need no correction |
 | hard | share of clean sentences from DATA/hard/*.txt, which a model wrongly changed; without such files 0 |
-| end | shares (real, clean, hard) at the end of the stage; they change while the learning rate falls |
+| predicted | share of the updates in which an EdiT5's decoder learns on predicted tags; slow on a GPU |
+| end | shares (real, clean, hard, predicted) at the end of the stage; they change while the learning rate falls |
 | lr | learning rate of Muon; AdamW's is `adamw` times as large |
 | warmup | first updates, over which the learning rate rises; also after a start from weights without optimizer state |
 | decay | last updates over which the learning rate falls; below 1 a share of the stage |
@@ -66,6 +92,7 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -77,7 +104,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", "Stage", "Recipe")
 SETTINGS = {"batch_pieces", "max_pieces"}  # that may change in the course of a stage
-SHARES = {"real", "clean", "hard"}  # that may rise or fall towards its end
+SHARES = {"real", "clean", "hard", "predicted"}  # that may rise or fall towards its end
 
 
 @dataclass(frozen=True)
@@ -99,6 +126,7 @@ class Stage:
     edits: str = "edits"
     clean: float = 0.05  # beside those that the corruption leaves clean
     hard: float = 0.0
+    predicted: float = 1.0
     end: dict[str, float] = field(default_factory=dict)
     lr: float = 2e-3
     warmup: int = 0
@@ -111,26 +139,28 @@ class Stage:
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that is needed to repeat a training."""
+    """All that is needed to repeat a training. The module's table says what the keys mean."""
 
     name: str
-    kind: str = "edit5"  # or "t5": a T5 that writes whole sentences
-    preset: str = ""  # empty: edit5-mini, or t5-mini
-    model: dict[str, Any] = field(default_factory=dict)  # what is different from the preset
+    kind: str = "edit5"
+    preset: str = ""
+    model: dict[str, Any] = field(default_factory=dict)
     vocabulary: int = 8000
-    vocabulary_of: str = ""  # folder, seen from the recipe, whose vocabulary is taken; else it is learnt from the text
+    vocabulary_of: str = ""
     max_pieces: int = 96
     adamw: float = 2.0
-    weight_decay: float = 0.0  # of the matrices that Muon updates, decoupled: a share of the learning rate
+    weight_decay: float = 0.0
     seed: int = 1
-    bf16: bool = True  # autocast, where the processor computes in it (linear.computes)
-    thresholds: dict[str, float] = field(default_factory=dict)  # decode.Options, chosen on dev text; T5: to draft with
-    thresholds_of_two: dict[str, float] = field(default_factory=dict)  # T5: for two hypotheses in a pass, if others
-    respelt: bool = False  # T5: to be read with misspelt words as the list has them
-    encoder: str = ""  # folder of the EdiT5 whose encoder and embedding it starts with; an EdiT5 takes its heads too
-    encoder_rate: float = 0.0  # learning rate of these against the rest; 0: shared with the EdiT5, frozen
-    guide: float = 0.5  # T5: weight of the attention that is guided to the piece which is copied next
-    edit_weight: float = 2.0  # T5: weight of tokens that are no copy of what follows the last one
+    bf16: bool = True
+    workers: int = 0
+    save_minutes: float = 10.0
+    thresholds: dict[str, float] = field(default_factory=dict)
+    thresholds_of_two: dict[str, float] = field(default_factory=dict)
+    respelt: bool = False
+    encoder: str = ""
+    encoder_rate: float = 0.0
+    guide: float = 0.5
+    edit_weight: float = 2.0
     stages: tuple[Stage, ...] = field(default=())
 
     @property
@@ -149,13 +179,14 @@ class Recipe:
         from edit_gec.modeling import edit5, t5
 
         if self.kind not in ("edit5", "t5"):
-            raise InputError(f"kind {self.kind!r}: edit5 or t5 is wanted")
+            raise InputError(f"kind {self.kind!r}: expected edit5 or t5")
         presets: dict[str, Any] = dict(edit5.PRESETS if self.kind == "edit5" else t5.PRESETS)
         name = self.preset or f"{self.kind}-mini"
         if name not in presets:
             raise InputError(f"preset {name!r} is none of {', '.join(presets)}")
         preset = presets[name]
         slots = int(self.model.get("slots", preset.slots)) if self.kind == "edit5" else t5.SLOTS
+        _check_keys("model", self.model, [f.name for f in fields(preset)])
         config: T5Config = replace(preset, **{"vocab_size": self.vocabulary + slots, **self.model})
         return config
 
@@ -168,13 +199,18 @@ def read_recipe(path: Path) -> Recipe:
         import tomli as tomllib  # type: ignore[import-not-found,no-redef]
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        stages = tuple(_typed(Stage(**stage)) for stage in table.pop("stage", []))
-        recipe = _typed(Recipe(**table, stages=stages))
+        stages = tuple(_read_table(Stage, stage, "stage") for stage in table.pop("stage", []))
+        recipe = replace(_read_table(Recipe, table, "recipe"), stages=stages)
         _ = recipe.config
     except OSError as error:
         raise InputError(f"{path}: no readable recipe ({error.strerror})") from None
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError) as error:  # InputError is a ValueError
         raise InputError(f"{path}: not a recipe ({error})") from None
+    if recipe.workers < 0 or recipe.save_minutes <= 0:
+        raise InputError(
+            f"{path}: workers = {recipe.workers}, save_minutes = {recipe.save_minutes:g}; expected at least 0, and "
+            "more than 0"
+        )
     names = [stage.name for stage in stages]
     if not names or len({*names, "model"}) < len(names) + 1:
         raise InputError(f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model'")
@@ -182,9 +218,10 @@ def read_recipe(path: Path) -> Recipe:
         weights = stage.average.values()
         if not {*stage.average} <= {*names[:at]} or not all(isinstance(w, int | float) and w > 0 for w in weights):
             raise InputError(
-                f"{path}: average = {stage.average!r}; names of earlier stages with weights above 0 are wanted"
+                f"{path}: average = {stage.average!r}; expected names of earlier stages with weights above 0"
             )
-        if fault := _fault(stage):
+        fault = _fault(stage)
+        if fault:
             raise InputError(f"{path}: stage {stage.name!r} has {fault}")
     return recipe
 
@@ -206,11 +243,26 @@ def _fault(stage: Stage) -> str:
     return ""
 
 
-def _typed(table: T) -> T:
+def _read_table(kind: type[T], table: dict[str, Any], what: str) -> T:
+    """A stage or a recipe from its table. Raises InputError or TypeError that names the entry at fault."""
+    _check_keys(what, table, ["stage" if entry.name == "stages" else entry.name for entry in fields(kind)])
+    if "name" not in table:
+        raise InputError(f'a {what} has no name; expected name = "..."')
+    return _check_types(kind(**table))
+
+
+def _check_keys(what: str, table: Collection[str], known: Sequence[str]) -> None:
+    """Raises InputError that names the keys of a table that there are none of, and those that there are."""
+    unknown = [key for key in table if key not in known]
+    if unknown:
+        raise InputError(f"{what}: unknown key {', '.join(map(repr, unknown))}; expected one of {', '.join(known)}")
+
+
+def _check_types(table: T) -> T:
     """The table, if all entries are of the kind that they should be; else TypeError."""
     kinds: dict[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool, "dict": dict, "list": list}
     for entry in fields(table):
         value = getattr(table, entry.name)
         if not isinstance(value, kinds.get(str(entry.type).partition("[")[0], object)):
-            raise TypeError(f"{entry.name} = {value!r}, {entry.type} is wanted")
+            raise TypeError(f"{entry.name} = {value!r}, expected {entry.type}")
     return table

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,22 +19,24 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from transformers import Trainer, TrainerCallback, TrainingArguments
+from torch.utils.data import DataLoader, IterableDataset
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from edit_gec.modeling.checkpoint import read_config, read_tensors, write_folder
-from edit_gec.modeling.onednn import computes
+from edit_gec.modeling.onednn import has_native_dtype
 from edit_gec.modeling.tokenizer import PAD
 from edit_gec.training import course
 from edit_gec.training.ema import Average
 from edit_gec.training.optim import optimizer_for
-from edit_gec.training.run import copy_words
+from edit_gec.training.preparation import copy_vocabulary
 
 if TYPE_CHECKING:
+    from edit_gec.training.objective import Objective
+    from edit_gec.training.pairs import Pairs
     from edit_gec.training.recipe import Stage
-    from edit_gec.training.run import Objective, Pairs
 
-SAVE_SECONDS = 600
 KEPT = 2  # checkpoints
+SPARE_CORES = 4  # that make no pairs where the recipe names no number of workers
 BUFFERED = 32  # batches that are ready: a worker is busy for several updates when it fills a pool
 COMPLETE, AVERAGE = "complete.json", "average.safetensors"
 
@@ -41,7 +44,7 @@ COMPLETE, AVERAGE = "complete.json", "average.safetensors"
 # ---------------------------------------------------------------- checkpoints
 
 
-def sizes(folder: Path) -> dict[str, int]:
+def file_sizes(folder: Path) -> dict[str, int]:
     """Name -> bytes of the files of a checkpoint, without the one that says so."""
     return {path.name: path.stat().st_size for path in folder.iterdir() if path.name != COMPLETE}
 
@@ -49,8 +52,8 @@ def sizes(folder: Path) -> dict[str, int]:
 def is_complete(folder: Path) -> bool:
     """Whether everything that was written to a checkpoint is there."""
     try:
-        wanted: dict[str, int] = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["files"]
-        return sizes(folder) == wanted
+        written: dict[str, int] = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))["files"]
+        return file_sizes(folder) == written
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -58,21 +61,23 @@ def is_complete(folder: Path) -> bool:
 def checkpoints(output: Path) -> list[Path]:
     """The complete checkpoints of a stage, oldest first."""
     found = [path for path in output.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
-    return [path for path in sorted(found, key=update) if is_complete(path)]
+    return [path for path in sorted(found, key=update_of) if is_complete(path)]
 
 
-def update(checkpoint: Path) -> int:
+def update_of(checkpoint: Path) -> int:
     """Number of the update after which a checkpoint was written."""
     return int(checkpoint.name.rpartition("-")[2])
 
 
-def complete(folder: Path, **state: int) -> None:
+def complete_checkpoint(folder: Path, **state: int) -> None:
     """Bring a checkpoint to the disk, say that it is complete, and keep only the last ones beside it."""
     for path in folder.iterdir():
         with path.open("rb") as file:
             os.fsync(file.fileno())
     partial = folder / (COMPLETE + ".partial")
-    partial.write_text(json.dumps({**state, "files": {n: s for n, s in sizes(folder).items() if n != partial.name}}))
+    partial.write_text(
+        json.dumps({**state, "files": {n: s for n, s in file_sizes(folder).items() if n != partial.name}})
+    )
     partial.replace(folder / COMPLETE)
     kept = checkpoints(folder.parent)[-KEPT:]
     for other in folder.parent.glob("checkpoint-*"):
@@ -101,7 +106,7 @@ def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path
     trainer.state.global_step = step
     trainer.state.save_to_json(str(folder / "trainer_state.json"))
     Average(model, stage.ema).save(folder / AVERAGE)
-    complete(folder, pieces=round(course.pieces(step, stage)), fresh=step)
+    complete_checkpoint(folder, pieces=round(course.pieces(step, stage)), fresh=step)
     return folder
 
 
@@ -109,10 +114,12 @@ def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path
 
 
 class Clock(TrainerCallback):
-    """Saves every ten minutes and on Ctrl-C or SIGTERM, which stop the training after the update."""
+    """Saves every few minutes and on Ctrl-C or SIGTERM, which stop the training after the update."""
 
-    def __init__(self) -> None:
-        self.last, self.stopped = time.monotonic(), False
+    def __init__(self, minutes: float) -> None:
+        self.seconds = 60 * minutes
+        self.last = time.monotonic()
+        self.stopped = False
 
     def stop(self, *_: Any) -> None:
         """Stop after this update."""
@@ -126,7 +133,7 @@ class Clock(TrainerCallback):
             signal.signal(number, handler)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        save = self.stopped or time.monotonic() - self.last > SAVE_SECONDS
+        save = self.stopped or time.monotonic() - self.last > self.seconds
         if args.world_size > 1:  # all processes must save, and stop, at the same step
             flags = torch.tensor([float(save), float(self.stopped)], device=args.device)
             torch.distributed.all_reduce(flags)
@@ -171,10 +178,10 @@ class Keeper(TrainerCallback):
         """Write a model folder with the averaged weights in float16, complete or not at all."""
         partial = folder.with_name(folder.name + ".partial")
         with average.in_place():
-            self.objective.save(self.model, partial)
+            self.objective.save_stage(self.model, partial)
         halves = {name: tensor.half() for name, tensor in read_tensors(partial).items()}
         write_folder(partial, {**read_config(partial), "thresholds": self.thresholds}, halves)
-        copy_words(self.folder, partial)
+        copy_vocabulary(self.folder, partial)
         partial.rename(folder)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -185,10 +192,13 @@ class Keeper(TrainerCallback):
             folder = self.output / f"checkpoint-{state.global_step}"
             if self.average is not None:
                 self.average.save(folder / AVERAGE)
-            complete(folder, pieces=self.pieces, fresh=self.fresh)
+            complete_checkpoint(folder, pieces=self.pieces, fresh=self.fresh)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         if state.is_world_process_zero:
+            if "loss" in logs:
+                sys.stderr.write(f"{self.stage.name}: step {state.global_step} of {state.max_steps}, ")
+                sys.stderr.write(f"{self.pieces:,} pieces, loss {logs['loss']:.4f}\n")
             line = {"step": state.global_step, "time": time.time(), "seen_pieces": self.pieces, **logs}
             with (self.output / "log.jsonl").open("a", encoding="utf-8") as log:
                 log.write(json.dumps(line) + "\n")
@@ -197,36 +207,42 @@ class Keeper(TrainerCallback):
 # ---------------------------------------------------------------- the Trainer
 
 
+class PairStream(IterableDataset[Any]):
+    """Pairs as torch's loader takes them."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.pairs)
+
+
 class ObjectiveTrainer(Trainer):
     """A Trainer of an objective on endless pairs."""
 
     objective: Objective
 
     def __init__(self, pairs: Pairs, objective: Objective, keeper: Keeper, **options: Any) -> None:
-        super().__init__(train_dataset=[None], callbacks=[keeper, Clock()], **options)
-        self.pairs, self.objective, self.keeper = pairs, objective, keeper
+        super().__init__(train_dataset=[None], callbacks=[keeper, Clock(pairs.recipe.save_minutes)], **options)
+        self.remove_callback(PrinterCallback)  # standard output is for data
+        self.pairs = pairs
+        self.objective = objective
+        self.keeper = keeper
 
     def get_train_dataloader(self) -> Any:
         """Batches, made by processes of their own beside those that compute."""
-        from torch.utils.data import DataLoader, IterableDataset
-
-        pairs = self.pairs
-
-        class Stream(IterableDataset):  # type: ignore[type-arg]
-            def __iter__(self) -> Iterator[dict[str, Any]]:
-                return iter(pairs)
-
-        workers = max(1, (os.cpu_count() or 2) - 4)
-        return DataLoader(Stream(), batch_size=None, num_workers=workers, prefetch_factor=max(8, BUFFERED // workers))
+        workers = self.pairs.recipe.workers or max(1, (os.cpu_count() or 2) - SPARE_CORES)
+        prefetched = max(16, BUFFERED // workers)
+        return DataLoader(PairStream(self.pairs), batch_size=None, num_workers=workers, prefetch_factor=prefetched)
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Loss of a batch, whose pieces are counted."""
         self.keeper.pieces += int((inputs["ids"] != PAD).sum()) * self.args.world_size
-        return self.objective.loss(inputs, model(**inputs, step=self.state.global_step))
+        return self.objective.compute_loss(inputs, model(**inputs, step=self.state.global_step))
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """The Trainer's figures and the objective's."""
-        super().log({**logs, **self.objective.take()}, *args, **kwargs)
+        super().log({**logs, **self.objective.take_figures()}, *args, **kwargs)
 
 
 def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: Path, device: str) -> ObjectiveTrainer:
@@ -236,7 +252,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         output_dir=str(output),
         max_steps=course.steps(stage),
         use_cpu=device == "cpu",
-        bf16=recipe.bf16 and computes(torch.bfloat16, device),
+        bf16=recipe.bf16 and has_native_dtype(torch.bfloat16, device),
         max_grad_norm=1.0,
         logging_steps=50,
         save_strategy="no",
@@ -249,7 +265,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         ddp_find_unused_parameters=False,
     )
     keeper = Keeper(model, objective, pairs, output)
-    optimizer = optimizer_for(model, stage, recipe, objective.rate)
+    optimizer = optimizer_for(model, stage, recipe, objective.rate_of)
     scheduler = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: course.learning_rate(step, stage, keeper.fresh)
     )
@@ -257,7 +273,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         pairs,
         objective,
         keeper,
-        model=objective.losses(model),
+        model=objective.make_losses(model, stage),
         args=arguments,
         optimizers=(optimizer, scheduler),
     )

@@ -30,7 +30,7 @@ def command(main, *words) -> str:
 
 
 def main(reference: str, hypothesis: str) -> dict[str, object]:
-    gold = m2.read(reference)
+    gold = m2.read_m2(reference)
     annotator = Extractor().errant
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(errant, "load", lambda _: annotator):
         source, theirs = Path(folder, "source"), Path(folder, "hyp.m2")
@@ -43,7 +43,7 @@ def main(reference: str, hypothesis: str) -> dict[str, object]:
     fresh = Extractor()  # nothing parsed yet
     started = time.process_time()
     edits = fresh.to_m2([s.tokens for s in gold], [[line.split() for line in m2.read_lines(hypothesis)]])
-    score = errant_score.compare(edits, gold)
+    score = errant_score.score_edits(edits, gold)
     ours_s = time.process_time() - started
     total = [int(x) for x in next(line for line in table.splitlines() if line[:1].isdigit()).split("\t")[:3]]
     changed = sum(bool(s.annotators[0]) for s in edits)
@@ -55,7 +55,7 @@ def main(reference: str, hypothesis: str) -> dict[str, object]:
         "ratio": round(errant_s / ours_s, 2),
         "tp_fp_fn": total,
         "identical_counts": total == [score.total.tp, score.total.fp, score.total.fn],
-        "identical_edits": their_m2 == m2.write(edits),
+        "identical_edits": their_m2 == m2.format_m2(edits),
     }
 
 

@@ -10,7 +10,7 @@
 Columns: run, stage, step, pairs and hours since the run began (wall clock, on so many cores), P, R and F0.5 in per cent
 at the best threshold, and how many of 100 clean sentences the shipped threshold changes, where that was measured.
 `--log` takes the logs of all stages up to that one, oldest first; cores is 0 for a GPU, which has no CPU hours. `--nll`
-takes what nll.py wrote of running averages; the folder's name says after how many million pieces (ema-40M).
+takes what learner_nll.py wrote of running averages; the folder's name says after how many million pieces (ema-40M).
 """
 
 from __future__ import annotations

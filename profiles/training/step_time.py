@@ -24,13 +24,13 @@ from typing import Any
 import torch
 
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.onednn import computes
+from edit_gec.modeling.onednn import has_native_dtype
 from edit_gec.training.clean_prose import prepare
 from edit_gec.training.ema import Average
-from edit_gec.training.objective_edit5 import Objective
+from edit_gec.training.objective_edit5 import EdiT5Objective
 from edit_gec.training.optim import ITERATIONS, optimizer_for
+from edit_gec.training.pairs import POOL, Pairs, cut_batches, fill_pool
 from edit_gec.training.recipe import Recipe, Stage
-from edit_gec.training.run import POOL, Pairs, buckets, fill
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("encode", "tag", "point", "remember", "decoder", "output")  # of EdiT5.forward
@@ -63,13 +63,13 @@ class Watch:
         return timed
 
 
-def make_batches(pairs: Pairs, objective: Objective, count: int) -> tuple[list[dict[str, Any]], float]:
+def make_batches(pairs: Pairs, objective: EdiT5Objective, count: int) -> tuple[list[dict[str, Any]], float]:
     """Some batches, and the seconds that each took to make."""
-    examples = pairs._examples(random.Random(1), objective)
+    examples = pairs.make_examples(random.Random(1), objective)
     next(examples)  # reads the text
     start = time.perf_counter()
     batch_pieces = pairs.stage.batch_pieces
-    pool = list(buckets(fill(examples, (POOL if count > 8 else 8) * batch_pieces), batch_pieces))
+    pool = list(cut_batches(fill_pool(examples, (POOL if count > 8 else 8) * batch_pieces), batch_pieces))
     batches = [objective.collate(batch) for batch in pool]
     spent = (time.perf_counter() - start) / len(batches)
     random.Random(1).shuffle(batches)
@@ -79,7 +79,7 @@ def make_batches(pairs: Pairs, objective: Objective, count: int) -> tuple[list[d
 def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, steps: int) -> dict[str, float]:
     """Median milliseconds of each part of a step."""
     stage = Stage("time", 1, batch_pieces=batch_pieces, real=0.08, clean=0.12)
-    objective = Objective(recipe, model_folder)
+    objective = EdiT5Objective(recipe, model_folder)
     batches, making = make_batches(Pairs(model_folder, data, recipe, stage, 0), objective, steps + 1)
     model = EdiT5.load(model_folder).train()
     watch = Watch()
@@ -97,7 +97,7 @@ def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, s
     found: dict[str, list[float]] = defaultdict(list)
     for n, inputs in enumerate(batches):
         watch.parts.clear()
-        step(n, inputs, objective, objective.losses(model), watch)
+        step(n, inputs, objective, objective.make_losses(model, stage), watch)
         with watch.part("clip"):
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for name, call in {
@@ -116,13 +116,13 @@ def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, s
     return {"pairs (beside)": 1000 * making, **rest}
 
 
-def step(n: int, inputs: dict[str, Any], objective: Objective, losses: torch.nn.Module, watch: Watch) -> None:
+def step(n: int, inputs: dict[str, Any], objective: EdiT5Objective, losses: torch.nn.Module, watch: Watch) -> None:
     """Forward and backward pass of one batch, as the Trainer makes them."""
-    with torch.autocast("cpu", torch.bfloat16, enabled=computes(torch.bfloat16)):
+    with torch.autocast("cpu", torch.bfloat16, enabled=has_native_dtype(torch.bfloat16)):
         with watch.part("losses and rest"):
             outputs = losses(**inputs, step=n)
     with watch.part("counting"):
-        loss = objective.loss(inputs, outputs)
+        loss = objective.compute_loss(inputs, outputs)
     with watch.part("backward"):
         loss.backward()
 

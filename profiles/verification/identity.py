@@ -22,15 +22,15 @@ from typing import Any
 
 import torch
 
-from edit_gec.corrector import find_model
-from edit_gec.editing.decode import read_options
+from edit_gec.catalog import find_model
+from edit_gec.editing.thresholds import load_thresholds
 from edit_gec.performance import machine
 from edit_gec.performance.sentences import read_sentences
-from edit_gec.performance.setup import Setup, load_target
+from edit_gec.performance.setup import Setup, load_profile, load_target
 from edit_gec.performance.speculation import list_drafters
-from edit_gec.speculative.decode import verify
-from edit_gec.speculative.drafters import SharedEdiT5
-from edit_gec.speculative.exactness import flips, summary
+from edit_gec.speculative.decode import VerifyOptions, verify
+from edit_gec.speculative.drafters import SharedEdiT5Drafter
+from edit_gec.speculative.exactness import find_flips, summarize_flips
 from edit_gec.speculative.target import Target
 
 GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as many as one pass reads
@@ -40,9 +40,9 @@ def row(
     target: Target, drafter: Any, sentences: list[str], own: list[list[int]], batch: int, longest: int | None
 ) -> dict[str, Any]:
     begun = perf_counter()
-    outputs, statistics = verify(target, drafter, sentences, batch_size=batch, longest_draft=longest)
+    outputs, statistics = verify(target, drafter, sentences, VerifyOptions(batch_size=batch, longest_draft=longest))
     seconds = perf_counter() - begun
-    return {**summary(len(sentences), flips(target, sentences, own, outputs)), "seconds": seconds} | {
+    return {**summarize_flips(len(sentences), find_flips(target, sentences, own, outputs)), "seconds": seconds} | {
         "statistics": statistics.summary()
     }
 
@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[32])
     parser.add_argument("--count", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.speculative.mlp_speculator")
+    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.training.mlp_speculator")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only", nargs="+", help="these drafters")
     args = parser.parse_args()
@@ -85,8 +85,8 @@ def main() -> None:
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = list_drafters(setup, target, learn)
     if (shared := target.edit5) is not None:
-        options = read_options(Path(model), **target.thresholds_for(2))
-        makers["edit5, two texts"] = (lambda *_: SharedEdiT5(shared, target.tokens, options), ())
+        options = load_thresholds(Path(model), **load_profile(setup, "target", target).thresholds_for(2))
+        makers["edit5, two texts"] = (lambda *_: SharedEdiT5Drafter(shared, target.tokens, options), ())
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [text for text in read_sentences(args.file) if target.fits(text)]

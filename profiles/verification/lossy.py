@@ -12,15 +12,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from edit_gec import Corrector
 from edit_gec.evaluation import evaluate, projection
-from edit_gec.evaluation.datasets import TestSet, find
+from edit_gec.evaluation.datasets import TestSet, find_test_sets
+from edit_gec.evaluation.hypotheses import Hypothesis
+from edit_gec.evaluation.options import ScoreOptions
 from edit_gec.performance import machine, results
 from edit_gec.speculative.verifier import Verifier
+from edit_gec.text.detokenize import detokenize, splits_hyphens
 
 GEARS: dict[str, dict[str, Any]] = {
     "always": {},
@@ -33,13 +37,16 @@ def run(corrector: Corrector, test: TestSet, gear: dict[str, Any]) -> tuple[list
     """The set's corrected token lines, seconds, and what verification did."""
     assert corrector.verifier is not None
     tokens = [line.split() for line in test.lines]
-    split = projection.hyphens_split(tokens)
-    raws = [projection.detokenise(t, split) for t in tokens]
-    corrector.verifier = Verifier(corrector.verifier.target, **gear)
+    split = splits_hyphens(tokens)
+    raws = [detokenize(t, split) for t in tokens]
+    verifier = Verifier(corrector.verifier.target, corrector.verifier.profile, **gear)
+    corrector = replace(corrector, verifier=verifier)
     begun = perf_counter()
     found = corrector.correct_batch([raw.text for raw in raws], lines=True, markup=False)
     seconds = perf_counter() - begun
-    lines = [" ".join(projection.project(raw, c.corrected, split)) for raw, c in zip(raws, found, strict=True)]
+    lines = [
+        " ".join(projection.project_to_tokens(raw, c.corrected, split)) for raw, c in zip(raws, found, strict=True)
+    ]
     return lines, seconds, corrector.verifier.summary()
 
 
@@ -52,7 +59,7 @@ def main() -> None:
     parser.add_argument("--model", default="edit5-mini")
     parser.add_argument("--target", default="t5-mini")
     args = parser.parse_args()
-    test, options = find(args.set, args.data)[0], evaluate.Options()
+    test, options = find_test_sets(args.set, args.data)[0], ScoreOptions()
     test = TestSet(test.name, test.lines[:: args.every], test.metric, test.m2[:: args.every])
     corrector = Corrector.load(args.model, target=args.target)
     run(corrector, TestSet(test.name, test.lines[:64], test.metric), {})  # warm-up
@@ -62,7 +69,7 @@ def main() -> None:
         if name in rows:
             rows[name]["seconds"] = min(seconds, rows[name]["seconds"])
             continue
-        score = evaluate.judge(test, evaluate.Hypothesis(name, lines), options).scores
+        score = evaluate.score_hypothesis(test, Hypothesis(name, lines), options).scores
         rows[name] = {"lines": lines, "seconds": seconds, "scores": score, "statistics": summary}
     exact = rows["always"]
     table = [

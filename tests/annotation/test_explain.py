@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("errant")
-from edit_gec.annotation.explain import _annotator, explain, forgetting, message
+from edit_gec.annotation.explain import _annotator, explain, message, spacy_memory_zone
 from edit_gec.text.edits import Edit
 
 
@@ -85,7 +85,7 @@ def test_words_of_a_corpus_are_forgotten() -> None:
     text = "We met in xqzvb and in wkrtpl."
     explain("We met in london.", [edit("We met in london.", "london", "London")])
     known = set(_annotator().nlp.vocab.strings)
-    with forgetting():
+    with spacy_memory_zone():
         inside = explain(text, [edit(text, "xqzvb", "Xqzvb")])
         assert "xqzvb" in set(_annotator().nlp.vocab.strings) - known
     assert set(_annotator().nlp.vocab.strings) == known

@@ -24,14 +24,14 @@ def test_the_shipped_pipeline_knows_what_errant_asks() -> None:
     from errant.en.classifier import pos_map
     from spacy.tokens import Doc
 
-    nlp = syntax.load()
+    nlp = syntax.load_pipeline()
     doc = nlp(Doc(nlp.vocab, words="She has gone to the old houses .".split()))
     assert [t.tag_ for t in doc] == ["PRP", "VBZ", "VBN", "IN", "DT", "JJ", "NNS", "."]
     assert [t.lemma_ for t in doc][1:3] == ["have", "go"] and doc[6].lemma_ == "house"
     assert (doc[1].dep_, doc[0].pos_, doc[2].dep_) == ("aux", "PRON", "ROOT")
     assert set(nlp.get_pipe("tagger").labels) <= set(pos_map)
     assert "nsubjpass" in nlp.get_pipe("parser").labels and "nsubj:pass" not in nlp.get_pipe("parser").labels
-    assert syntax.identity(nlp) == syntax.identity(syntax.load())
+    assert syntax.identify_pipeline(nlp) == syntax.identify_pipeline(syntax.load_pipeline())
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")  # spaCy's
@@ -39,9 +39,9 @@ def test_the_command_trains_one(tmp_path: Path) -> None:
     for split in ("train", "dev"):
         trees = "".join(TREE.format(word=word) for word in ["The", "Those", "These", "All"] * 15)
         (tmp_path / f"tiny-{split}.conllu").write_text(trees, encoding="utf-8")
-    scores = syntax.train(tmp_path, tmp_path / "out", steps=40)
+    scores = syntax.train_pipeline(tmp_path, tmp_path / "out", steps=40)
     assert scores["tag_acc"] > 90
-    nlp = syntax.load(str(tmp_path / "out"))
+    nlp = syntax.load_pipeline(str(tmp_path / "out"))
     doc = nlp("The dogs were seen.")
     assert [t.tag_ for t in doc][:2] == ["DT", "NNS"]
     assert "XX" in nlp.get_pipe("tagger").labels  # ODD is no tag that ERRANT knows
@@ -50,7 +50,7 @@ def test_the_command_trains_one(tmp_path: Path) -> None:
 
 
 def test_missing_treebank_and_pipeline(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="wanted one .*train.* found 0"):
-        syntax.train(tmp_path, tmp_path / "out")
+    with pytest.raises(InputError, match="expected one .*train.* found 0"):
+        syntax.train_pipeline(tmp_path, tmp_path / "out")
     with pytest.raises(InputError, match="'en_none' is not installed"):
-        syntax.load("en_none")
+        syntax.load_pipeline("en_none")

@@ -18,7 +18,7 @@ STAND_IN = [sys.executable, str(Path(__file__).parents[1] / "support" / "fake_mo
     ("hook", "status", "after", "says"),
     [
         ("edit-gec-check", 2, "She go home.\n", "notes.md:1:5: “go” → “goes” (97%)"),
-        ("edit-gec", 0, "She goes home.\n", "1 files changed, 1 edits"),
+        ("edit-gec", 0, "She goes home.\n", "1 file changed, 1 edit"),
     ],
 )
 def test_hooks(hook: str, status: int, after: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

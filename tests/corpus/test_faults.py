@@ -196,7 +196,7 @@ def test_broken_files_among_good_ones(tmp_path: Path, model_folder: Path) -> Non
     assert [{"id": row["id"], "text": row["text"]} for row in found] == good[: len(found)]
     reasons = {Path(row["path"]).name: row["reason"] for row in set_aside(output)}
     assert "not readable as Parquet" in reasons["c.parquet"]
-    assert reasons["d.parquet"] == "column 'text' is double, text is wanted"
+    assert reasons["d.parquet"] == "column 'text' is double, expected text"
     assert reasons["e.parquet"].startswith("cannot read on")
     assert reasons["f.jsonl.gz"].startswith("cannot read on")
     assert reasons["g.csv"] == "no column 'text' among id, words"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import brief, law, nasty
 
+from edit_gec.catalog import find_model
 from edit_gec.editing import decode, insertion
-from edit_gec.editing.confidence import CASE, INSERTED, SPELLING, Evidence, Scale, together
-from edit_gec.editing.decode import Options, Prediction, assemble, follow_points, predict, read_options, walk
-from edit_gec.editing.insertion import Slot
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, realize, spans, unchanged
+from edit_gec.editing.confidence import Evidence, Kind, Scale, combine
+from edit_gec.editing.decode import Prediction, SentenceState, assemble, predict
+from edit_gec.editing.insertion import InsertionDecoder, Slot, SlotQueue
+from edit_gec.editing.plan import Plan, realize, spans, unchanged
+from edit_gec.editing.pointer import Order, follow_points, walk
 from edit_gec.editing.tags import choose_tags
+from edit_gec.editing.thresholds import FORMER_NAMES, Thresholds, load_thresholds, rescale_gate
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
+from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Pieces, Tokens
 
 TEXTS = [
     "i was walking through the park when struck by bicycle.",
@@ -33,7 +37,7 @@ TEXTS = [
     "They was looking for small house with a garden",
     "x",
 ]
-KINDS = [Options(), Options(sequential=True), Options(keep_bias=0.5, sentence_gate=0.5, min_confidence=0.2)]
+KINDS = [Thresholds(), Thresholds(sequential=True), Thresholds(keep_bias=0.5, sentence_gate=0.5, min_confidence=0.2)]
 
 
 def same(one: Prediction, other: Prediction) -> bool:
@@ -44,21 +48,21 @@ def same(one: Prediction, other: Prediction) -> bool:
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
-def test_a_batch_is_its_sentences_alone(model: EdiT5, tokens: Tokens, options: Options) -> None:
+def test_a_batch_is_its_sentences_alone(model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
     pieces = [tokens.encode(text) for text in TEXTS]
     alone = [predict(model, tokens, [p], options)[0] for p in pieces]
     assert sum(prediction.plan.changes for prediction in alone) >= 3
     for order in (range(len(pieces)), reversed(range(len(pieces)))):
         numbers = list(order)
-        together = predict(model, tokens, [pieces[n] for n in numbers], options)
-        assert all(same(prediction, alone[n]) for n, prediction in zip(numbers, together, strict=True))
+        combine = predict(model, tokens, [pieces[n] for n in numbers], options)
+        assert all(same(prediction, alone[n]) for n, prediction in zip(numbers, combine, strict=True))
 
 
 @brief
 @given(texts=st.lists(nasty.filter(bool), min_size=1, max_size=4), sequential=st.booleans(), floor=st.floats(0, 0.3))
 def test_what_a_prediction_is(model: EdiT5, tokens: Tokens, texts: list[str], sequential: bool, floor: float) -> None:
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in texts]
-    options = Options(min_confidence=floor, sequential=sequential)
+    options = Thresholds(min_confidence=floor, sequential=sequential)
     for source, prediction in zip(pieces, predict(model, tokens, pieces, options), strict=True):
         plan = prediction.plan
         assert plan.length == len(source) + 1 and plan.order[0] == 0
@@ -78,9 +82,11 @@ def test_what_a_prediction_is(model: EdiT5, tokens: Tokens, texts: list[str], se
 
 
 @pytest.mark.parametrize(
-    "options", [Options(min_confidence=1.01), Options(keep_bias=float("inf")), Options(sentence_gate=1.01)], ids=str
+    "options",
+    [Thresholds(min_confidence=1.01), Thresholds(keep_bias=float("inf")), Thresholds(sentence_gate=1.01)],
+    ids=str,
 )
-def test_thresholds_that_change_nothing(model: EdiT5, tokens: Tokens, options: Options) -> None:
+def test_thresholds_that_change_nothing(model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
     pieces = [tokens.encode(text) for text in TEXTS]
     for source, prediction in zip(pieces, predict(model, tokens, pieces, options), strict=True):
         assert not prediction.plan.changes and prediction.confidence == {}
@@ -90,12 +96,14 @@ def test_thresholds_that_change_nothing(model: EdiT5, tokens: Tokens, options: O
 def test_a_higher_threshold_only_restores(model: EdiT5, tokens: Tokens) -> None:
     """What is left of the edits is what they were; what is refused is the source again."""
     pieces = [tokens.encode(text) for text in TEXTS]
-    every = [spans(p.plan, s, tokens) for s, p in zip(pieces, predict(model, tokens, pieces, Options()), strict=True)]
+    every = [
+        spans(p.plan, s, tokens) for s, p in zip(pieces, predict(model, tokens, pieces, Thresholds()), strict=True)
+    ]
     counts = []
     for floor in (0.1, 0.3, 0.5, 0.7):
         counts.append(0)
         for source, found, prediction in zip(
-            pieces, every, predict(model, tokens, pieces, Options(min_confidence=floor)), strict=True
+            pieces, every, predict(model, tokens, pieces, Thresholds(min_confidence=floor)), strict=True
         ):
             left = spans(prediction.plan, source, tokens)
             counts[-1] += len(left)
@@ -106,12 +114,12 @@ def test_a_higher_threshold_only_restores(model: EdiT5, tokens: Tokens) -> None:
 def test_the_gate_takes_a_sentence_whole(model: EdiT5, tokens: Tokens) -> None:
     """All edits of a sentence that together reach the gate, none of the others."""
     pieces = [tokens.encode(text) for text in TEXTS]
-    every = predict(model, tokens, pieces, Options())
-    sure = [together(list(p.confidence.values())) for p in every]
+    every = predict(model, tokens, pieces, Thresholds())
+    sure = [combine(list(p.confidence.values())) for p in every]
     gate = sorted(sure)[len(sure) // 2]
     assert min(sure) < gate <= max(sure)
     for free, reached, gated in zip(
-        every, sure, predict(model, tokens, pieces, Options(sentence_gate=gate)), strict=True
+        every, sure, predict(model, tokens, pieces, Thresholds(sentence_gate=gate)), strict=True
     ):
         assert gated.plan == (free.plan if reached >= gate else decode.unchanged(free.plan.length))
 
@@ -131,19 +139,19 @@ def test_what_cannot_become_sure_is_not_written(
 ) -> None:  # fmt: skip
     """The decoder writes less, and the result is the same as if it had written everything."""
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
-    options = Options(*slopes, *offsets, min_confidence=floor, sentence_gate=gate, sequential=sequential)
+    options = Thresholds(*slopes, *offsets, min_confidence=floor, sentence_gate=gate, sequential=sequential)
     written: list[int] = []
     found = []
 
     def count(*given: Any, **options: Any) -> int:
-        written[-1] += len(given[4])
-        return insertion.fill(*given, **options)
+        written[-1] += len(given[1])
+        return insertion.decode_insertions(*given, **options)
 
-    for hope in (decode.hope, lambda tags, _, links, *__, **___: {*decode.changes(tags), *links}):
+    for prune in (decode.prune_unlikely, lambda state, *_, **__: frozenset({*state.gaps, *state.order.links})):
         written.append(0)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(decode, "hope", hope)
-            patch.setattr(decode, "fill", count)
+            patch.setattr(decode, "prune_unlikely", prune)
+            patch.setattr(decode, "decode_insertions", count)
             found.append(predict(model, tokens, pieces, options))
     assert written[0] <= written[1] > 0
     assert all(same(*pair) for pair in zip(*found, strict=True))
@@ -156,18 +164,18 @@ def test_what_cannot_become_sure_is_not_written(
     gate=st.floats(0, 0.9),
     bold=st.floats(0.01, 0.9),
 )
-def test_a_bolder_hypothesis_is_what_lower_thresholds_make(
+def test_an_alternative_plan_is_what_lower_thresholds_make(
     model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, bold: float
 ) -> None:
     """One run of the model for both; the usual plan is what it is alone."""
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
-    usual = Options(min_confidence=floor, sentence_gate=gate)
+    usual = Thresholds(min_confidence=floor, sentence_gate=gate)
     least = min(bold, floor)
-    found = predict(model, tokens, pieces, replace(usual, bold=bold))
-    laxer = predict(model, tokens, pieces, Options(min_confidence=least, sentence_gate=least))
+    found = predict(model, tokens, pieces, replace(usual, alternative_threshold=bold))
+    laxer = predict(model, tokens, pieces, Thresholds(min_confidence=least, sentence_gate=least))
     for both, alone, lax in zip(found, predict(model, tokens, pieces, usual), laxer, strict=True):
         assert same(both, alone)
-        assert (both.bolder or both.plan) == lax.plan
+        assert (both.alternative or both.plan) == lax.plan
 
 
 def test_what_is_kept_may_have_to_stay_in_order(model: EdiT5, tokens: Tokens) -> None:
@@ -175,7 +183,7 @@ def test_what_is_kept_may_have_to_stay_in_order(model: EdiT5, tokens: Tokens) ->
     pieces = [tokens.encode(text) for text in TEXTS]
     restless = deepcopy(model)
     torch.nn.init.zeros_(restless.point_distance)  # no habit of taking the next piece
-    moved, kept = (predict(restless, tokens, pieces, Options(reorder=reorder)) for reorder in (1, 0))
+    moved, kept = (predict(restless, tokens, pieces, Thresholds(reorder=reorder)) for reorder in (1, 0))
     assert any(list(p.plan.order) != sorted(p.plan.order) for p in moved), "the pointer has something to say"
     assert all(list(p.plan.order) == sorted(p.plan.order) for p in kept)
     assert any(p.plan.changes for p in kept)
@@ -183,28 +191,28 @@ def test_what_is_kept_may_have_to_stay_in_order(model: EdiT5, tokens: Tokens) ->
 
 def test_a_high_threshold_needs_no_decoder(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [tokens.encode(text) for text in TEXTS]
-    assert any(p.plan.insertions for p in predict(model, tokens, pieces, Options()))
-    monkeypatch.setattr(decode, "fill", None)
-    assert not any(p.plan.changes for p in predict(model, tokens, pieces, Options(sentence_gate=1.01)))
+    assert any(p.plan.insertions for p in predict(model, tokens, pieces, Thresholds()))
+    monkeypatch.setattr(decode, "decode_insertions", None)
+    assert not any(p.plan.changes for p in predict(model, tokens, pieces, Thresholds(sentence_gate=1.01)))
 
 
 def test_the_gate_moves_with_the_threshold() -> None:
-    assert [round(decode.moved(0.6, 0.4, given), 6) for given in (0.0, 0.2, 0.4, 0.7, 1.0)] == [0, 0.3, 0.6, 0.8, 1]
-    assert decode.moved(0.0, 0.4, 0.7) == 0.7, "a gate below the threshold is none"
+    assert [round(rescale_gate(0.6, 0.4, given), 6) for given in (0.0, 0.2, 0.4, 0.7, 1.0)] == [0, 0.3, 0.6, 0.8, 1]
+    assert rescale_gate(0.0, 0.4, 0.7) == 0.7, "a gate below the threshold is none"
 
 
 # --- the insertion loop against one pass with the answer given ------------------------------------------------------
 
 
-def teacher_forced(
-    model: EdiT5, tokens: Tokens, memory: torch.Tensor, mask: torch.Tensor, slots: list[Slot]
-) -> torch.Tensor:
+def teacher_forced(decoder: InsertionDecoder, slots: list[Slot]) -> torch.Tensor:
     """log-probabilities [T, V] of a row of slots, all at once and without a cache; T counts </s> of each slot."""
-    stream = [i for slot in slots for i in (tokens.slot(slot.k), *slot.pieces[: insertion.MAX_INSERTION - 1])]
-    anchors = [slot.anchor for slot in slots for _ in range(len(slot.pieces[: insertion.MAX_INSERTION - 1]) + 1)]
-    embedded = model.embed_slots(torch.tensor([stream]), memory, torch.tensor([anchors]))
-    cross = model.cross_bias(torch.tensor([anchors]), mask)
-    return model.output(model.decoder(embedded, model.decoder.memory(memory), cross))[0].log_softmax(-1)
+    written = [slot.pieces[: insertion.MAX_INSERTION - 1] for slot in slots]
+    stream = [i for slot, ids in zip(slots, written, strict=True) for i in (decoder.tokens.slot(slot.index), *ids)]
+    anchors = [slot.anchor for slot, ids in zip(slots, written, strict=True) for _ in range(len(ids) + 1)]
+    model = decoder.model
+    embedded = model.embed_slots(torch.tensor([stream]), decoder.states, torch.tensor([anchors]))
+    cross = model.cross_bias(torch.tensor([anchors]), decoder.mask)
+    return model.output(model.decoder(embedded, decoder.cross_keys, cross))[0].log_softmax(-1)
 
 
 @pytest.mark.parametrize("sequential", [True, False])
@@ -216,19 +224,20 @@ def test_insertions_are_the_argmax_step_by_step(model: EdiT5, tokens: Tokens, se
     encoded, bias = model.encode(ids, mask)
     tags = [KEEP, REPLACE, REPLACE, INSERT, *[KEEP] * (len(pieces) - 4), INSERT]
     order = [i for i, tag in enumerate(tags) if tag in (KEEP, INSERT)]
-    ranks = [*decode.rank_list(order, len(tags)), len(order)]
-    memory = model.remember(encoded, bias, torch.tensor([[*tags, KEEP]]), torch.tensor([ranks]))
-    slots = insertion.open_slots([tags], [order])
-    assert [(slot.k, slot.kept, slot.anchor) for slot in slots] == [
+    ranks = [*Plan(len(tags), tuple(order)).ranks(), len(order)]
+    states = model.encode_plan(encoded, bias, torch.tensor([[*tags, KEEP]]), torch.tensor([ranks]))
+    decoder = InsertionDecoder(model, tokens, states, mask)
+    slots = insertion.open_slots(tags, order)
+    assert [(slot.index, slot.after_piece, slot.anchor) for slot in slots] == [
         (1, 0, 1), (2, 3, 3), (len(order), len(tags) - 1, len(tags) - 1)
     ]  # fmt: skip
-    steps = insertion.fill(model, tokens, memory, mask, slots, sequential=sequential)
+    steps = insertion.decode_insertions(decoder, slots, sequential=sequential)
     written = [len(slot.pieces) + slot.finished for slot in slots]
     assert steps == (sum(written) if sequential else max(written))
     rows = [slots] if sequential else [[slot] for slot in slots]
     forbidden = [PAD, UNK, *range(tokens.pieces, tokens.size)]
     for row in rows:
-        expected = teacher_forced(model, tokens, memory, mask, row)
+        expected = teacher_forced(decoder, row)
         expected[:, forbidden] = -1e9
         at = 0
         for slot in row:
@@ -247,31 +256,33 @@ def test_insertions_are_the_argmax_step_by_step(model: EdiT5, tokens: Tokens, se
 )
 def test_slots_that_end_and_slots_that_do_not(tokens: Tokens, given: list[int], finished: bool) -> None:
     five = tokens.ids("I")[0]
-    queue, at, current = [Slot(0, 1, 0, 0), Slot(0, 2, 1, 1)], [0], tokens.slot(1)
+    first, second = Slot(0, 1, 0, 0), Slot(0, 2, 1, 1)
+    queue, current = SlotQueue([first, second]), tokens.slot(1)
     for choice in given:
-        current = insertion.advance(queue, at, 0, five if choice == 5 else choice, -0.5, tokens)
-    assert queue[0].finished == finished and at == [1]
+        current = queue.advance(five if choice == 5 else choice, -0.5, tokens)
+    assert first.finished == finished and queue.slot is second
     assert current == tokens.slot(2), "the next slot of the row is next"
-    assert queue[0].log_probability == -0.5 * len(given)
+    assert first.log_probability == -0.5 * len(given)
 
 
 def test_half_a_character_is_never_inserted(tokens: Tokens) -> None:
-    queue, at = [Slot(0, 1, 0, 0)], [0]
+    slot = Slot(0, 1, 0, 0)
+    queue = SlotQueue([slot])
     for choice in (*tokens.ids("🏠")[1:3], EOS):
-        insertion.advance(queue, at, 0, choice, -0.1, tokens)
-    assert not queue[0].finished
+        queue.advance(choice, -0.1, tokens)
+    assert not slot.finished
 
 
 def test_no_slot_no_decoder(make_model: Callable[..., EdiT5], tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     model = make_model(empty_slots=False)
     pieces = [tokens.encode(text) for text in TEXTS]
     calls: list[int] = []
-    monkeypatch.setattr(model, "remember", lambda *args: calls.append(1))
+    monkeypatch.setattr(model, "encode_plan", lambda *args: calls.append(1))
     for bias, changes in (([0.0, 0, 0, 0], False), ([0.0, 99, 0, 0], True)):  # all KEEP, all DELETE
         with torch.no_grad():
             model.tag_head.weight.zero_()
             model.tag_head.bias.copy_(torch.tensor(bias) + torch.tensor([9.0, 0, 0, 0]))
-        predictions = predict(model, tokens, pieces, Options())
+        predictions = predict(model, tokens, pieces, Thresholds())
         assert [p.plan.changes for p in predictions] == [changes] * len(pieces)
         assert {p.steps for p in predictions} == {0} and calls == []
 
@@ -283,17 +294,17 @@ def test_the_decoder_may_overrule_the_tags(make_model: Callable[..., EdiT5], tok
     tags = [KEEP] * (len(first) + 1) + [DELETE] * len(last)
     chances = [[1.0, 0.0, 0.0, 0.0]] * (len(first) + 1) + [[0.1, 0.9, 0.0, 0.0]] * len(last)
     order = list(range(len(first) + 1))
-    assert insertion.open_slots([tags], [order]) == []
+    assert insertion.open_slots(tags, order) == []
     for written, changed in (([], True), (last, False)):
-        (slot,) = insertion.open_slots([tags], [order], empty=True)
+        (slot,) = insertion.open_slots(tags, order, empty=True)
         slot.pieces, slot.finished, slot.unchanged, slot.stays = written, True, written == last, 0.4
-        found = assemble(tags, chances, order, {}, [slot], Options(stays_slope=1.0))
+        found = assemble(decided(tags, chances, Order(order, {}), [slot]), Thresholds(stays_slope=1.0))
         assert found.plan == (Plan(len(tags), tuple(order)) if changed else unchanged(len(tags)))
         assert bool(found.confidence) == changed
 
 
 def test_doubts_of_the_decoder_count(make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
-    """weigh_source says of each slot what score_candidates says of its source."""
+    """score_sources says of each slot what score_candidates says of its source."""
     model = make_model(3)
     pieces = tokens.encode("We often walk in the park")
     ids = torch.tensor([[tokens.slot(0), *pieces.ids, EOS]])
@@ -302,14 +313,16 @@ def test_doubts_of_the_decoder_count(make_model: Callable[..., EdiT5], tokens: T
     order = [0, *range(2, len(tags))]
     with torch.inference_mode():
         encoded, bias = model.encode(ids, mask)
-        ranks = [*decode.rank_list(order, len(tags)), len(order)]
-        memory = model.remember(encoded, bias, torch.tensor([[*tags, KEEP]]), torch.tensor([ranks]))
-        slots = insertion.open_slots([tags], [order], empty=True)
-        sources = [decode.source_of(slot, tags, pieces) for slot in slots]
+        ranks = [*Plan(len(tags), tuple(order)).ranks(), len(order)]
+        states = model.encode_plan(encoded, bias, torch.tensor([[*tags, KEEP]]), torch.tensor([ranks]))
+        decoder = InsertionDecoder(model, tokens, states, mask)
+        slots = insertion.open_slots(tags, order, empty=True)
+        state = SentenceState(pieces, tags, [], Order(order, {}))
+        sources = [decode.deleted_ids(state, slot) for slot in slots]
         assert sources == [[pieces.ids[0]], []]
         slots[0].pieces, slots[1].pieces = sources[0], [pieces.ids[0]]
-        insertion.weigh_source(model, tokens, memory, mask, list(zip(slots, sources, strict=True)))
-        expected = insertion.score_candidates(model, tokens, memory, mask, list(zip(slots, sources, strict=True)))
+        insertion.score_sources(decoder, list(zip(slots, sources, strict=True)))
+        expected = insertion.score_candidates(decoder, list(zip(slots, sources, strict=True)))
     assert [slot.stays for slot in slots] == pytest.approx(expected.exp().tolist())
     assert [slot.unchanged for slot in slots] == [True, False]
     scale = Scale(stays_slope=1.0)
@@ -326,7 +339,7 @@ def test_the_walk_visits_each_kept_piece_once(length: int, data: st.DataObject) 
     kept = [0, *sorted(data.draw(st.sets(st.integers(1, length))))]
     row = st.lists(st.floats(-1e9, 1e9) | st.just(float("-inf")), min_size=length + 2, max_size=length + 2)
     scores = data.draw(st.lists(row, min_size=length + 2, max_size=length + 2))
-    order = walk(scores, kept, length + 1)
+    order = walk(scores, kept)
     assert order[0] == 0 and sorted(order) == kept
 
 
@@ -347,17 +360,23 @@ def test_points_are_followed(make_model: Callable[..., EdiT5], links: dict[int, 
     model.point = lambda *args: scores  # type: ignore[method-assign]
     tags = torch.zeros(1, size, dtype=torch.long)
     mask = torch.ones(1, size, dtype=torch.bool)
-    found, sure = follow_points(model, torch.zeros(1, size, 32), tags, mask, [[KEEP] * 5], 0.0)
-    assert found == [order]
-    assert all(0 < value <= 1 for value in sure[0].values())
+    ((found, sure),) = follow_points(model, torch.zeros(1, size, 32), tags, mask, [[KEEP] * 5], 0.0)
+    assert found == order
+    assert all(0 < value <= 1 for value in sure.values())
     ends = dict(zip(order, [*order[1:], 5], strict=True))
-    assert sorted(sure[0]) == [piece for piece in range(5) if ends[piece] != piece + 1]
-    found, sure = follow_points(model, torch.zeros(1, size, 32), tags, mask, [[KEEP] * 5], 6.0)
-    assert (found, sure) == ([[0, 1, 2, 3, 4]], [{}]), "the keep bias holds the order, too"
+    assert sorted(sure) == [piece for piece in range(5) if ends[piece] != piece + 1]
+    (held,) = follow_points(model, torch.zeros(1, size, 32), tags, mask, [[KEEP] * 5], 6.0)
+    assert held == Order([0, 1, 2, 3, 4], {}), "the keep bias holds the order, too"
 
 
 SURE, UNSURE = [0.05, 0.0, 0.0, 0.95], [0.4, 0.0, 0.0, 0.6]
 STAY = [1.0, 0.0, 0.0, 0.0]
+
+
+def decided(tags: list[int], chances: list[list[float]], order: Order, slots: list[Slot]) -> SentenceState:
+    """A sentence whose slots are written; what its pieces are does not matter."""
+    nothing = Pieces("", (), (), (), prefixed=True)
+    return SentenceState(nothing, tags, chances, order, slots=slots)
 
 
 def slot(k: int, kept: int, *, finished: bool = True, log_probability: float = 0.0) -> Slot:
@@ -377,7 +396,7 @@ def slot(k: int, kept: int, *, finished: bool = True, log_probability: float = 0
 def test_gaps_that_are_refused_are_restored(slots: list[Slot], floor: float, plan: Plan) -> None:
     tags = [KEEP, REPLACE, KEEP, REPLACE, KEEP]
     chances = [STAY, SURE, STAY, UNSURE, STAY]
-    found = assemble(tags, chances, [0, 2, 4], {}, slots, Options(min_confidence=floor))
+    found = assemble(decided(tags, chances, Order([0, 2, 4], {}), slots), Thresholds(min_confidence=floor))
     assert found.plan == plan
     assert set(found.confidence) == {plan.order[k - 1] for k, _ in plan.insertions}
 
@@ -396,7 +415,8 @@ def test_a_move_is_made_whole_or_not_at_all(last: Slot, link: float, floor: floa
     tags = [KEEP, REPLACE, KEEP, REPLACE, KEEP]
     chances = [STAY, SURE, STAY, UNSURE, STAY]
     links = {0: link, 4: link, 2: link}
-    found = assemble(tags, chances, [0, 4, 2], links, [slot(1, 0), last], Options(min_confidence=floor))
+    state = decided(tags, chances, Order([0, 4, 2], links), [slot(1, 0), last])
+    found = assemble(state, Thresholds(min_confidence=floor))
     assert found.plan == (Plan(5, (0, 4, 2), ((1, (9,)), (3, (9,)))) if moves else unchanged(5))
     assert found.between(0, 5) == pytest.approx(min(link, 0.6) if moves else 1.0)
 
@@ -420,11 +440,11 @@ def test_words_change_as_a_whole(shipped: Tokens, text: str, chances: dict[int, 
 
 def test_a_kind_has_its_own_scale() -> None:
     """Alike by the model's word: where a word is replaced is as sure as ever, capitals are surer."""
-    options = Options(case_offset=1.0, delete_offset=-1.0)
+    options = Thresholds(case_offset=1.0, delete_offset=-1.0)
     tags, chances = [KEEP, REPLACE, KEEP, REPLACE, KEEP, DELETE], [STAY, UNSURE, STAY, UNSURE, STAY, [0.4, 0.6, 0, 0]]
     slots = [slot(1, 0), slot(2, 2)]
-    slots[0].kind = CASE
-    found = assemble(tags, chances, [0, 2, 4], {}, slots, options).confidence
+    slots[0].kind = Kind.CASE
+    found = assemble(decided(tags, chances, Order([0, 2, 4], {}), slots), options).confidence
     assert [round(found[piece], 3) for piece in (0, 2, 4)] == [0.803, 0.6, 0.356]
 
 
@@ -432,9 +452,10 @@ def test_slots_know_their_kind(tokens: Tokens) -> None:
     pieces = tokens.encode("i go home")
     words = [n for n, piece in enumerate(pieces.ids) if tokens.starts_word(piece)]
     tags = [REPLACE if n < words[1] else KEEP for n in range(len(pieces))]
-    slots = [Slot(0, 1, 0, 0, tokens.ids("I")), Slot(0, 2, 3, 3, tokens.ids("to")), Slot(0, 1, 0, 0, [], kind=SPELLING)]
-    decode.name_kinds(slots, decode.changes([KEEP, *tags]), pieces, tokens)
-    assert [slot.kind for slot in slots] == [CASE, INSERTED, SPELLING]
+    slots = [Slot(0, 1, 0, 0, tokens.ids("I")), Slot(0, 2, 3, 3, tokens.ids("to")), Slot(0, 1, 0, 0)]
+    slots[2].kind = Kind.SPELLING
+    decode.classify_slots(SentenceState(pieces, [KEEP, *tags], [], Order([], {}), slots=slots), tokens)
+    assert [slot.kind for slot in slots] == [Kind.CASE, Kind.INSERT, Kind.SPELLING]
 
 
 HALF = [0.7, 0.3, 0.0, 0.0]
@@ -462,15 +483,26 @@ def test_of_a_doubled_word_one_goes(shipped: Tokens, text: str, chances: dict[in
 
 def test_thresholds_of_a_folder(model: EdiT5, tmp_path: Path) -> None:
     model.save(tmp_path)
-    assert read_options(tmp_path) == Options()
+    assert load_thresholds(tmp_path) == Thresholds()
     model.save(tmp_path, thresholds={"keep_bias": 0.5, "min_confidence": 0.25})
-    stricter = read_options(tmp_path, min_confidence=0.75)
-    assert stricter == Options(keep_bias=0.5, min_confidence=0.75, sentence_gate=0.75)
-    assert read_options(tmp_path, min_confidence=0.0) == Options(keep_bias=0.5)
+    stricter = load_thresholds(tmp_path, min_confidence=0.75)
+    assert stricter == Thresholds(keep_bias=0.5, min_confidence=0.75, sentence_gate=0.75)
+    assert load_thresholds(tmp_path, min_confidence=0.0) == Thresholds(keep_bias=0.5)
+
+
+def test_thresholds_by_their_former_names(model: EdiT5, tmp_path: Path) -> None:
+    """Folders of before 0.2 keep loading, the shipped ones among them."""
+    model.save(tmp_path, thresholds={"reread": 0.8, "confirm": 0.15, "bold": 0.2})
+    found = load_thresholds(tmp_path)
+    assert (found.second_pass_factor, found.second_pass_penalty, found.alternative_threshold) == (0.8, 0.15, 0.2)
+    assert set(FORMER_NAMES.values()) < {each.name for each in fields(Thresholds)}
+    assert not set(FORMER_NAMES) & {each.name for each in fields(Thresholds)}
+    shipped = load_thresholds(find_model("edit5-mini"))
+    assert shipped.second_pass_factor > 0 and shipped.second_pass_penalty > 0
 
 
 @pytest.mark.parametrize("thresholds", [{"keep_bias": "much"}, {"keep_bias": None}, ["keep_bias"], {"zeal": 1.0}])
 def test_broken_thresholds(model: EdiT5, thresholds: Any, tmp_path: Path) -> None:
     model.save(tmp_path, thresholds=thresholds)
-    with pytest.raises(InputError, match=r"config.json: thresholds .*; numbers for .*keep_bias, .* are wanted"):
-        read_options(tmp_path)
+    with pytest.raises(InputError, match=r"config.json: thresholds .*; expected numbers for .*keep_bias, "):
+        load_thresholds(tmp_path)

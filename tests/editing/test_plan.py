@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import NASTY, nasty, thousands, valid
 
-from edit_gec.editing.plan import DELETE, INSERT, KEEP, REPLACE, Plan, align, realize, spans, unchanged, words
+from edit_gec.editing.alignment import align, word_ranges
+from edit_gec.editing.plan import Plan, realize, spans, unchanged
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, UNK, Pieces, Tokens
 
 WORDS = [*"I was the a walking walk walked learning learns children's isn't , . ; \" 2 2021 o'clock".split(), *NASTY]
@@ -211,7 +213,7 @@ def test_nothing_to_insert_is_no_stream(shipped: Tokens) -> None:
 )  # fmt: skip
 def test_words(shipped: Tokens, text: str, expected: list[str]) -> None:
     pieces = shipped.encode(text)
-    assert [pieces.text(start, end) for start, end in words(pieces.ids, shipped)] == expected
+    assert [pieces.text(start, end) for start, end in word_ranges(pieces.ids, shipped)] == expected
 
 
 def test_spans_are_small_and_disjoint(shipped: Tokens) -> None:

@@ -9,9 +9,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from edit_gec import Corrector
-from edit_gec.editing.second_pass import LITTLE, compose, holds
+from edit_gec.editing.second_pass import DOUBT_FLOOR, SecondPass, changes_of, compose, is_confirmed
 from edit_gec.modeling.tokenizer import Pieces
-from edit_gec.text.edits import Change, changed
+from edit_gec.text.edits import Change, apply_changes
 
 TEXT = st.text("ab ,", max_size=14)
 
@@ -29,7 +29,7 @@ def changes(draw: st.DrawFn, length: int) -> list[Change]:
 def readings(draw: st.DrawFn) -> tuple[str, list[Change], list[Change]]:
     source = draw(TEXT)
     first = draw(changes(len(source)))
-    return source, first, draw(changes(len(changed(source, first))))
+    return source, first, draw(changes(len(apply_changes(source, first))))
 
 
 @given(readings())
@@ -38,7 +38,7 @@ def readings(draw: st.DrawFn) -> tuple[str, list[Change], list[Change]]:
 def test_both_readings_are_one_list_of_changes(texts: tuple[str, list[Change], list[Change]]) -> None:
     source, first, second = texts
     both = compose(source, first, second)
-    assert changed(source, both) == changed(changed(source, first), second)
+    assert apply_changes(source, both) == apply_changes(apply_changes(source, first), second)
     assert all(one[1] <= other[0] for one, other in zip(both, both[1:], strict=False))
     assert {sure for *_, sure in both} <= {sure for *_, sure in first + second}
 
@@ -63,11 +63,12 @@ SOURCE = "She go to home becuase its late , and she are tired ."
 
 def test_the_shipped_model_reads_a_changed_sentence_twice(shipped: Corrector) -> None:
     """By hand: correct, and correct the outcome with laxer thresholds."""
-    options = shipped.options
-    assert options.reread > 0
-    once, laxer, unconfirmed = shipped_with(shipped, reread=0.0), shipped_with(
-        shipped, reread=0.0, sentence_gate=0.0, min_confidence=options.min_confidence * options.reread
-    ), shipped_with(shipped, confirm=0.0)  # fmt: skip
+    thresholds = shipped.thresholds
+    assert thresholds.second_pass_factor > 0
+    once, laxer, unconfirmed = shipped_with(shipped, second_pass_factor=0.0), shipped_with(
+        shipped, second_pass_factor=0.0, sentence_gate=0.0,
+        min_confidence=thresholds.min_confidence * thresholds.second_pass_factor,
+    ), shipped_with(shipped, second_pass_penalty=0.0)  # fmt: skip
     texts = ["He have went to the the school yesterday .", SOURCE, "All is well here ."]
     firsts = [each.corrected for each in once.correct_batch(texts, lines=True)]
     seconds = [each.corrected for each in laxer.correct_batch(firsts, lines=True)]
@@ -86,12 +87,12 @@ def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
         "Ok",
     ]
     gate = {"min_confidence": 0.05, "sentence_gate": 0.1}
-    found = shipped_with(shipped, reread=0.0, **gate).correct_batch(texts, lines=True)
-    kept = shipped_with(shipped, confirm=1e3, **gate).correct_batch(texts, lines=True)
+    found = shipped_with(shipped, second_pass_factor=0.0, **gate).correct_batch(texts, lines=True)
+    kept = shipped_with(shipped, second_pass_penalty=1e3, **gate).correct_batch(texts, lines=True)
     outcomes = set()
     for text, first, last in zip(texts, found, kept, strict=True):
         pieces = shipped.tokens.encode(first.corrected)
-        (prediction,) = shipped.predict([pieces])
+        (prediction,) = shipped.predict_plans([pieces])
         assert prediction.doubt == max(prediction.doubts)
         shift, calm = 0, []
         for edit in first.edits:
@@ -99,7 +100,7 @@ def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
             shift += len(edit.replacement) - len(edit.original)
             spans = [(0, 0), *zip(pieces.starts, pieces.ends, strict=True)]
             doubts = zip(prediction.doubts, spans, strict=True)
-            calm.append(max(doubt for doubt, (a, b) in doubts if a <= end and b >= begin) <= LITTLE)
+            calm.append(max(doubt for doubt, (a, b) in doubts if a <= end and b >= begin) <= DOUBT_FLOOR)
         assert (last.corrected != text) == any(calm), (text, first.corrected)
         outcomes.add((bool(first.edits), any(calm)))
     assert outcomes == {(True, True), (True, False), (False, False)}, "each is seen"
@@ -109,16 +110,16 @@ PROBABILITY = st.floats(0, 1)
 
 
 @given(st.lists(PROBABILITY, min_size=4, max_size=4), PROBABILITY, PROBABILITY, st.floats(0.01, 2), st.integers(0, 3))
-def test_doubt_only_takes_away(doubts: list[float], sure: float, gate: float, confirm: float, place: int) -> None:
+def test_doubt_only_takes_away(doubts: list[float], sure: float, gate: float, penalty: float, place: int) -> None:
     assume(abs(sure - gate) > 1e-5)
     source = Pieces("abcdef", (7, 7, 7), (0, 2, 4), (2, 4, 6), prefixed=False)
     again = Pieces("abcdxyz", (7, 7, 7), (0, 2, 4), (2, 4, 7), prefixed=False)
 
-    def held(doubts: list[float], confirm: float = confirm) -> bool:
-        return holds(source, [(4, 6, "xyz", sure)], again, doubts, gate, confirm)
+    def held(doubts: list[float], penalty: float = penalty) -> bool:
+        return is_confirmed(source, [(4, 6, "xyz", sure)], again, doubts, gate, penalty)
 
     assert held(doubts, 0.0), "nobody asked"
-    assert held([min(LITTLE, doubt) for doubt in doubts]) == (sure >= gate)
+    assert held([min(DOUBT_FLOOR, doubt) for doubt in doubts]) == (sure >= gate)
     assert held([1 - doubt for doubt in doubts[:2]] + doubts[2:]) == held(doubts), "sentinel and first piece are far"
     calmer = [doubt / 2 if n == place else doubt for n, doubt in enumerate(doubts)]
     assert held(calmer) or not held(doubts)
@@ -126,15 +127,14 @@ def test_doubt_only_takes_away(doubts: list[float], sure: float, gate: float, co
 
 def shipped_with(corrector: Corrector, **thresholds: float) -> Corrector:
     """The same corrector with other thresholds."""
-    return Corrector(
-        corrector.model, corrector.tokens, replace(corrector.options, **thresholds),  # type: ignore[arg-type]
-        folder=corrector.folder, spelling=corrector.spelling,
-    )  # fmt: skip
+    return replace(corrector, thresholds=replace(corrector.thresholds, **thresholds))  # type: ignore[arg-type]
 
 
 def test_what_grows_too_long_is_not_read_again(shipped: Corrector) -> None:
     pieces = shipped.tokens.encode(SOURCE)
-    first = shipped.changes([pieces], shipped.predict([pieces]), replace(shipped.options, reread=0.0))
+    first = changes_of([pieces], shipped.predict_plans([pieces]), shipped.tokens)
     assert first[0]
     long = [[(start, end, new + " very" * 100, sure) for start, end, new, sure in first[0]]]
-    assert shipped.reread([pieces], long, shipped.options) == long
+    second = SecondPass(shipped._predict_with, shipped.tokens, shipped.thresholds, shipped.model.config.max_pieces)
+    assert second.apply([pieces], long) == long
+    assert second.apply([pieces], first) != first

@@ -14,14 +14,23 @@ from support.strategies import brief, nasty
 
 from edit_gec import Corrector
 from edit_gec.editing import lexicon
-from edit_gec.editing.confidence import SPELLING
-from edit_gec.editing.decode import Options, predict, rank_list
-from edit_gec.editing.insertion import MAX_INSERTION, Slot, fill, open_slots, score_candidates
-from edit_gec.editing.lexicon import FILE, Spelling, cased
-from edit_gec.editing.plan import KEEP, REPLACE, realize
-from edit_gec.editing.spelling import DOUBT, choose
+from edit_gec.editing.confidence import Kind
+from edit_gec.editing.decode import predict
+from edit_gec.editing.insertion import (
+    MAX_INSERTION,
+    InsertionDecoder,
+    Slot,
+    decode_insertions,
+    open_slots,
+    score_candidates,
+)
+from edit_gec.editing.lexicon import FILE, WordList, cased
+from edit_gec.editing.plan import Plan, realize
+from edit_gec.editing.spelling import MIN_DOUBT, write_candidates
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tagset import KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
 from edit_gec.text.edits import apply
 from edit_gec.training.build_lexicon import learn, regular_forms
@@ -31,8 +40,8 @@ WORDS = "the of a I garden because school Paris small become cause house houses 
 
 
 @pytest.fixture(scope="module")
-def few() -> Spelling:
-    return Spelling(WORDS)
+def few() -> WordList:
+    return WordList(WORDS)
 
 
 def texts_of(candidates: list[lexicon.Candidate]) -> list[str]:
@@ -49,23 +58,23 @@ def texts_of(candidates: list[lexicon.Candidate]) -> list[str]:
         ("dont", "don't"), ("don’tt", "don't"), ("alot", "a lot"), ("cafe", "café"), ("wih", "with"),
     ],
 )  # fmt: skip
-def test_the_likeliest_word(few: Spelling, word: str, first: str) -> None:
+def test_the_likeliest_word(few: WordList, word: str, first: str) -> None:
     assert texts_of(few.candidates(word))[0] == first
 
 
 def test_what_costs_much_more_than_another_is_no_candidate() -> None:
-    words = Spelling(["house", "mouse", "horse"])
+    words = WordList(["house", "mouse", "horse"])
     assert texts_of(words.candidates("hoouse")) == ["house", "horse"]  # two letters are not "mouse", the first is one
 
 
-def test_what_is_far_is_no_candidate(few: Spelling) -> None:
+def test_what_is_far_is_no_candidate(few: WordList) -> None:
     assert few.candidates("zebra") == [] and few.candidates("x") == []
     assert "garden" not in texts_of(few.candidates("gardeninger"))
 
 
 @brief
 @given(word=st.sampled_from(WORDS).filter(lambda word: word.isascii() and len(word) > 5), data=st.data())
-def test_a_slip_of_one_letter_is_found(few: Spelling, word: str, data: st.DataObject) -> None:
+def test_a_slip_of_one_letter_is_found(few: WordList, word: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(1, len(word) - 1))
     letter = data.draw(st.sampled_from("abcdefghijklmnopqrstuvwxyz"))
     for slip in (word[:at] + word[at + 1 :], word[:at] + letter + word[at:], word[:at] + letter + word[at + 1 :]):
@@ -74,7 +83,7 @@ def test_a_slip_of_one_letter_is_found(few: Spelling, word: str, data: st.DataOb
     assert costs == sorted(costs)
 
 
-def test_known_words(few: Spelling) -> None:
+def test_known_words(few: WordList) -> None:
     assert all(map(few.knows, ["House", "HOUSE", "house's", "don’t", "paris", "CAFÉ"]))
     assert not any(map(few.knows, ["hous", "houses'x", ""]))
 
@@ -86,10 +95,10 @@ def test_case_follows_the_word_and_names_keep_theirs() -> None:
 # --- which words are looked up ---------------------------------------------------------------------------------------
 
 
-def test_words_of_a_sentence(few: Spelling, tokens: Tokens) -> None:
+def test_words_of_a_sentence(few: WordList, tokens: Tokens) -> None:
     text = "The huose, teh (scool) is NASA a/b x_y gardn"
     pieces = tokens.encode(text)
-    found = list(few.read(pieces, unknown=True))
+    found = list(few.find_words(pieces, unknown=True))
     assert [word.text for word in found] == ["huose", "teh", "is", "gardn"]
     for word in found:
         assert pieces.text(word.first, word.last)[1:] == word.text
@@ -97,34 +106,38 @@ def test_words_of_a_sentence(few: Spelling, tokens: Tokens) -> None:
 
 @brief
 @given(text=nasty)
-def test_words_are_whole_pieces_of_any_text(few: Spelling, tokens: Tokens, text: str) -> None:
+def test_words_are_whole_pieces_of_any_text(few: WordList, tokens: Tokens, text: str) -> None:
     pieces = tokens.encode(text)
     for window in (pieces, pieces.window(1, len(pieces)), pieces.window(0, len(pieces) // 2)):
-        for word in few.read(window):
+        for word in few.find_words(window):
             assert window.text(word.first, word.last)[1:] == word.text
 
 
-def test_a_gap_is_misspelt_words_and_nothing_else(few: Spelling, tokens: Tokens) -> None:
+def test_a_gap_is_misspelt_words_and_nothing_else(few: WordList, tokens: Tokens) -> None:
     pieces = tokens.encode("a huose with gardn, a small house")
-    huose, with_, gardn = [word for word in few.read(pieces) if word.text in ("huose", "with", "gardn")]
-    assert [texts_of(each)[0] for each in few.gap(pieces, huose.first, gardn.last)] == ["house", "with", "garden"]
-    assert few.gap(pieces, with_.first, with_.last) == []  # known
-    assert few.gap(pieces, huose.first, huose.last - 1) == []  # a part
-    assert few.gap(pieces, gardn.first, gardn.last + 1) == []  # a comma, too
-    assert few.gap(pieces, 0, len(pieces)) == []
+    huose, with_, gardn = [word for word in few.find_words(pieces) if word.text in ("huose", "with", "gardn")]
+    assert [texts_of(each)[0] for each in few.gap_candidates(pieces, huose.first, gardn.last)] == [
+        "house",
+        "with",
+        "garden",
+    ]
+    assert few.gap_candidates(pieces, with_.first, with_.last) == []  # known
+    assert few.gap_candidates(pieces, huose.first, huose.last - 1) == []  # a part
+    assert few.gap_candidates(pieces, gardn.first, gardn.last + 1) == []  # a comma, too
+    assert few.gap_candidates(pieces, 0, len(pieces)) == []
 
 
-def test_foreign_sentences(few: Spelling, tokens: Tokens) -> None:
+def test_foreign_sentences(few: WordList, tokens: Tokens) -> None:
     for text in ("La casa del garden", "xx yy, zz qq: ww", "Привет", "明日は早い。"):
-        assert few.foreign(tokens.encode(text))
+        assert few.is_foreign(tokens.encode(text))
     for text in ("The huose of the gardn", "I wlk to shcool with", "huose", "xx yy, zz", "", "12 34 56 78 90"):
-        assert not few.foreign(tokens.encode(text)), "English, with errors, or too little to say"
+        assert not few.is_foreign(tokens.encode(text)), "English, with errors, or too little to say"
 
 
-def test_foreign_sentences_are_left_alone(model: EdiT5, tokens: Tokens, few: Spelling) -> None:
-    text, options = "La casa del gardn zz ww", Options(keep_bias=-20)
+def test_foreign_sentences_are_left_alone(model: EdiT5, tokens: Tokens, few: WordList) -> None:
+    text, options = "La casa del gardn zz ww", Thresholds(keep_bias=-20)
     for known, works in ((None, True), (few, False)):
-        (prediction,) = predict(model, tokens, [tokens.encode(text)], options, spelling=known)
+        (prediction,) = predict(model, tokens, [tokens.encode(text)], options, lexicon=known)
         assert (prediction.steps > 0) == works
 
 
@@ -132,8 +145,8 @@ def test_foreign_sentences_are_left_alone(model: EdiT5, tokens: Tokens, few: Spe
 
 
 @pytest.fixture
-def read(model: EdiT5, tokens: Tokens) -> tuple[torch.Tensor, torch.Tensor, list[Slot]]:
-    """Memory, mask and the slots of two sentences in which the second word is to be replaced."""
+def batch(model: EdiT5, tokens: Tokens) -> tuple[InsertionDecoder, list[Slot]]:
+    """The decoder over two sentences in which the second word is to be replaced, and their slots."""
     sentences = [tokens.encode(text) for text in ("The huose is small.", "My gardn.")]
     ids = torch.nn.utils.rnn.pad_sequence(
         [torch.tensor([tokens.slot(0), *s.ids, 1]) for s in sentences], batch_first=True, padding_value=PAD
@@ -147,42 +160,38 @@ def read(model: EdiT5, tokens: Tokens) -> tuple[torch.Tensor, torch.Tensor, list
     ranks = torch.full_like(ids, -1)
     for n, (t, order) in enumerate(zip(tags, orders, strict=True)):
         padded[n, : len(t)] = torch.tensor(t)
-        ranks[n, : len(t)] = torch.tensor(rank_list(order, len(t)))
+        ranks[n, : len(t)] = torch.tensor(Plan(len(t), tuple(order)).ranks())
     with torch.inference_mode():
         encoded, bias = model.encode(ids, mask)
-        return model.remember(encoded, bias, padded, ranks), mask, open_slots(tags, orders)
+        slots = [slot for n in range(2) for slot in open_slots(tags[n], orders[n], n)]
+        return InsertionDecoder(model, tokens, model.encode_plan(encoded, bias, padded, ranks), mask), slots
 
 
 @torch.inference_mode()
-def test_hearing_is_what_writing_says(
-    model: EdiT5, tokens: Tokens, read: tuple[torch.Tensor, torch.Tensor, list[Slot]]
-) -> None:
-    memory, mask, slots = read
+def test_hearing_is_what_writing_says(model: EdiT5, tokens: Tokens, batch: tuple[InsertionDecoder, list[Slot]]) -> None:
+    decoder, slots = batch
     ended: list[Slot] = []
     for factor in (1, 3, -3):  # with one of them </s> comes soon
         sooner = copy.deepcopy(model)
         sooner.embedding.weight[EOS] *= factor
         written = [replace(slot, pieces=[]) for slot in slots]
-        fill(sooner, tokens, memory, mask, written)
+        ending = InsertionDecoder(sooner, tokens, decoder.states, decoder.mask)
+        decode_insertions(ending, written)
         ended = [slot for slot in written if len(slot.pieces) < MAX_INSERTION]
-        heard = (
-            score_candidates(sooner, tokens, memory, mask, [(slot, slot.pieces) for slot in ended])
-            if ended
-            else torch.empty(0)
-        )
+        heard = score_candidates(ending, [(slot, slot.pieces) for slot in ended]) if ended else torch.empty(0)
         assert heard.tolist() == pytest.approx([slot.log_probability for slot in ended], abs=1e-3)
     assert ended
 
 
 @torch.inference_mode()
 def test_candidates_that_begin_alike_are_heard_as_alone(
-    model: EdiT5, tokens: Tokens, read: tuple[torch.Tensor, torch.Tensor, list[Slot]]
+    model: EdiT5, tokens: Tokens, batch: tuple[InsertionDecoder, list[Slot]]
 ) -> None:
-    memory, mask, slots = read
+    decoder, slots = batch
     texts = ["house", "houses", "house", "hou", "", "garden house", "🏠"]
     rows = [(slot, tokens.ids(text)) for slot in slots for text in texts]
-    alone = [float(score_candidates(model, tokens, memory, mask, [row])) for row in rows]
-    assert score_candidates(model, tokens, memory, mask, rows).tolist() == pytest.approx(alone, abs=1e-3)
+    alone = [float(score_candidates(decoder, [row])) for row in rows]
+    assert score_candidates(decoder, rows).tolist() == pytest.approx(alone, abs=1e-3)
     assert len(set(alone)) > len(texts)
 
 
@@ -190,26 +199,26 @@ def test_candidates_that_begin_alike_are_heard_as_alone(
 def test_the_best_of_cost_and_hearing_is_written(
     model: EdiT5,
     tokens: Tokens,
-    few: Spelling,
-    read: tuple[torch.Tensor, torch.Tensor, list[Slot]],
+    few: WordList,
+    batch: tuple[InsertionDecoder, list[Slot]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    memory, mask, (slot, other) = read
+    decoder, (slot, other) = batch
     gap = [few.candidates("huose"), few.candidates("gardn")]
-    choose(model, tokens, memory, mask, [(slot, gap), (other, gap[1:])])
-    assert tokens.decode(slot.pieces).strip() == "house garden" and slot.kind == SPELLING and slot.finished
+    write_candidates(decoder, [(slot, gap), (other, gap[1:])])
+    assert tokens.decode(slot.pieces).strip() == "house garden" and slot.kind == Kind.SPELLING and slot.finished
     assert tokens.decode(other.pieces).strip() == "garden" and -20 < other.log_probability < 0
-    monkeypatch.setattr("edit_gec.editing.spelling.HEARD", 1e6)  # now only the decoder counts
-    again = Slot(slot.sentence, slot.k, slot.kept, slot.anchor)
-    choose(model, tokens, memory, mask, [(again, gap[:1])])
-    heard = score_candidates(model, tokens, memory, mask, [(again, tokens.ids(each.text)) for each in gap[0]])
+    monkeypatch.setattr("edit_gec.editing.spelling.DECODER_WEIGHT", 1e6)  # now only the decoder counts
+    again = Slot(slot.sentence, slot.index, slot.after_piece, slot.anchor)
+    write_candidates(decoder, [(again, gap[:1])])
+    heard = score_candidates(decoder, [(again, tokens.ids(each.text)) for each in gap[0]])
     assert tokens.decode(again.pieces).strip() == gap[0][int(heard.argmax())].text
 
 
 # --- the whole path --------------------------------------------------------------------------------------------------
 
 
-class Words(Spelling):
+class Words(WordList):
     """Knows nothing, and everything may stand for "house" or "garden"."""
 
     def knows(self, word: str) -> bool:
@@ -224,7 +233,7 @@ class Words(Spelling):
 def test_respelt_plans_are_plans(model: EdiT5, tokens: Tokens, texts: list[str]) -> None:
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in texts]
     for source, prediction in zip(
-        pieces, predict(model, tokens, pieces, Options(), spelling=Words(WORDS)), strict=True
+        pieces, predict(model, tokens, pieces, Thresholds(), lexicon=Words(WORDS)), strict=True
     ):
         changes = [(start, end, new) for start, end, new, _ in prediction.changes(source, tokens)]
         text = source.source
@@ -235,29 +244,29 @@ def test_respelt_plans_are_plans(model: EdiT5, tokens: Tokens, texts: list[str])
 
 
 def test_words_that_are_doubted_are_respelt(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("edit_gec.editing.spelling.DOUBT", -1.0)
+    monkeypatch.setattr("edit_gec.editing.spelling.MIN_DOUBT", -1.0)
     monkeypatch.setattr(lexicon, "FOREIGN", 9)
-    corrector = Corrector(model, tokens, Options(keep_bias=8), folder=Path("none"), spelling=Words(WORDS))
+    corrector = Corrector(model, tokens, Thresholds(keep_bias=8), folder=Path("none"), spelling=Words(WORDS))
     found = corrector.correct("xx, yy.")
     assert found.corrected in ("house, house.", "small garden, house.", "house, small garden.")
     assert found.corrected == apply(found.text, found.edits)
-    monkeypatch.setattr("edit_gec.editing.spelling.DOUBT", 2.0)
+    monkeypatch.setattr("edit_gec.editing.spelling.MIN_DOUBT", 2.0)
     assert corrector.correct("xx, yy.").edits == ()
-    assert 0 < DOUBT < 1
+    assert 0 < MIN_DOUBT < 1
 
 
 def test_lists_of_model_folders(tmp_path: Path) -> None:
-    assert Spelling.load(tmp_path) is None
+    assert WordList.load(tmp_path) is None
     (tmp_path / FILE).write_text("house\ngarden\n\nhice house\n", encoding="utf-8")
-    loaded = Spelling.load(tmp_path)
+    loaded = WordList.load(tmp_path)
     assert loaded is not None and texts_of(loaded.candidates("huose")) == ["house"]
     assert texts_of(loaded.candidates("Hice"))[0] == "House" and not loaded.knows("hice")
     (tmp_path / FILE).write_text("house\n\nhice\n", encoding="utf-8")
     with pytest.raises(InputError, match="wrong and a right form"):
-        Spelling.load(tmp_path)
+        WordList.load(tmp_path)
     (tmp_path / FILE).write_bytes(b"caf\xe9\n")
     with pytest.raises(InputError, match="UTF-8"):
-        Spelling.load(tmp_path)
+        WordList.load(tmp_path)
 
 
 def test_the_shipped_model_spells() -> None:

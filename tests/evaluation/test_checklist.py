@@ -9,7 +9,7 @@ import pytest
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.evaluation.checklist import Case, as_data, judge, read, read_plain, table
+from edit_gec.evaluation.checklist import Case, format_table, read_cases, read_lines_as_cases, run_checklist, to_data
 
 CASES = [
     {"kind": "names", "text": "Siobhan moved to Kraków."},
@@ -35,27 +35,28 @@ def test_what_passes() -> None:
 
 
 def test_shares_by_kind(file: Path) -> None:
-    judged = judge(file, SED)
+    judged = run_checklist(file, SED)
     assert judged.kinds == {"names": (1, 2), "spelling": (1, 2)} and (judged.passed, judged.changed) == (2, 2)
     assert judged.changed_again == 0
-    nothing = judge(file, "none")
+    nothing = run_checklist(file, "none")
     assert nothing.kinds == {"names": (2, 2), "spelling": (0, 2)} and nothing.changed == 0
-    assert judge(file, GROWS).changed_again == 4
+    assert run_checklist(file, GROWS).changed_again == 4
 
 
 def test_what_is_shown(file: Path) -> None:
-    shown = table([judge(file, SED)])
+    shown = format_table([run_checklist(file, SED)])
     for line in (
-        "cases.jsonl, sed s/teh/the/ {in} > {out}: passed, of, %",
-        "  names                   1    2   50.0",
-        "  all                     2    4   50.0",
-        "  changed: 2 of 4 (50.0 %); corrected again: 0 of 4 (0.0 %)",
+        "cases.jsonl, sed s/teh/the/ {in} > {out}",
+        "kind      passed  of     %",
+        "names          1   2  50.0",
+        "all            2   4  50.0",
+        "changed: 2 of 4 (50.0 %); corrected again: 0 of 4 (0.0 %)",
         "  failed, names: The teh of Teheran.\n      -> The the of Teheran.",
         "  failed, spelling: Nothing happens here\n      -> left alone",
     ):
         assert line + "\n" in shown
     assert "Siobhan" not in shown
-    (row,) = as_data([judge(file, GROWS)])
+    (row,) = to_data([run_checklist(file, GROWS)])
     assert row["kinds"] == {"names": [0, 2], "spelling": [0, 2]} and len(row["failed"]) == 4
     assert row["again"][0] == ["Siobhan moved to Kraków.", "Siobhan moved to Kraków.!", "Siobhan moved to Kraków.!!"]
     assert row["signature"].startswith("CASES|set:cases.jsonl:")
@@ -74,15 +75,15 @@ def named(tmp_path: Path, **changes: object) -> Path:
 
 
 def test_a_named_error_and_its_twin(tmp_path: Path) -> None:
-    case, twin = read(named(tmp_path))
+    case, twin = read_cases(named(tmp_path))
     assert case.groups == ("native", "short", "more errors", "emoji")
     assert (twin.kind, twin.text, twin.accept, twin.error) == ("its, twin", "Its roof is old.", (), "")
     assert case.lost_its_error("🙂 it's late, teh end.") and not case.passes("🙂 it's late, teh end.")
     for still in (case.text, "🙂 its late, the end.", "🙂 late, the end.", "🙂 it's its, teh end.", "🙂 bit's late."):
         assert not case.lost_its_error(still)
-    (one, _) = read(named(tmp_path, text="its late " + "so " * 13, accept=["it's late " + "so " * 13]))
+    (one, _) = read_cases(named(tmp_path, text="its late " + "so " * 13, accept=["it's late " + "so " * 13]))
     assert one.groups == ("native", "long", "one error")
-    (one, _) = read(named(tmp_path, writer="", text="Bits, its.", accept=["Bits, it's."]))
+    (one, _) = read_cases(named(tmp_path, writer="", text="Bits, its.", accept=["Bits, it's."]))
     assert one.groups == ("short", "one error")
 
 
@@ -96,12 +97,12 @@ def test_a_named_error_and_its_twin(tmp_path: Path) -> None:
     ],
 )
 def test_counts_of_named_errors(system: str, wrong: int, right: int, gone: int, tmp_path: Path) -> None:
-    judged = judge(named(tmp_path), system)
+    judged = run_checklist(named(tmp_path), system)
     assert (judged.wrong, judged.right, judged.errors_gone) == ((wrong, 1), (right, 1), {"its": (gone, 1)})
-    shown = table([judged])
+    shown = format_table([judged])
     assert f"named errors gone: {gone} of 1; left alone: {right} of 1\n" in shown
     assert f"corrected: {wrong} of 1 (emoji {wrong}/1, more errors {wrong}/1, native" in shown
-    (row,) = as_data([judged])
+    (row,) = to_data([judged])
     assert row["errors_gone"] == {"its": [gone, 1]} and row["groups"]["emoji"] == [wrong, 1]
     assert row["kinds"] == {"its": [wrong, 1], "its, twin": [right, 1]}
 
@@ -120,7 +121,7 @@ def test_counts_of_named_errors(system: str, wrong: int, right: int, gone: int, 
 )
 def test_broken_named_errors(changes: dict[str, object], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"named.jsonl, line 1: .*{message}"):
-        read(named(tmp_path, **changes))
+        read_cases(named(tmp_path, **changes))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_broken_cases(line: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.jsonl"
     path.write_text('{"kind": "x", "text": "fine"}\n' + line + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=message) as raised:
-        read(path)
+        read_cases(path)
     assert str(path) in str(raised.value)
 
 
@@ -149,9 +150,9 @@ def test_empty_files(tmp_path: Path) -> None:
     path = tmp_path / "empty"
     path.write_text("\n \n", encoding="utf-8")
     with pytest.raises(InputError, match="no cases in it"):
-        read(path)
+        read_cases(path)
     with pytest.raises(InputError, match="no text in it"):
-        read_plain(path)
+        read_lines_as_cases(path)
 
 
 def test_the_command(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +164,9 @@ def test_the_command(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["score", "--again", str(text), "--system", GROWS]) == 0
     shown = capsys.readouterr().out
     assert "changed: 2 of 2 (100.0 %); corrected again: 2 of 2 (100.0 %)" in shown and "failed" not in shown
-    assert main(["score", "--cases", str(file), "--hyp", str(text)]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", "--cases", str(file), "--hyp", str(text)])
     assert "--system, not --hyp" in capsys.readouterr().err
-    assert main(["score", "--cases", str(file), "--clean", str(text), "--system", "none"]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", "--cases", str(file), "--clean", str(text), "--system", "none"])
     assert "give one test set" in capsys.readouterr().err

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.evaluation.checklist import Judged, judge, read, table
+from edit_gec.evaluation.checklist import ChecklistResult, format_table, read_cases, run_checklist
 
 FOLDER = Path(__file__).parents[1] / "robustness"
 LEAVE_ALONE, CORRECT, OBVIOUS = (FOLDER / f"{name}.jsonl" for name in ("leave_alone", "correct", "obvious"))
@@ -54,19 +54,19 @@ def test_one_case_more_or_less_does_not_decide() -> None:
 
 
 @pytest.fixture(scope="module")
-def judged() -> dict[Path, Judged]:
-    return {path: judge(path, "edit-gec") for path in (LEAVE_ALONE, CORRECT, OBVIOUS)}
+def judged() -> dict[Path, ChecklistResult]:
+    return {path: run_checklist(path, "edit-gec") for path in (LEAVE_ALONE, CORRECT, OBVIOUS)}
 
 
 def test_the_lists() -> None:
-    alone, wrong = read(LEAVE_ALONE), read(CORRECT)
+    alone, wrong = read_cases(LEAVE_ALONE), read_cases(CORRECT)
     assert len({case.text for case in alone}) == len(alone) >= 150 and not any(case.accept for case in alone)
     assert len({case.text for case in wrong}) == len(wrong) >= 60 and all(case.accept for case in wrong)
     assert not {c.text for c in alone} & {c.text for c in wrong}
 
 
 def test_obvious_errors_are_balanced() -> None:
-    cases = read(OBVIOUS)
+    cases = read_cases(OBVIOUS)
     wrong, twins = cases[::2], cases[1::2]
     assert len({case.text for case in cases}) == len(cases) == 240
     assert all(case.error and twin.kind == f"{case.kind}, twin" for case, twin in zip(wrong, twins, strict=True))
@@ -78,21 +78,21 @@ def test_obvious_errors_are_balanced() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", LEFT_ALONE, ids=lambda path: path.stem)
-def test_what_is_right_is_left_alone(path: Path, judged: dict[Path, Judged]) -> None:
+def test_what_is_right_is_left_alone(path: Path, judged: dict[Path, ChecklistResult]) -> None:
     alone, texts = judged[path].right
-    assert alone >= floor(texts, LEFT_ALONE[path]), table([judged[path]])
+    assert alone >= floor(texts, LEFT_ALONE[path]), format_table([judged[path]])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", CORRECTED, ids=lambda path: path.stem)
-def test_what_is_wrong_is_corrected(path: Path, judged: dict[Path, Judged]) -> None:
+def test_what_is_wrong_is_corrected(path: Path, judged: dict[Path, ChecklistResult]) -> None:
     corrected, texts = judged[path].wrong
-    assert corrected >= floor(texts, CORRECTED[path]), table([judged[path]])
+    assert corrected >= floor(texts, CORRECTED[path]), format_table([judged[path]])
 
 
 @pytest.mark.slow
-def test_a_corrected_text_stays_as_it_is(judged: dict[Path, Judged]) -> None:
+def test_a_corrected_text_stays_as_it_is(judged: dict[Path, ChecklistResult]) -> None:
     texts = sum(len(one.outcomes) for one in judged.values())
-    assert texts - sum(one.changed_again for one in judged.values()) >= floor(texts, UNCHANGED), table(
+    assert texts - sum(one.changed_again for one in judged.values()) >= floor(texts, UNCHANGED), format_table(
         [*judged.values()]
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import shutil
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ import errant
 from errant.commands import compare_m2, m2_to_m2, parallel_to_m2
 
 from edit_gec.annotation import m2
-from edit_gec.annotation.errant_edits import Extractor
-from edit_gec.cli import score
+from edit_gec.annotation.errant_edits import Extractor, load_extractor
+from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.evaluation import errant_score, evaluate
+from edit_gec.evaluation import errant_score
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "score"
 SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref0.txt", SAMPLES / "ref1.txt"]
@@ -27,7 +26,7 @@ SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return evaluate.extractor(None)
+    return load_extractor(None)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory, command: Callable[..., None
 
 def run(capsys: pytest.CaptureFixture[str], *words: Any) -> Any:
     capsys.readouterr()
-    assert score.main([*map(str, words), "--format", "json", "--resamples", "20"]) == 0
+    assert main(["score", *map(str, words), "--format", "json", "--resamples", "20"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -64,8 +63,8 @@ def tokens(path: Path) -> list[list[str]]:
 
 
 def test_edits_equal_errant_parallel(theirs: tuple[Path, Path], extractor: Extractor) -> None:
-    assert m2.write(extractor.to_m2(tokens(SOURCE), [tokens(HYP)])) == theirs[0].read_text()
-    assert m2.write(extractor.to_m2(tokens(SOURCE), [tokens(r) for r in REFS])) == theirs[1].read_text()
+    assert m2.format_m2(extractor.to_m2(tokens(SOURCE), [tokens(HYP)])) == theirs[0].read_text()
+    assert m2.format_m2(extractor.to_m2(tokens(SOURCE), [tokens(r) for r in REFS])) == theirs[1].read_text()
 
 
 def test_empty_lines_as_errant_has_them(
@@ -77,11 +76,11 @@ def test_empty_lines_as_errant_has_them(
     hyp.write_text("\nSomething new\nFine .\n")
     ref.write_text("He goes home .\n\nFine !\n")
     command(parallel_to_m2.main, "-orig", source, "-cor", hyp, "-out", out)
-    blocks = m2.read(out)
+    blocks = m2.read_m2(out)
     assert [s.tokens for s in blocks] == [["He", "go", "home", "."], ["Fine", "."]]
     (data,) = run(capsys, "--source", source, "--ref", ref, "--hyp", hyp)
     assert (data["scores"]["TP"], data["scores"]["FP"], data["scores"]["FN"]) == (0, 1, 2)
-    assert blocks[0].annotators[0] == evaluate.extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
+    assert blocks[0].annotators[0] == load_extractor(None).extract([["He", "go", "home", "."]], [[]])[0]
 
 
 def test_re_extraction_equals_errant_m2(
@@ -95,9 +94,9 @@ def test_re_extraction_equals_errant_m2(
         "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1\n\n"
     )
     command(m2_to_m2.main, "-auto", given, "-out", auto)
-    assert m2.write(extractor.re_extract(m2.read(given))) == auto.read_text()
+    assert m2.format_m2(extractor.re_extract(m2.read_m2(given))) == auto.read_text()
     command(m2_to_m2.main, "-auto", theirs[1], "-out", auto)
-    assert m2.write(extractor.re_extract(m2.read(theirs[1]))) == auto.read_text()
+    assert m2.format_m2(extractor.re_extract(m2.read_m2(theirs[1]))) == auto.read_text()
 
 
 @pytest.mark.filterwarnings("ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
@@ -115,7 +114,7 @@ def test_tables_equal_errant_compare(
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     wanted = {r[0]: r[1:] for r in rows if len(r) == 7 and r[1].isdigit()}
     total = next(r for r in rows if len(r) == 6 and r[0].isdigit())
-    ours = errant_score.compare(m2.read(theirs[0]), m2.read(theirs[1]), mode)
+    ours = errant_score.score_edits(m2.read_m2(theirs[0]), m2.read_m2(theirs[1]), mode)
     found = {k: [*map(str, (n.tp, n.fp, n.fn)), *map(str, n.prf())] for k, n in ours.at_level(level).items()}
     assert found == wanted
     assert [*map(str, (ours.total.tp, ours.total.fp, ours.total.fn)), *map(str, ours.prf)] == total
@@ -168,32 +167,47 @@ def test_gleu_and_false_alarms(tmp_path: Path, theirs: tuple[Path, Path], capsys
 def test_table_plot_and_kept_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image, kept = tmp_path / "pr.png", tmp_path / "kept"
     words = ["--source", SOURCE, "--ref", *REFS, "--hyp", HYP, "--system", "none", "--types", 2]
-    assert score.main([*map(str, words), "--plot", str(image), "--write-hyp", str(kept), "--resamples", "20"]) == 0
+    assert main(["score", *map(str, words), "--plot", str(image), "--write-hyp", str(kept), "--resamples", "20"]) == 0
     table = capsys.readouterr().out
     assert "VERB:SVA" in table and "signature  ERRANT:F0.5|mode:cs|ref:auto|" in table and "hits" in table
     assert image.read_bytes().startswith(b"\x89PNG")
     assert (kept / "source.txt.1.txt").read_text() == SOURCE.read_text()
 
 
-def test_edit_gec_as_the_system(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A small random model: its edits are noise, but each has a confidence, and all of the path is real."""
-    torch = pytest.importorskip("torch")
-    from edit_gec.corrector import _HERE
-    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
-
-    vocabulary = _HERE.parent / "models" / "edit5-mini" / "spiece.model"
-    torch.manual_seed(3)
-    shape = EdiT5Config(vocab_size=8192, d_model=16, d_kv=8, d_ff=32, num_heads=2, num_layers=1, slots=192)
-    EdiT5(shape).save(tmp_path / "tiny")
-    shutil.copy(vocabulary, tmp_path / "tiny")
-    common = ["--source", SOURCE, "--ref", *REFS, "--system", "edit-gec", "--model", tmp_path / "tiny"]
+def test_edit_gec_as_the_system(model_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A random model that edits most sentences: its edits are noise, but each has a confidence."""
+    common = ["--source", SOURCE, "--ref", *REFS, "--system", "edit-gec", "--model", model_folder]
     (data,) = run(capsys, *common, "--curve")
     assert data["scores"]["FP"] > 0
     assert sum(b["edits"] for b in data["calibration"]["bins"]) == data["scores"]["TP"] + data["scores"]["FP"]
     assert len(data["curve"]) == 20 and data["curve"][0]["R"] == pytest.approx(data["scores"]["R"] / 100, abs=1e-4)
-    assert "|sys:edit-gec+tiny:" in data["signature"] and "min_confidence=0" in data["signature"]
+    assert f"|sys:edit-gec+{model_folder.name}:" in data["signature"] and "min_confidence=0" in data["signature"]
     (none,) = run(capsys, *common, "--min-confidence", 1)
     assert none["scores"]["FP"] < data["scores"]["FP"] and "min_confidence=1," in none["signature"]
+
+
+def test_precision_of_a_system_without_edits_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    """ERRANT's convention, P = 100, stays in the JSON, beside the counts that explain it."""
+    words = ["--source", SOURCE, "--ref", *REFS, "--system", "none", "--resamples", 5]
+    assert main(["score", *map(str, words), "--types", "1"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert next(line for line in lines if line[:1] == ["none"])[1:5] == ["-", "0.00", "0.00", "0"]
+    assert next(line for line in lines if line[:1] == ["M"])[4:] == ["-", "0.00", "0.00"]
+    (data,) = run(capsys, *words)
+    assert (data["scores"]["P"], data["scores"]["TP"] + data["scores"]["FP"]) == (100.0, 0)
+
+
+def test_equal_rows_of_a_curve_are_explained(model_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--source", SOURCE, "--ref", *REFS, "--system", "edit-gec", "--model", model_folder, "--curve"]
+    words += ["--min-confidence", 0.12, "--resamples", 20]
+    assert main(["score", *map(str, words)]) == 0
+    found = re.search(r"Rows 0\.00 to (0\.\d\d) are equal: no proposed edit has a", capsys.readouterr().out)
+    assert found and float(found[1]) >= 0.1
+    (data,) = run(capsys, *words)
+    first = [data["curve"][0][name] for name in "PRF"]
+    assert {point["threshold"] for point in data["curve"] if [point[name] for name in "PRF"] == first} == {
+        row / 20 for row in range(round(20 * float(found[1])) + 1)
+    }
 
 
 def test_signature_follows_what_changes_the_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,7 +226,11 @@ def test_signature_follows_what_changes_the_score(tmp_path: Path, capsys: pytest
 BAD: Sequence[tuple[str, list[Any], str]] = [
     ("short", ["--source", SOURCE, "--ref", REFS[0], "--hyp", "{f}"], "1 sentences, source.txt has 32"),
     ("short", ["--source", SOURCE, "--ref", "{f}", "--hyp", HYP], "1 lines, .* has 32; same set"),
-    ("S a b\nA 1 x|||R|||c|||REQUIRED|||-NONE-|||0\n", ["--m2", "{f}", "--hyp", HYP], r"line 2 \(sentence 1\): wanted"),
+    (
+        "S a b\nA 1 x|||R|||c|||REQUIRED|||-NONE-|||0\n",
+        ["--m2", "{f}", "--hyp", HYP],
+        r"line 2 \(sentence 1\): expected",
+    ),
     ("S a b\nA 1 3|||R|||c|||REQUIRED|||-NONE-|||0\n", ["--m2", "{f}", "--hyp", HYP], "outside the sentence of 2"),
     ("S a b\nS c\n", ["--m2", "{f}", "--hyp", HYP], "line 2 .* second S line"),
     ("plain text\n", ["--m2", "{f}", "--hyp", HYP], "line 1 .* found 'plain text'"),
@@ -226,7 +244,7 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
     ("x", ["--source", SOURCE, "--ref", REFS[0]], "give a system"),
     ("x", ["--source", SOURCE, "--hyp", HYP], "--source needs --ref"),
     ("x", ["--hyp", HYP], "give one test set"),
-    ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "harper"], "wanted 'edit-gec', 'none', or a command"),
+    ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "harper"], "expected 'edit-gec', 'none', or a command"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "false {in} {out}"], "failed with status 1"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "true {in} {out}"], "wrote no {out} file"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "head -2 {in} > {out}"], "32 lines in, 2 out"),
@@ -236,26 +254,31 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
         ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--metric", "gleu", "--plot", "p.png"],
         "--metric errant",
     ),
-    ("x", ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--beta", "0"], "above zero"),
+    ("x", ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--beta", "0"], "a number above 0"),
     ("x", ["--benchmark", "wi", "--hyp", HYP], "EDIT_GEC_DATA; get it: .*bea2019st"),
     ("\n", ["--clean", "{f}", "--system", "none"], "no sentences in it"),
-    ("x", ["--benchmark", "nope", "--hyp", HYP], "unknown: wanted jfleg"),
+    ("x", ["--benchmark", "nope", "--hyp", HYP], "unknown: expected jfleg"),
 ]
 
 
 @pytest.mark.parametrize(("content", "words", "message"), BAD)
 def test_bad_input_is_one_line(
-    content: str, words: list[Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    content: str,
+    words: list[Any],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.delenv("EDIT_GEC_DATA", raising=False)
     given = tmp_path / "given.txt"
     given.write_text(content)
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
-    args = parser.parse_args([str(w).replace("{f}", str(given)) for w in words])
-    with pytest.raises(InputError, match=message) as caught:
-        score.run(args)
-    assert "\n" not in str(caught.value)
+    try:
+        assert main(["score", *(str(w).replace("{f}", str(given)) for w in words)]) == 1
+    except SystemExit as wrong_usage:
+        assert wrong_usage.code == 2
+    talk = capsys.readouterr().err.splitlines()
+    assert re.search(message, talk[-1]) and (len(talk) == 1 or talk[0].startswith("usage: "))
 
 
 def test_wrong_encoding_names_the_line(tmp_path: Path) -> None:
@@ -263,8 +286,3 @@ def test_wrong_encoding_names_the_line(tmp_path: Path) -> None:
     given.write_bytes("fine\ncaf\u00e9\n".encode("latin-1"))
     with pytest.raises(InputError, match="line 2: not UTF-8; convert it first"):
         m2.read_lines(given)
-
-
-def test_main_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert score.main(["--hyp", "x"]) == 1
-    assert capsys.readouterr().err.startswith("edit-gec: give one test set")

@@ -13,7 +13,8 @@ from typing import Any
 
 from edit_gec.annotation import m2
 from edit_gec.corrector import Corrector
-from edit_gec.editing.plan import Plan, align, realize, spans
+from edit_gec.editing.alignment import align
+from edit_gec.editing.plan import Plan, realize, spans
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.text.edits import check
@@ -52,7 +53,7 @@ def markup(data: bytes) -> None:
     for sentence in split(text):
         length = len(sentence.text)
         start, end = sorted((seed[0] * length // 255, seed[1] * length // 255))
-        projected = sentence.project(start, end, REPLACEMENTS[seed[2] % len(REPLACEMENTS)])
+        projected = sentence.to_document(start, end, REPLACEMENTS[seed[2] % len(REPLACEMENTS)])
         if projected is None:
             continue
         first, last, new = projected
@@ -94,14 +95,14 @@ def m2_files(data: bytes) -> None:
         file.write(data[:LONGEST])
         file.flush()
         try:
-            blocks = m2.read(file.name)
+            blocks = m2.read_m2(file.name)
         except InputError:
             return
-        Path(file.name).write_text(m2.write(blocks), encoding="utf-8")
-        assert m2.read(file.name) == blocks
+        Path(file.name).write_text(m2.format_m2(blocks), encoding="utf-8")
+        assert m2.read_m2(file.name) == blocks
         for block in blocks:
             for edits in block.annotators.values():
-                m2.apply(block.tokens, edits)
+                m2.apply_edits(block.tokens, edits)
 
 
 @cache
@@ -109,7 +110,7 @@ def tiny() -> Corrector:
     """A corrector with random weights that edits much, and our vocabulary."""
     import torch
 
-    from edit_gec.editing.decode import Options
+    from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
 
     torch.set_num_threads(1)
@@ -119,7 +120,7 @@ def tiny() -> Corrector:
     with torch.no_grad():
         model.point_distance[9] /= 2
         model.embedding.weight[1] *= 16
-    return Corrector(model, vocabulary(), Options(), folder=MODEL)
+    return Corrector(model, vocabulary(), Thresholds(), folder=MODEL)
 
 
 def path(data: bytes) -> None:

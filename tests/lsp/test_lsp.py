@@ -30,9 +30,9 @@ from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
 from edit_gec.lsp.documents import Document, encoding_name
 from edit_gec.lsp.options import Options
-from edit_gec.lsp.positions import Lines
+from edit_gec.lsp.positions import LineIndex
 from edit_gec.lsp.server import Server
-from edit_gec.lsp.user_dictionary import Memory
+from edit_gec.lsp.user_dictionary import UserDictionary
 from edit_gec.server import languagetool
 from edit_gec.text.edits import Edit, apply
 from edit_gec.text.render import describe, rule_id, sarif
@@ -134,11 +134,11 @@ class Editor:
         return self(self.client.text_document_hover_async(params))  # type: ignore[no-any-return]
 
     def range(self, start: int, end: int) -> types.Range:
-        lines = Lines(self.text, self.encoding)
+        lines = LineIndex(self.text, self.encoding)
         return types.Range(types.Position(*lines.position(start)), types.Position(*lines.position(end)))
 
     def span(self, where: types.Range) -> tuple[int, int]:
-        lines = Lines(self.text, self.encoding)
+        lines = LineIndex(self.text, self.encoding)
         return (
             lines.offset(where.start.line, where.start.character),
             lines.offset(where.end.line, where.end.character),
@@ -230,7 +230,7 @@ def test_the_same_as_the_corrector_in_the_units_of_the_editor(editor: Editor, co
 def test_rules_and_messages_are_those_of_http_and_sarif(editors: dict[str, Editor], corrector: Corrector) -> None:
     editor, edits = editors["neovim"], named(corrector, PROSE)
     found = heard(editor.open(PROSE))
-    matches = languagetool.matches(languagetool.question({"text": PROSE, "language": "en"}), edits, [])
+    matches = languagetool.build_matches(languagetool.parse_request({"text": PROSE, "language": "en"}), edits, [])
     results = sarif("1", [("a.md", PROSE, edits)])["runs"][0]["results"]
     assert [(match["rule"]["id"], match["message"]) for match in matches] == found
     assert [(result["ruleId"], result["message"]["text"]) for result in results] == found
@@ -377,17 +377,17 @@ def test_a_long_document_is_shown_paragraph_by_paragraph(
 ) -> None:
     text = "\n\n".join(f"{PROSE} Number {n}." for n in range(6))
     shows: list[list[types.Diagnostic]] = []
-    monkeypatch.setattr("edit_gec.lsp.server.SHOW_S", 0.0)
+    monkeypatch.setattr("edit_gec.lsp.server.PUBLISH_S", 0.0)
     monkeypatch.setattr(Server, "text_document_publish_diagnostics", lambda _, params: shows.append(params.diagnostics))
 
     async def session() -> None:
-        server = Server(lambda: corrector, Memory(tmp_path), Options())
-        server.begin()
+        server = Server(lambda: corrector, UserDictionary(tmp_path), Options())
+        server.load_corrector()
         document = Document((tmp_path / "a.md").as_uri(), text, 1, "markdown")
         server.schedule(document, 0)
         await server.checks[document.uri]
-        assert server.checker is not None
-        await server.checker.result().close()
+        assert server.corrector is not None
+        await server.corrector.result().close()
 
     asyncio.run(session())
     counts = [len(each) for each in shows]

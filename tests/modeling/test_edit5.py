@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import torch
 
-from edit_gec.editing.plan import INSERT, KEEP
 from edit_gec.errors import InputError
 from edit_gec.modeling.checkpoint import read_config, save_t5
 from edit_gec.modeling.edit5 import Batch, EdiT5, Losses, Output, edit5_config, grow, warm_start
 from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.collate import collate, example
+from edit_gec.training.collate import collate, make_example
 
 PAIRS = [
     ("i was walking when struck by bicycle.", "I was walking when I was struck by a bicycle."),
@@ -31,7 +31,7 @@ PAIRS = [
 
 
 def batch(tokens: Tokens, pairs: Sequence[tuple[str, str]] = PAIRS) -> Batch:
-    made = [example(source, target, tokens) for source, target in pairs]
+    made = [make_example(source, target, tokens) for source, target in pairs]
     return collate([e for e in made if e is not None], tokens)
 
 
@@ -123,12 +123,12 @@ def test_every_parameter_learns(make_model: Callable[..., EdiT5], tokens: Tokens
 
 
 def test_examples_that_cannot_be_learnt(tokens: Tokens) -> None:
-    assert example("", "Hi.", tokens) is None
+    assert make_example("", "Hi.", tokens) is None
     fits, longer = (" ".join(["a"] * n) for n in (tokens.slots - 2, tokens.slots - 1))
     assert len(tokens.ids(fits)) == tokens.slots - 2
-    assert example(fits, fits, tokens) is not None
-    assert example(longer, longer, tokens) is None, "with the sentinel and </s> more kept pieces than slots"
-    assert example(longer, fits, tokens) is not None
+    assert make_example(fits, fits, tokens) is not None
+    assert make_example(longer, longer, tokens) is None, "with the sentinel and </s> more kept pieces than slots"
+    assert make_example(longer, fits, tokens) is not None
 
 
 # --- points ----------------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_save_and_load(model: EdiT5, tokens: Tokens, exact: bool, tmp_path: Path
 
 def test_a_t5_is_no_edit5(tmp_path: Path) -> None:
     save_t5(T5(T5Config(vocab_size=64, d_model=16, d_kv=4, d_ff=8, num_layers=1, num_decoder_layers=1)), tmp_path)
-    with pytest.raises(InputError, match="model_type 't5', an edit5 model is wanted"):
+    with pytest.raises(InputError, match="model_type 't5'; expected edit5"):
         EdiT5.load(tmp_path)
 
 
@@ -218,7 +218,7 @@ def test_growing_copies_the_stack(make_model: Callable[..., EdiT5]) -> None:
         n = name.split(".")[2] if name.startswith("encoder.layers.") else ""
         source = name.replace(f"layers.{n}.", f"layers.{int(n) % 3}.", 1) if n else name
         assert torch.equal(new[name], old[source]), name
-    with pytest.raises(InputError, match="4 encoder layers are wanted, not a multiple of the 3"):
+    with pytest.raises(InputError, match="4 encoder layers; expected a multiple of the 3"):
         grow(model, 4)
 
 

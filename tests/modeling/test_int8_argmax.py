@@ -13,7 +13,7 @@ from edit_gec.modeling.edit5 import EdiT5
 
 END = 1
 PIECES = 8192  # enough for the copy to be used
-bytes_wanted = pytest.mark.skipif(not int8_argmax.usable(torch.zeros(PIECES, 128)), reason="a CPU without VNNI")
+needs_vnni = pytest.mark.skipif(not int8_argmax.can_estimate(torch.zeros(PIECES, 128)), reason="a CPU without VNNI")
 
 
 @pytest.fixture(params=["wide", "alike"])
@@ -27,7 +27,7 @@ def layer(request: pytest.FixtureRequest) -> nn.Embedding:
     return layer
 
 
-@bytes_wanted
+@needs_vnni
 @torch.inference_mode()
 @pytest.mark.parametrize("rows", [1, 3, 9])
 def test_same_pieces_as_all_logits(layer: nn.Embedding, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,14 +38,14 @@ def test_same_pieces_as_all_logits(layer: nn.Embedding, rows: int, monkeypatch: 
     opening = torch.arange(rows) % 2 == 0
     found = {}
     for native in (True, False):
-        monkeypatch.setattr(int8_argmax, "usable", lambda _, native=native: native)
+        monkeypatch.setattr(int8_argmax, "can_estimate", lambda _, native=native: native)
         found[native] = int8_argmax.likeliest(layer, hidden, banned, opening, END)
     assert torch.equal(found[True][1], found[False][1])
     assert (found[True][0] - found[False][0]).abs().max() < 0.01
     assert not banned[found[True][1]].any()
 
 
-@bytes_wanted
+@needs_vnni
 @torch.inference_mode()
 def test_a_doubt_is_seen() -> None:
     """Of pieces that differ by less than the rounding, any could be the likeliest: no answer. Of others: the answer."""
@@ -57,13 +57,15 @@ def test_a_doubt_is_seen() -> None:
         layer.weight[7] += spread * 3 * hidden[0]
         layer.weight[9] += spread * 3 * hidden[1]
         layer.weight += torch.randn(128) * (0 if sure else 1)
-        copy = int8_argmax._copy(layer, layer.weight)
-        found = int8_argmax._estimated(layer.weight, copy, hidden, nothing, torch.tensor([True, False]), END)
+        copy = int8_argmax._int8_layer(layer, layer.weight)
+        found = int8_argmax._likeliest_by_estimate(
+            layer.weight, copy, hidden, nothing, torch.tensor([True, False]), END
+        )
         assert (found is not None) == sure
     assert found is not None and found[1].tolist() == [7, 9]
 
 
-@bytes_wanted
+@needs_vnni
 @torch.inference_mode()
 def test_what_the_estimate_can_be_wrong_by() -> None:
     """The bound holds for every piece and is not much too wide, also where all rounding errors point the same way."""
@@ -74,32 +76,32 @@ def test_what_the_estimate_can_be_wrong_by() -> None:
         hidden = torch.randn(20, 64)
         layer.weight[0, 1:] = 0.4999 / 127 * layer.weight[0, 0].abs()  # all but the first one become 0
         hidden[0], hidden[1] = layer.weight[0] / scale, 0
-        rough, error = int8_argmax._rough(int8_argmax._copy(layer, layer.weight), hidden)
+        rough, error = int8_argmax._estimate_logits(int8_argmax._int8_layer(layer, layer.weight), hidden)
         wrong = (rough - hidden.double() @ layer.weight.double().T).abs().amax(-1)
         assert (wrong <= error).all()
         assert wrong[2:].max() > error[2:].min() / 20 and wrong[1] == 0
 
 
-@bytes_wanted
+@needs_vnni
 @torch.inference_mode()
 def test_rows_do_not_depend_on_each_other(layer: nn.Embedding) -> None:
     hidden = torch.randn(5, 128) * torch.tensor([[1e-6], [1.0], [1e6], [1.0], [0.0]])
-    copy = int8_argmax._copy(layer, layer.weight)
-    together, _ = int8_argmax._rough(copy, hidden)
-    alone = torch.cat([int8_argmax._rough(copy, row[None])[0] for row in hidden])
+    copy = int8_argmax._int8_layer(layer, layer.weight)
+    together, _ = int8_argmax._estimate_logits(copy, hidden)
+    alone = torch.cat([int8_argmax._estimate_logits(copy, row[None])[0] for row in hidden])
     assert torch.equal(together, alone)
 
 
-@bytes_wanted
+@needs_vnni
 def test_the_copy_follows_the_layer(layer: nn.Embedding) -> None:
-    first = int8_argmax._copy(layer, layer.weight)
-    assert int8_argmax._copy(layer, layer.weight) is first and first.weight.dtype == torch.int8
+    first = int8_argmax._int8_layer(layer, layer.weight)
+    assert int8_argmax._int8_layer(layer, layer.weight) is first and first.weight.dtype == torch.int8
     with torch.no_grad():
         layer.weight.mul_(2)  # as an optimizer does
-    second = int8_argmax._copy(layer, layer.weight)
+    second = int8_argmax._int8_layer(layer, layer.weight)
     assert second is not first and second.norm == pytest.approx(2 * first.norm)
 
 
 def test_small_or_narrow_layers_need_none(make_model: Callable[..., EdiT5]) -> None:
-    assert not int8_argmax.usable(make_model().embedding.weight)
-    assert not int8_argmax.usable(torch.zeros(PIECES, 128, dtype=torch.bfloat16))
+    assert not int8_argmax.can_estimate(make_model().embedding.weight)
+    assert not int8_argmax.can_estimate(torch.zeros(PIECES, 128, dtype=torch.bfloat16))

@@ -112,7 +112,7 @@ def test_sizes_are_checked_before_memory_is_taken(model_folder: Path, tmp_path: 
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * GIGABYTE, 4 * GIGABYTE)),
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")
-    assert "is wanted" in done.stderr and done.stderr.count("\n") == 1
+    assert "expected" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_a_damaged_vocabulary(model_folder: Path, tmp_path: Path) -> None:

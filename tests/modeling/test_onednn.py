@@ -12,12 +12,12 @@ import torch
 from torch.nn import functional as F
 
 from edit_gec.modeling import onednn
-from edit_gec.modeling.onednn import LEAST, Linear, computes, product, usable
+from edit_gec.modeling.onednn import MIN_PRODUCTS, Linear, can_use_onednn, has_native_dtype, linear
 
 EVER_NEW_SHAPES = """
 import ctypes
 import torch
-from edit_gec.linear import computes, Linear
+from edit_gec.modeling.onednn import has_native_dtype, Linear
 
 class Info(ctypes.Structure):
     _fields_ = [(str(n), ctypes.c_size_t) for n in range(10)]
@@ -62,22 +62,22 @@ def test_parts_of_a_tensor_and_no_rows_at_all() -> None:
         assert layer(x[:0]).shape == (0, 8, 2048)
 
 
-@pytest.mark.skipif(not onednn.gains(), reason="no AVX-512 here")
+@pytest.mark.skipif(not onednn.onednn_is_faster(), reason="no AVX-512 here")
 def test_where_it_is_used() -> None:
     x, layer = torch.randn(4, 512), Linear(512, 512, bias=False)
     weight = layer.weight.detach()
-    assert weight.numel() * 4 == LEAST and not usable(x, weight), "gradients are computed here"
+    assert weight.numel() * 4 == MIN_PRODUCTS and not can_use_onednn(x, weight), "gradients are computed here"
     with torch.no_grad():
-        assert usable(x, weight)
-        assert not usable(x.bfloat16(), weight.bfloat16()) and not usable(x.double(), weight.double())
+        assert can_use_onednn(x, weight)
+        assert not can_use_onednn(x.bfloat16(), weight.bfloat16()) and not can_use_onednn(x.double(), weight.double())
         with torch.autocast("cpu", torch.bfloat16):
-            assert not usable(x, weight) and product(x, layer).dtype == torch.bfloat16
+            assert not can_use_onednn(x, weight) and linear(x, layer).dtype == torch.bfloat16
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
-            product(x, layer)
-            product(x[:1], layer)  # too small in training, where no copy is kept
-            product(x[:1], layer.eval())
-            product(x[:1], Linear(512, 128).eval())  # too small for one row
-            product(x[:1], torch.nn.Embedding(4096, 512).eval())
+            linear(x, layer)
+            linear(x[:1], layer)  # too small in training, where no copy is kept
+            linear(x[:1], layer.eval())
+            linear(x[:1], Linear(512, 128).eval())  # too small for one row
+            linear(x[:1], torch.nn.Embedding(4096, 512).eval())
     names = [event.name for event in seen.events()]
     assert (names.count("mkldnn::_linear_pointwise"), names.count("aten::linear")) == (3, 2)
 
@@ -89,34 +89,34 @@ def test_gradients_are_torchs() -> None:
     torch.testing.assert_close(layer.weight.grad, 2 * (layer(x).detach().T @ x), rtol=1e-4, atol=1e-3)
 
 
-@pytest.mark.skipif(not onednn.gains(), reason="no AVX-512 here")
+@pytest.mark.skipif(not onednn.onednn_is_faster(), reason="no AVX-512 here")
 def test_layers_keep_a_copy_that_follows_them() -> None:
     x, layer, narrow = torch.randn(200, 1024), Linear(1024, 512).eval(), Linear(512, 512, bias=False).eval()
     with torch.no_grad():
         for rows in (5, 200):
             exact = F.linear(x[:rows], layer.weight, layer.bias)
             torch.testing.assert_close(layer(x[:rows]), exact, rtol=1e-4, atol=1e-4)
-            copy = onednn.packed(layer, layer.weight)
-            assert copy.is_mkldnn and onednn.packed(layer, layer.weight) is copy
+            copy = onednn.packed_weight(layer, layer.weight)
+            assert copy.is_mkldnn and onednn.packed_weight(layer, layer.weight) is copy
             layer.weight.mul_(2)  # as an optimizer does
         layer.load_state_dict(Linear(1024, 512).state_dict())
         torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias))
         narrow(x[:, :512])
-        assert layer in onednn._packed and narrow not in onednn._packed, "many rows need none"
+        assert layer in onednn._packed_weights and narrow not in onednn._packed_weights, "many rows need none"
         torch.testing.assert_close(narrow(x[:5, :512]), F.linear(x[:5, :512], narrow.weight))
-        assert narrow in onednn._packed
+        assert narrow in onednn._packed_weights
         other = Linear(1024, 512)
         other(x)
-        assert other not in onednn._packed, "it is being trained"
+        assert other not in onednn._packed_weights, "it is being trained"
 
 
-@pytest.mark.skipif(not onednn.gains(), reason="no AVX-512 here")
+@pytest.mark.skipif(not onednn.onednn_is_faster(), reason="no AVX-512 here")
 @pytest.mark.skipif(
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="no glibc from 2.33 on"
 )
 def test_ever_new_shapes_do_not_fill_the_memory() -> None:
     """In a process of its own, where nothing is kept yet: a hundred shapes more take nothing; unbounded, 27 MB."""
-    fresh = {name: value for name, value in os.environ.items() if name not in onednn.KEPT}
+    fresh = {name: value for name, value in os.environ.items() if name not in onednn.CACHED_SHAPES}
     printed = subprocess.check_output([sys.executable, "-c", EVER_NEW_SHAPES], env=fresh, text=True)
     before, after = map(int, printed.split())
     assert after - before < 2**21
@@ -125,8 +125,8 @@ def test_ever_new_shapes_do_not_fill_the_memory() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_a_processor_computes_in_what_it_has_instructions_for(dtype: torch.dtype) -> None:
     """The CPU's answer is oneDNN's, which generates the code; a GPU's is not asked for."""
-    wanted = {
+    expected = {
         torch.bfloat16: torch.ops.mkldnn._is_mkldnn_bf16_supported,
         torch.float16: torch.ops.mkldnn._is_mkldnn_fp16_supported,
     }.get(dtype, lambda: True)()
-    assert computes(dtype) == wanted and computes(dtype, "cuda")
+    assert has_native_dtype(dtype) == expected and has_native_dtype(dtype, "cuda")

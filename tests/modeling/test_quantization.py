@@ -14,13 +14,13 @@ from safetensors.torch import load_file, save_file
 from edit_gec.errors import InputError
 from edit_gec.modeling.checkpoint import WEIGHTS, read_tensors
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.quantization import LARGEST, LEAST, SCALES, packed, rounded, unpacked
+from edit_gec.modeling.quantization import LARGEST, MIN_WEIGHTS, SCALES, pack, round_rows, unpack
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(1e-30, 1e30), st.integers(0, 2**31))
 def test_no_weight_is_wrong_by_more_than_half_a_step(rows: int, width: int, size: float, seed: int) -> None:
     weight = torch.randn(rows, width, generator=torch.Generator().manual_seed(seed)) * size
-    digits, scales = rounded(weight)
+    digits, scales = round_rows(weight)
     assert digits.shape == weight.shape and scales.shape == (rows,)
     assert torch.equal(digits, digits.round()) and (digits.abs().amax(1) <= LARGEST).all()
     error = (digits * scales[:, None] - weight).abs()
@@ -30,25 +30,25 @@ def test_no_weight_is_wrong_by_more_than_half_a_step(rows: int, width: int, size
 def test_a_row_of_zeros_stays_one() -> None:
     weight = torch.randn(64, 64)
     weight[3] = 0
-    assert torch.equal(unpacked(packed({"w": weight}), "here")["w"][3], torch.zeros(64))
+    assert torch.equal(unpack(pack({"w": weight}), "here")["w"][3], torch.zeros(64))
 
 
-@pytest.mark.parametrize("shape", [(LEAST // 64, 64), (LEAST // 64 - 1, 64), (LEAST,), (4, 32, 32)])
+@pytest.mark.parametrize("shape", [(MIN_WEIGHTS // 64, 64), (MIN_WEIGHTS // 64 - 1, 64), (MIN_WEIGHTS,), (4, 32, 32)])
 def test_only_large_matrices_are_packed(shape: tuple[int, ...]) -> None:
     tensor = torch.randn(shape)
-    small = packed({"w": tensor})
-    matrix = len(shape) == 2 and tensor.numel() >= LEAST
+    small = pack({"w": tensor})
+    matrix = len(shape) == 2 and tensor.numel() >= MIN_WEIGHTS
     assert small["w"].dtype == (torch.int8 if matrix else torch.bfloat16)
     assert set(small) == ({"w", "w" + SCALES} if matrix else {"w"})
-    back = unpacked(small, "here")
+    back = unpack(small, "here")
     assert set(back) == {"w"}
     torch.testing.assert_close(back["w"].float(), tensor, atol=0.02, rtol=0.01)
 
 
 def test_packing_again_changes_nothing() -> None:
     """A model that is saved, loaded and saved is the same: nothing is lost twice."""
-    once = unpacked(packed({"w": torch.randn(100, 64)}), "here")
-    twice = unpacked(packed(once), "here")
+    once = unpack(pack({"w": torch.randn(100, 64)}), "here")
+    twice = unpack(pack(once), "here")
     torch.testing.assert_close(twice, once, atol=0, rtol=1e-6)
 
 
@@ -56,7 +56,7 @@ def test_a_small_folder_is_a_quarter_of_the_other(make_model: Callable[..., EdiT
     model = make_model(1)
     model.save(tmp_path / "whole")
     model.save(tmp_path / "small", small=True)
-    large = sum(p.numel() for p in model.state_dict().values() if p.ndim == 2 and p.numel() >= LEAST)
+    large = sum(p.numel() for p in model.state_dict().values() if p.ndim == 2 and p.numel() >= MIN_WEIGHTS)
     rest = sum(p.numel() for p in model.state_dict().values()) - large
     size = (tmp_path / "small" / WEIGHTS).stat().st_size
     scales = sum(t.numel() for name, t in load_file(tmp_path / "small" / WEIGHTS).items() if name.endswith(SCALES))
@@ -72,5 +72,5 @@ def test_a_small_folder_is_a_quarter_of_the_other(make_model: Callable[..., EdiT
 def test_bytes_without_their_scales(scales: torch.Tensor | None, tmp_path: Path) -> None:
     tensors = {"w": torch.zeros(64, 64, dtype=torch.int8), **({} if scales is None else {"w" + SCALES: scales})}
     save_file(tensors, tmp_path / WEIGHTS)
-    with pytest.raises(InputError, match=r"w is in int8, w\.scales with a scale for each row is wanted"):
+    with pytest.raises(InputError, match=r"w is in int8; expected a scale for each row in w\.scales"):
         read_tensors(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,16 +13,17 @@ import torch
 from conftest import SLOTS
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.decode import Options
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.quantization import packed, unpacked
+from edit_gec.modeling.quantization import pack, unpack
 from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.performance.setup import Pair, Setup
 from edit_gec.speculative.decode import verify
-from edit_gec.speculative.drafters import Follow, edit5_drafter, edit5_writer
+from edit_gec.speculative.drafters import TextDrafter, make_edit5_drafter, make_edit5_writer
+from edit_gec.speculative.drafting import DraftingProfile
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
 
@@ -125,8 +127,8 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     assert set(checkpoint.read_tensors(t5 / "drafter")) == set(own)
     outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
     corrector = Corrector.load(edit5, target=t5)
-    assert corrector.verifier is not None and corrector.verifier.target.heads is corrector.model
-    stored = unpacked(packed(own), "here")
+    assert corrector.verifier is not None and corrector.verifier.profile.heads is corrector.model
+    stored = unpack(pack(own), "here")
     for name, p in corrector.model.state_dict().items():
         wanted = stored[name].float() if name in own else usual.state_dict()[name]
         assert torch.equal(p, wanted), name
@@ -136,17 +138,51 @@ def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_mo
     hook.remove()
     assert len(runs) == 1
     target = corrector.verifier.target
-    drafter = edit5_drafter(target, corrector.model, corrector.tokens, Options())
+    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, Thresholds())
     assert verify(target, drafter, SENTENCES)[0] == target.generate(SENTENCES)
-    assert target.drafter(other := make_model(3), 1) is other, "on another encoder it drafts itself"
-    two = Corrector.load(edit5).verified_by(Verifier(Target.load(t5), hypotheses=2))
-    assert two.verifier is not None and two.verifier.target.heads is not two.model
+    profile = corrector.verifier.profile
+    other = make_model(3)
+    assert profile.model_for(1, other, target) is other, "on another encoder it drafts itself"
+    two = Corrector.load(edit5).verified_by(Verifier(target, replace(profile, hypotheses=2)))
+    assert two.model is not profile.heads
     given = Target.load(t5, edit5=usual)
-    assert given.edit5 is usual and given.drafter(usual, 1) is given.heads and given.drafter(usual, 2) is usual
+    profile = DraftingProfile.load(t5, given)
+    assert given.edit5 is usual and profile.heads is not None
+    assert profile.model_for(1, usual, given) is profile.heads and profile.model_for(2, usual, given) is usual
+    for dtype in (torch.bfloat16, torch.float16):
+        narrow = Target.load(t5, dtype=dtype)
+        loaded = DraftingProfile.load(t5, narrow).heads
+        assert loaded is not None and {p.dtype for p in loaded.parameters()} == {dtype}
+        assert narrow.edit5 is not None and loaded.encoder is narrow.edit5.encoder
     with pytest.raises(InputError, match="drafter: trained on another version of its encoder"):
         shared_encoder.load_heads(t5 / "drafter", make_model(3))
-    with pytest.raises(InputError, match="model_type 'edit5', edit5-heads are wanted"):
+    with pytest.raises(InputError, match="model_type 'edit5'; expected edit5-heads"):
         shared_encoder.load_heads(edit5, usual)
+
+
+def test_the_folder_says_what_it_is(folders: tuple[Path, Path]) -> None:
+    """A model type of its own, for `transformers` cannot load it; folders of before that are read."""
+    from transformers import AutoConfig
+
+    _, t5 = folders
+    config = checkpoint.read_config(t5)
+    assert config["model_type"] == shared_encoder.MODEL_TYPE and "architectures" not in config
+    with pytest.raises(ValueError, match=shared_encoder.MODEL_TYPE):
+        AutoConfig.from_pretrained(t5)
+    outputs = Target.load(t5, max_length=60).generate(SENTENCES)
+    (t5 / "config.json").write_text(json.dumps({**config, "model_type": "t5"}))
+    assert Target.load(t5, max_length=60).generate(SENTENCES) == outputs
+    (t5 / "config.json").write_text(json.dumps({**config, "model_type": "bart"}))
+    with pytest.raises(InputError, match="model_type 'bart', expected 't5-shared-encoder'"):
+        Target.load(t5)
+
+
+def test_the_shipped_target_names_the_shipped_encoder() -> None:
+    folder = Path(__file__).parents[2] / "models" / "t5-mini"
+    config = checkpoint.read_config(folder)
+    assert config["model_type"] == shared_encoder.MODEL_TYPE and "architectures" not in config
+    assert (folder / config["encoder"]).resolve() == folder.parent / "edit5-mini"
+    assert (folder / config["encoder"] / "config.json").is_file()
 
 
 def test_another_drafter_than_the_one_that_shares(
@@ -157,7 +193,7 @@ def test_another_drafter_than_the_one_that_shares(
     target = Target.load(folders[1], edit5=other, max_length=60)
     assert target.edit5 is not other and target.edit5 is not None
     outputs = target.generate(SENTENCES)
-    assert verify(target, Follow(tokens, edit5_writer(other, tokens, Options())), SENTENCES)[0] == outputs
+    assert verify(target, TextDrafter(tokens, make_edit5_writer(other, tokens, Thresholds())), SENTENCES)[0] == outputs
 
 
 def test_encoders_that_are_gone_or_changed(folders: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:

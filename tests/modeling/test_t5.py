@@ -185,7 +185,7 @@ def test_cached_decoding_is_uncached(small: T5, data: st.DataObject) -> None:
     ids, mask, target = batch(9, 24)
     rows = torch.arange(3)
     padding = torch.where(mask, 0.0, -1e9)[:, None, None, :]
-    memory = small.decoder.memory(small.encode(ids, mask))
+    cross_keys = small.decoder.cross_keys(small.encode(ids, mask))
     expected = small(ids, mask, target)
     caches = small.decoder.new_caches()
     done = 0
@@ -193,20 +193,20 @@ def test_cached_decoding_is_uncached(small: T5, data: st.DataObject) -> None:
         chunk = target[rows, done : done + data.draw(st.integers(1, 20))]
         if not chunk.shape[1]:
             break
-        hidden = small.decoder(small.embedding(chunk), memory, padding, caches)
+        hidden = small.decoder(small.embedding(chunk), cross_keys, padding, caches)
         wanted = expected[rows, done : done + chunk.shape[1]]
         torch.testing.assert_close(small.logits(hidden), wanted, atol=1e-4, rtol=1e-5)
         done += chunk.shape[1]
         assert all(cache.length == done for cache in caches)
         if data.draw(st.booleans()):  # a draft is rejected: take back what was decoded, some of what was right too
-            small.decoder(small.embedding(torch.full_like(chunk, 7)), memory, padding, caches)
+            small.decoder(small.embedding(torch.full_like(chunk, 7)), cross_keys, padding, caches)
             done = data.draw(st.integers(0, done))
             for cache in caches:
                 cache.truncate(done)
         if len(rows) > 1 and data.draw(st.booleans()):
             keep = torch.tensor(sorted(data.draw(st.sets(st.integers(0, len(rows) - 1), min_size=1))))
             rows, padding = rows[keep], padding[keep]
-            memory = [(k[keep], v[keep]) for k, v in memory]
+            cross_keys = [(k[keep], v[keep]) for k, v in cross_keys]
             for cache in caches:
                 cache.select(keep)
 
@@ -257,17 +257,17 @@ def truncate(folder: Path) -> None:
         (put("config.json", b"{"), "config.json: not readable as JSON"),
         (put("config.json", b"\xff\xfe"), "config.json: not readable as JSON"),
         (put(INDEX, b"\xff\xfe"), "not a weight index"),
-        (rewrite("config.json", lambda content: [content]), "config.json: a JSON object is wanted"),
-        (config(model_type="bert"), "model_type 'bert', a T5 is wanted"),
-        (config(feed_forward_proj="gated-silu"), "feed_forward_proj 'gated-silu', relu or gated-gelu is wanted"),
-        (config(feed_forward_proj=["relu"]), "relu or gated-gelu is wanted"),
-        (config(d_model=64), "shape .* is wanted"),
+        (rewrite("config.json", lambda content: [content]), "config.json: not a JSON object"),
+        (config(model_type="bert"), "model_type 'bert'; expected a T5"),
+        (config(feed_forward_proj="gated-silu"), "feed_forward_proj 'gated-silu'; expected relu or gated-gelu"),
+        (config(feed_forward_proj=["relu"]), "expected relu or gated-gelu"),
+        (config(d_model=64), "shape .*; expected"),
         (config(num_layers=3), "encoder.layers.2.* is missing"),
         (config(num_heads=None), "num_heads is None"),
         (config(d_ff="48"), "d_ff is '48'"),
         (config(d_kv=-8), "d_kv is -8"),
         (config(vocab_size=10**12), "vocab_size is 1000000000000"),
-        (config(d_model=999_999, vocab_size=999_999, d_ff=999_999), "is wanted"),
+        (config(d_model=999_999, vocab_size=999_999, d_ff=999_999), "expected"),
         (config(num_layers=999_999), "num_layers is 999999"),
         (config(layer_norm_epsilon="small"), "layer_norm_epsilon is 'small'"),
         (config(relative_attention_num_buckets=0), "relative_attention_num_buckets is 0"),

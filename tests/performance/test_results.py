@@ -61,8 +61,9 @@ def test_compare_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "edit5: p50 latency x3.00" in capfd.readouterr().out
     (tmp_path / "other.json").write_text('{"kind": "profile"}', encoding="utf-8")
     assert main(["bench", "--compare", str(tmp_path / "other.json")]) == 1
-    assert main(["bench", "--with", old]) == 1
-    assert main(["bench", "--compare", old, "--cost"]) == 1
+    for wrong in (["--with", old], ["--compare", old, "--cost"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(["bench", *wrong])
 
 
 def test_the_table_has_every_system() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from edit_gec.performance import speculation
-from edit_gec.speculative.theory import Statistics, Trace
+from edit_gec.speculative.statistics import Statistics, Trace
 
 
 def test_time_of_a_pass_between_those_measured() -> None:

@@ -13,8 +13,8 @@ from edit_gec.performance.roofline import Machine
 from edit_gec.performance.stage_summary import Measured, summarize
 from edit_gec.performance.stages import TimedRun, TimedRuns
 from edit_gec.performance.torch_profiler import Trace
-from edit_gec.speculative.theory import Statistics, quantile
-from edit_gec.speculative.theory import Trace as Passes
+from edit_gec.speculative.statistics import Statistics, quantile
+from edit_gec.speculative.statistics import Trace as Passes
 
 
 def test_systems_take_turns() -> None:

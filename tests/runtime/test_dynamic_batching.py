@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,12 +47,11 @@ def test_texts_share_batches_and_get_their_own_plans(corrector: Corrector) -> No
     encoded = pieces(corrector, *texts)
 
     async def work(batcher: Batcher) -> None:
-        futures = [batcher.submit([each], corrector.options)[0] for each in encoded]
+        futures = [batcher.submit([each], corrector)[0] for each in encoded]
         done = await asyncio.gather(*futures)
-        expected = [corrector.predict([each])[0] for each in encoded]
-        wanted = corrector.changes(encoded, expected)
+        expected = [corrector.correct_windows([each])[0] for each in encoded]
         assert [[change[:3] for change in found.drafted] for found, _ in done] == [
-            [c[:3] for c in each] for each in wanted
+            [change[:3] for change in each.drafted] for each in expected
         ]
         assert done[0][1] is done[3][1] and done[0][1] is not done[6][1]  # a batch of four, a batch of three
         assert done[0][1].encoder_s > 0 and done[0][1].steps > 0 and done[0][1].steps_s > 0
@@ -69,18 +69,15 @@ def test_two_cores_share_a_long_text_whose_sentences_differ_in_length(corrector:
         "They was here.",
     ] * 3
     encoded = pieces(corrector, *texts)
-    expected = [corrector.read([each])[0] for each in encoded]
-    corrector.workers = 2
+    expected = [corrector.correct_windows([each])[0] for each in encoded]
+    corrector = replace(corrector, workers=2)
 
     async def work(batcher: Batcher) -> None:
-        done = await asyncio.gather(*batcher.submit(encoded, corrector.options))
+        done = await asyncio.gather(*batcher.submit(encoded, corrector))
         assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in e.drafted] for e in expected]
         assert len({timing for _, timing in done}) > 1
 
-    try:
-        metrics = run(corrector, work)
-    finally:
-        corrector.workers = 1
+    metrics = run(corrector, work)
     batches = metrics.registry.get_sample_value("edit_gec_batch_sentences_count")
     assert batches is not None and batches >= 3  # of at most four
 
@@ -88,13 +85,12 @@ def test_two_cores_share_a_long_text_whose_sentences_differ_in_length(corrector:
 def test_misspelt_words_and_other_languages_are_known_as_everywhere() -> None:
     shipped = Corrector.load(threads=1)
     encoded = pieces(shipped, "I recieved the accomodation becuase of it.", "Ich habe das Buch gestern gelesen.")
-    wanted = shipped.changes(encoded, shipped.predict(encoded))
-    without = decode.predict(shipped.model, shipped.tokens, encoded, shipped.options)
-    assert shipped.changes(encoded, without) != wanted
+    expected = shipped.correct_windows(encoded)
+    assert replace(shipped, spelling=None).correct_windows(encoded) != expected
 
     async def work(batcher: Batcher) -> None:
-        done = await asyncio.gather(*batcher.submit(encoded, shipped.options))
-        assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in each] for each in wanted]
+        done = await asyncio.gather(*batcher.submit(encoded, shipped))
+        assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in e.drafted] for e in expected]
 
     run(shipped, work)
 
@@ -103,8 +99,8 @@ def test_a_short_text_does_not_wait_for_a_long_one(corrector: Corrector) -> None
     long, short = pieces(corrector, *["It rain all day."] * 40), pieces(corrector, "She go.")
 
     async def work(batcher: Batcher) -> None:
-        many = batcher.submit(long, corrector.options)
-        (one,) = batcher.submit(short, corrector.options)
+        many = batcher.submit(long, corrector)
+        (one,) = batcher.submit(short, corrector)
         await one
         assert sum(future.done() for future in many) < 8
         await asyncio.gather(*many)
@@ -120,10 +116,10 @@ def edited(corrector: Corrector) -> list[Pieces]:
 
 def test_thresholds_are_not_mixed(corrector: Corrector) -> None:
     sentence = edited(corrector)
-    never = decode.Options(min_confidence=1.0)
+    never = corrector.with_thresholds(min_confidence=1.0)
 
     async def work(batcher: Batcher) -> None:
-        (sure,), (unsure,) = batcher.submit(sentence, never), batcher.submit(sentence, corrector.options)
+        (sure,), (unsure,) = batcher.submit(sentence, never), batcher.submit(sentence, corrector)
         assert not (await sure)[0].drafted and (await unsure)[0].drafted
 
     run(corrector, work)
@@ -133,10 +129,10 @@ def test_too_much_is_refused_and_what_was_cancelled_is_not_predicted(corrector: 
     many = pieces(corrector, *["It rain all day."] * 60)
 
     async def work(batcher: Batcher) -> None:
-        first = batcher.submit(many, corrector.options)
+        first = batcher.submit(many, corrector)
         with pytest.raises(Busy):
-            batcher.submit(many, corrector.options)
-        second = batcher.submit(many[:40], corrector.options)
+            batcher.submit(many, corrector)
+        second = batcher.submit(many[:40], corrector)
         for future in first:
             future.cancel()
         await asyncio.gather(*second)
@@ -150,7 +146,7 @@ def test_a_text_larger_than_the_queue_is_done_when_nothing_else_waits(corrector:
     many = pieces(corrector, *["It rain all day."] * 12)
 
     async def work(batcher: Batcher) -> None:
-        await asyncio.gather(*batcher.submit(many, corrector.options))
+        await asyncio.gather(*batcher.submit(many, corrector))
 
     run(corrector, work, max_waiting=5)
 
@@ -167,7 +163,7 @@ def test_a_failure_stays_with_its_sentence(corrector: Corrector, monkeypatch: py
     monkeypatch.setattr(decode, "predict", fails)
 
     async def work(batcher: Batcher) -> None:
-        (first,), (second,) = batcher.submit(good, corrector.options), batcher.submit(bad, corrector.options)
+        (first,), (second,) = batcher.submit(good, corrector), batcher.submit(bad, corrector)
         assert (await first)[0].drafted
         with pytest.raises(RuntimeError, match="out of memory"):
             await second
@@ -179,7 +175,7 @@ def test_closing_cancels_what_waits(corrector: Corrector) -> None:
     waiting: list[asyncio.Future[Any]] = []
 
     async def work(batcher: Batcher) -> None:
-        waiting.extend(batcher.submit(pieces(corrector, "She go home."), corrector.options))
+        waiting.extend(batcher.submit(pieces(corrector, "She go home."), corrector))
 
     run(corrector, work)
     assert waiting[0].cancelled()

@@ -19,17 +19,17 @@ from edit_gec.text.edits import Edit, apply
 GO = Edit(4, 6, "go", "goes", 0.9, type="R:VERB:SVA", message="subject-verb agreement: 'go' -> 'goes'")
 
 
-def asked(text: str, **fields: str) -> languagetool.Question:
-    return languagetool.question({"text": text, "language": "en-US", **fields})
+def asked(text: str, **fields: str) -> languagetool.CheckRequest:
+    return languagetool.parse_request({"text": text, "language": "en-US", **fields})
 
 
 def spans(text: str, edits: list[Edit], **fields: str) -> list[tuple[int, int, str]]:
-    found = languagetool.matches(asked(text, **fields), edits, [(0, len(text))])
+    found = languagetool.build_matches(asked(text, **fields), edits, [(0, len(text))])
     return [(m["offset"], m["length"], m["replacements"][0]["value"]) for m in found]
 
 
 def test_a_match_has_every_field_that_a_client_wants() -> None:
-    (match,) = languagetool.matches(asked("She go home."), [GO], [(0, 12)])
+    (match,) = languagetool.build_matches(asked("She go home."), [GO], [(0, 12)])
     assert match == {
         "message": "subject-verb agreement: 'go' -> 'goes' (90%)",
         "shortMessage": "Subject-verb agreement",
@@ -55,7 +55,7 @@ def test_a_match_has_every_field_that_a_client_wants() -> None:
 
 def test_spelling_can_be_added_to_dictionaries() -> None:
     edit = Edit(0, 3, "Teh", "The", 0.8, type="R:SPELL")
-    (match,) = languagetool.matches(asked("Teh end."), [edit], [(0, 8)])
+    (match,) = languagetool.build_matches(asked("Teh end."), [edit], [(0, 8)])
     assert match["rule"]["id"].endswith("_SPELLING_RULE")
     assert (match["rule"]["category"]["id"], match["rule"]["issueType"]) == ("TYPOS", "misspelling")
     assert match["type"] == {"typeName": "UnknownWord"}
@@ -64,7 +64,7 @@ def test_spelling_can_be_added_to_dictionaries() -> None:
 def test_offsets_are_utf16_and_contexts_are_one_line() -> None:
     text = "😀" * 50 + "\nShe go home.\r\n" + "x" * 50
     at = text.index("go")
-    (match,) = languagetool.matches(asked(text), [Edit(at, at + 2, "go", "goes", 0.9)], [(51, 63)])
+    (match,) = languagetool.build_matches(asked(text), [Edit(at, at + 2, "go", "goes", 0.9)], [(51, 63)])
     assert (match["offset"], match["length"]) == (105, 2)
     units = match["context"]["text"].encode("utf-16-le")
     start = 2 * match["context"]["offset"]
@@ -159,7 +159,7 @@ def test_rules_and_categories() -> None:
 )
 def test_bad_questions(fields: dict[str, str], error: str) -> None:
     with pytest.raises(InputError, match=error):
-        languagetool.question(fields)
+        languagetool.parse_request(fields)
 
 
 def test_languages() -> None:
@@ -177,10 +177,10 @@ def test_a_document_among_markup() -> None:
     assert text.project(3, 6, " goes") is None  # would swallow <b>
     assert text.project(6, 6, "es") == (9, 9)
     assert text.project(4, 4, "now ") == (7, 7)
-    question = languagetool.question({"language": "en", "data": json.dumps({"annotation": parts})})
-    (match,) = languagetool.matches(question, [GO], [(0, 12)])
+    question = languagetool.parse_request({"language": "en", "data": json.dumps({"annotation": parts})})
+    (match,) = languagetool.build_matches(question, [GO], [(0, 12)])
     assert (match["offset"], match["length"], match["sentence"]) == (7, 2, "She go home.")
-    assert languagetool._ranges(text, [(0, 12)]) == [[0, 19]]
+    assert languagetool._sentence_ranges(text, [(0, 12)]) == [[0, 19]]
 
 
 def test_what_stands_for_markup_is_not_edited() -> None:
@@ -190,7 +190,7 @@ def test_what_stands_for_markup_is_not_edited() -> None:
     assert text.view == "See it!"
     assert text.project(4, 6, "them") is None and text.project(3, 6, "") is None and text.project(5, 5, "x") is None
     assert text.project(6, 6, " now") == (11, 11) and text.project(0, 3, "Look at") == (0, 3)
-    assert languagetool._ranges(text, [(0, 7), (4, 6)]) == [[0, 12]]
+    assert languagetool._sentence_ranges(text, [(0, 7), (4, 6)]) == [[0, 12]]
 
 
 part = st.builds(lambda text: {"text": text}, valid) | st.builds(

@@ -34,10 +34,10 @@ from support import live_server
 from support.live_server import LIMITS, PROSE, serving
 
 from edit_gec.cli.main import main
-from edit_gec.cli.serve import _listen
+from edit_gec.cli.serve import open_listener
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
-from edit_gec.runtime.type_cache import Names
+from edit_gec.runtime.type_cache import ErrorTypeCache
 from edit_gec.server.middleware import Limits
 from edit_gec.speculative.verifier import Verifier
 from edit_gec.text.edits import Edit
@@ -105,7 +105,7 @@ def test_what_is_no_sentence_has_no_names_and_takes_no_time() -> None:
     jobs = [(source, (Edit(0, 1, "(", "", 0.9),)) for source in ("(*`<" * 24_000, "(a " * 1000)]
     jobs.append(("She go home.", (Edit(4, 6, "go", "goes", 0.9),)))
     begun = time.monotonic()
-    named = Names().name(jobs)
+    named = ErrorTypeCache().name(jobs)
     assert named[:2] == [[(None, None)], [(None, None)]] and named[2][0][0] == "R:VERB:SVA"
     assert time.monotonic() - begun < 20  # the parser may have to be loaded
 
@@ -128,17 +128,14 @@ def test_a_threshold_of_the_request(client: httpx.Client, corrector: Corrector, 
 
 
 def test_a_target_verifies(folder: Path, tokens: Any) -> None:
-    verified = Corrector.load(folder, threads=1)
     text = " ".join([PROSE, "It rain.", "We was here.", "They goes to school."])
     for seed in range(40):  # the first random target that says something else and comes to an end
-        verifier = verified.verifier = Verifier(random_target(tokens, seed, max_length=64))
+        verifier = Verifier(random_target(tokens, seed, max_length=64))
+        verified = replace(Corrector.load(folder, threads=1), verifier=verifier)
         if verified.correct(text).edits:
             break
     for asked in ({}, {"min_confidence": 0.01}):
-        verifier.min_confidence = asked.get("min_confidence", 0.0)
-        verified.options = replace(verified.options, min_confidence=verifier.min_confidence)
-        expected = verified.correct(text)
-        verifier.min_confidence = 0.0
+        expected = verified.with_thresholds(**asked).correct(text)
         with serving(verified) as address:
             answer = httpx.post(f"{address}/v1/correct", json={"text": text, **asked}, timeout=30).json()
         assert answer["corrected"] == expected.corrected
@@ -406,10 +403,8 @@ def test_what_the_command_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
     for option in ("--batch-size", "--threads", "--timeout", "--max-requests", "--max-text-length"):
         with pytest.raises(SystemExit, match="2"):
             main(["serve", option, "0"])
-        assert f"{option}: must be at least 1" in capsys.readouterr().err
-    with contextlib.closing(_listen("127.0.0.1", 0)) as used:
+        assert f"{option}: must be a whole number from 1, not '0'" in capsys.readouterr().err
+    with contextlib.closing(open_listener("127.0.0.1", 0)) as used:
         used.listen()
         with pytest.raises(InputError, match="in use"):
-            _listen("127.0.0.1", used.getsockname()[1])
-    with pytest.raises(InputError, match="up to 65535"):
-        _listen("127.0.0.1", 99_999)
+            open_listener("127.0.0.1", used.getsockname()[1])

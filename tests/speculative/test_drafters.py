@@ -1,4 +1,4 @@
-"""Drafters: what they propose, re-synchronisation, gamma, the speculator's training, and the theory of speed."""
+"""Drafters: what they propose, re-synchronisation, gamma, the speculator, and the theory of speed."""
 
 from __future__ import annotations
 
@@ -9,18 +9,29 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import brief, law, valid
-from support.tiny_t5 import pairs, random_target, trained_target
+from support.tiny_t5 import random_target
 
-from edit_gec.editing.decode import Options
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, Tokens
-from edit_gec.speculative.decode import verify
-from edit_gec.speculative.drafters import Follow, Gamma, NGrams, Proposal, Row, SharedEdiT5, SmallT5, edit5_writer
-from edit_gec.speculative.mlp_speculator import Speculated, Speculator, train_speculator
-from edit_gec.speculative.realign import Hypothesis, Resync, UniqueNGram, meetings, recurrence
-from edit_gec.speculative.target import Sampling, Target, uniform
-from edit_gec.speculative.theory import Trace, best_gamma, expected_tokens, gain
+from edit_gec.speculative.decode import VerifyOptions, verify
+from edit_gec.speculative.drafters import (
+    Gamma,
+    NGramDrafter,
+    Proposal,
+    Row,
+    SharedEdiT5Drafter,
+    SmallT5Drafter,
+    TextDrafter,
+    make_edit5_writer,
+)
+from edit_gec.speculative.mlp_speculator import Speculator
+from edit_gec.speculative.realign import AlignedText, Realigner, UniqueNGram, find_meetings, find_recurrence
+from edit_gec.speculative.sampling import Sampling, uniform
+from edit_gec.speculative.statistics import Trace
+from edit_gec.speculative.target import Target
+from edit_gec.speculative.theory import best_gamma, expected_tokens, gain
 
 # ---------------------------------------------------------------- re-synchronisation
 
@@ -29,7 +40,7 @@ SCHOOL = "She goes to school by the bus with the children ."
 
 def continued(tokens: Tokens, draft: str, accepted: str, source: str | None = None) -> str:
     """What is proposed behind `accepted`, as text."""
-    resync = Resync(tokens.ids(source or draft), tokens.ids(draft), tokens)
+    resync = Realigner(tokens.ids(source or draft), tokens.ids(draft), tokens)
     return tokens.decode(resync.propose(tokens.ids(accepted)))
 
 
@@ -61,7 +72,7 @@ def test_later_edits_survive_a_refused_one(shipped: Tokens) -> None:
 
 def passes(tokens: Tokens, source: str, output: list[int]) -> int:
     """Target passes for this output when the source is the draft."""
-    resync, written, count = Resync(tokens.ids(source), tokens.ids(source), tokens), list[int](), 0
+    resync, written, count = Realigner(tokens.ids(source), tokens.ids(source), tokens), list[int](), 0
     while len(written) < len(output):
         proposed = resync.propose(written)
         pairs = zip(proposed, output[len(written) :], strict=False)
@@ -90,14 +101,16 @@ def test_a_target_that_repeats_itself_is_followed(shipped: Tokens) -> None:
 
 
 def test_recurrence() -> None:
-    assert recurrence([5, 6, 7], [[4, 6, 7, 8, 1], [7, 9]]) == [8, 1], "the longest ending counts, then the first text"
-    assert recurrence([5], [[6, 7]]) == recurrence([], [[6]]) == []
-    assert recurrence([9, 5, 6, 5, 6], [[7, 1]])[:5] == [5, 6, 5, 6, 5]
+    assert find_recurrence([5, 6, 7], [[4, 6, 7, 8, 1], [7, 9]]) == [8, 1], (
+        "the longest ending counts, then the first text"
+    )
+    assert find_recurrence([5], [[6, 7]]) == find_recurrence([], [[6]]) == []
+    assert find_recurrence([9, 5, 6, 5, 6], [[7, 1]])[:5] == [5, 6, 5, 6, 5]
 
 
 def test_meetings() -> None:
-    assert meetings([5, 6, 7, 1], [5, 8, 9, 7, 1]) == [0, -1, 3, 4]
-    assert meetings([1], [5, 1]) == [1]
+    assert find_meetings([5, 6, 7, 1], [5, 8, 9, 7, 1]) == [0, -1, 3, 4]
+    assert find_meetings([1], [5, 1]) == [1]
 
 
 @law
@@ -117,7 +130,7 @@ def test_incremental_alignment_is_edit_distance(accepted: str, draft: str) -> No
         previous, table = table, [table[0] + 1]
         for n, theirs in enumerate(other):
             table.append(min(table[n] + 1, previous[n + 1] + 1, previous[n] + (byte != theirs)))
-    at_once, slowly = (Hypothesis(list(other), Bytes()) for _ in range(2))  # type: ignore[arg-type]
+    at_once, slowly = (AlignedText(list(other), Bytes()) for _ in range(2))  # type: ignore[arg-type]
     at_once.follow(text)
     for n in range(len(text) + 1):
         slowly.follow(text[:n])
@@ -128,7 +141,7 @@ def test_incremental_alignment_is_edit_distance(accepted: str, draft: str) -> No
 @law
 @given(valid, valid, st.lists(st.integers(0, 599).filter(lambda token: token != EOS), max_size=20))
 def test_any_accepted_text_gets_a_proposal(tokens: Tokens, source: str, draft: str, accepted: list[int]) -> None:
-    resync = Resync(tokens.ids(source), tokens.ids(draft), tokens)
+    resync = Realigner(tokens.ids(source), tokens.ids(draft), tokens)
     for n in range(len(accepted) + 1):
         proposed = resync.propose(accepted[:n])
         assert EOS not in proposed[:-1], "a draft ends there, unless it repeats what has no end"
@@ -150,7 +163,7 @@ def test_unique_ngram_rule() -> None:
 
 def test_edit5_drafts_for_another_vocabulary(model: EdiT5, tokens: Tokens, t5_tokens: Tokens, shipped: Tokens) -> None:
     """EdiT5 with its vocabulary, a target with another, spaces folded and characters unknown: still the target's."""
-    write = edit5_writer(model, tokens, Options())
+    write = make_edit5_writer(model, tokens, Thresholds())
     sentences = ["She go home .", "", "They  was\there 😀", "long " * 60, "My brother walk."]
     drafts = write(sentences)
     assert drafts[1] == ("",) and drafts[3] == (sentences[3],), "nothing to draft from, and more than the model reads"
@@ -158,7 +171,7 @@ def test_edit5_drafts_for_another_vocabulary(model: EdiT5, tokens: Tokens, t5_to
     for others in (t5_tokens, shipped):
         target = random_target(others, 3, max_length=200)
         outputs = target.generate(sentences)
-        assert verify(target, Follow(others, write), sentences, batch_size=2)[0] == outputs
+        assert verify(target, TextDrafter(others, write), sentences, VerifyOptions(batch_size=2))[0] == outputs
 
 
 def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
@@ -167,17 +180,17 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
     target = Target.sharing(model, t5, tokens, max_length=80)
     sentences = ["She go home .", "", "They was here again", "long " * 30, "My brother walk.", "I"]
     outputs = target.generate(sentences)
-    shared = SharedEdiT5(model, tokens, Options())
+    shared = SharedEdiT5Drafter(model, tokens, Thresholds())
     runs = []
     hook = model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
-    verified, statistics = verify(target, shared, sentences, batch_size=32)
+    verified, statistics = verify(target, shared, sentences, VerifyOptions(batch_size=32))
     hook.remove()
     assert verified == outputs and len(runs) == 1
-    alone, of_alone = verify(target, Follow(tokens, edit5_writer(model, tokens, Options())), sentences)
+    alone, of_alone = verify(target, TextDrafter(tokens, make_edit5_writer(model, tokens, Thresholds())), sentences)
     assert alone == outputs
     assert [trace.draft for trace in statistics.traces] == [trace.draft for trace in of_alone.traces]
-    assert verify(target, shared, sentences, batch_size=2)[0] == outputs
-    with pytest.raises(InputError, match="d_model 16, 32 is wanted"):
+    assert verify(target, shared, sentences, VerifyOptions(batch_size=2))[0] == outputs
+    with pytest.raises(InputError, match="d_model 16; expected 32"):
         Target.sharing(model, random_target(tokens, d_model=16).model, tokens)
 
 
@@ -202,23 +215,23 @@ def test_gamma(tokens: Tokens) -> None:
 def test_ngrams_say_what_is_likeliest(tokens: Tokens) -> None:
     line = "They walk home"
     ids = tokens.ids(line)
-    bigrams = NGrams.learn([line, line, "They run"], tokens, order=2, gamma=Gamma(20))
+    bigrams = NGramDrafter.learn([line, line, "They run"], tokens, order=2, gamma=Gamma(20))
     assert bigrams.propose([Row(0, "", 50)]) == [Proposal([*ids, EOS])]
     row = Row(0, "", 50, tokens=ids[:2])
     assert bigrams.propose([row]) == [Proposal([*ids[2:], EOS])]
-    unigrams = NGrams.learn(["the cat saw the dog"], tokens, order=1, gamma=Gamma(2))
+    unigrams = NGramDrafter.learn(["the cat saw the dog"], tokens, order=1, gamma=Gamma(2))
     assert unigrams.propose([row]) == [Proposal(tokens.ids("the") * 2)]
     with pytest.raises(InputError, match="no text"):
-        NGrams.learn([], tokens, order=1, gamma=Gamma(2))
+        NGramDrafter.learn([], tokens, order=1, gamma=Gamma(2))
     with pytest.raises(InputError, match="order 3"):
-        NGrams.learn([line], tokens, order=3, gamma=Gamma(2))
+        NGramDrafter.learn([line], tokens, order=3, gamma=Gamma(2))
 
 
 @pytest.mark.parametrize("sampling", [None, Sampling(seed=4)])
 def test_small_t5_drafts_what_it_would_write(tokens: Tokens, sampling: Sampling | None) -> None:
     """Its proposals, pass after pass, are its own plain continuation of what was accepted; its probabilities true."""
     small = random_target(tokens, 6, max_length=30)
-    drafter = SmallT5(small, tokens, Gamma(4), sampling)
+    drafter = SmallT5Drafter(small, tokens, Gamma(4), sampling)
     rows = [Row(n, source, 30) for n, source in enumerate(["She go", "They was here", "I"])]
     drafter.begin(rows)
     for accepted in ([], [5], [5, 6, 7], None, [9]):
@@ -246,28 +259,7 @@ def test_small_t5_drafts_what_it_would_write(tokens: Tokens, sampling: Sampling 
 
 def test_small_t5_needs_the_targets_vocabulary(tokens: Tokens, t5_tokens: Tokens) -> None:
     with pytest.raises(InputError, match="not the target's"):
-        SmallT5(random_target(t5_tokens), tokens, Gamma(3))
-
-
-def test_speculator_learns_from_the_targets_state(tokens: Tokens) -> None:
-    """Two stages on the toy task: the loss falls, and what it drafts is accepted far more often than before."""
-    target = trained_target(tokens)
-    torch.manual_seed(0)
-    speculator = Speculator(target.model.config.d_model, target.model.config.vocab_size, width=64, steps=3)
-    sentences = [source for source, _ in pairs(20, seed=7)]
-    before = {name: p.clone() for name, p in target.model.state_dict().items()}
-
-    def alpha() -> float:
-        outputs, statistics = verify(target, Speculated(speculator, Gamma(3)), sentences)
-        assert outputs == target.generate(sentences)
-        return statistics.alpha
-
-    untrained = alpha()
-    first, second = train_speculator(speculator, target, pairs(128, seed=1), epochs=5, learning_rate=1e-2)
-    assert len(first) == len(second) == 5 * 4
-    assert sum(second[-5:]) < sum(second[:5]) + 0.1 and sum(first[-5:]) < 0.5 * sum(first[:5])
-    assert untrained < 0.2 and alpha() > 0.5
-    assert all(torch.equal(p, before[name]) for name, p in target.model.state_dict().items())
+        SmallT5Drafter(random_target(t5_tokens), tokens, Gamma(3))
 
 
 def test_speculator_depends_on_the_chosen_token(tokens: Tokens) -> None:

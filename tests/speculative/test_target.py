@@ -16,8 +16,9 @@ from support.tiny_t5 import random_target
 from edit_gec.errors import InputError
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
-from edit_gec.speculative.ragged_cache import Decoding
-from edit_gec.speculative.target import Sampling, Target, choose, draw, probabilities, uniform
+from edit_gec.speculative.ragged_cache import RaggedDecoder
+from edit_gec.speculative.sampling import Sampling, choose_tokens, draw_tokens, token_probabilities, uniform
+from edit_gec.speculative.target import Target
 
 SENTENCES = ["She go home.", "My brother walk to the the station every day", "", "I", "They was late, again and again!"]
 
@@ -85,13 +86,13 @@ def test_probabilities_are_those_of_transformers() -> None:
         scores = TemperatureLogitsWarper(temperature)(None, logits.double())  # type: ignore[arg-type]
         scores = TopKLogitsWarper(top_k)(None, scores) if top_k else scores  # type: ignore[arg-type]
         scores = TopPLogitsWarper(top_p)(None, scores) if top_p < 1 else scores  # type: ignore[arg-type]
-        torch.testing.assert_close(probabilities(logits, Sampling(temperature, top_k, top_p)), scores.softmax(-1))
+        torch.testing.assert_close(token_probabilities(logits, Sampling(temperature, top_k, top_p)), scores.softmax(-1))
 
 
 def test_draws_have_their_probabilities() -> None:
     weights = torch.tensor([[0.0, 0.5, 0.0, 0.3, 0.2, 0.0]], dtype=torch.float64)
     uniforms = [uniform(5, sentence, position, 0) for sentence in range(100) for position in range(200)]
-    drawn = torch.tensor(draw(weights.expand(20000, 6), uniforms)).bincount(minlength=6)
+    drawn = torch.tensor(draw_tokens(weights.expand(20000, 6), uniforms)).bincount(minlength=6)
     assert drawn[[0, 2, 5]].sum() == 0
     expected = 20000 * weights[0][[1, 3, 4]]
     assert ((drawn[[1, 3, 4]] - expected) ** 2 / expected).sum() < 13.8  # chi-square, 2 degrees, p = 0.001
@@ -108,7 +109,7 @@ def test_random_numbers_belong_to_their_place(seed: int, sentence: int, position
 
 def test_extreme_numbers_draw_possible_tokens() -> None:
     weights = torch.tensor([[0.0, 1e-300, 0.0, 1.0, 0.0]], dtype=torch.float64).expand(2, 5)
-    assert draw(weights, [0.0, 1 - 2.0**-52]) == [1, 3]
+    assert draw_tokens(weights, [0.0, 1 - 2.0**-52]) == [1, 3]
 
 
 def test_seeds_differ(tokens: Tokens) -> None:
@@ -132,21 +133,21 @@ def test_rolled_back_rows_are_as_if_never_longer(tokens: Tokens) -> None:
 
     with torch.inference_mode():
         sources = [source(length) for length in (4, 9, 6)]
-        decoding = Decoding(model)
-        decoding.admit(*sources[0])
-        decoding.forward([[PAD, 5, 6, 7]])
-        decoding.admit(*sources[1])
-        decoding.forward([[8, 9], [PAD]])
-        decoding.roll_back([3, 1])  # the first row: <pad> 5 6
-        decoding.admit(*sources[2])
-        decoding.forward([[10], [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28], [PAD, 30]])
-        decoding.roll_back([4, 5, 2])
-        decoding.keep([2, 1])
-        hidden = decoding.forward([[31, 32], [40]])
+        decoder = RaggedDecoder(model)
+        decoder.add_rows(*sources[0])
+        decoder.forward([[PAD, 5, 6, 7]])
+        decoder.add_rows(*sources[1])
+        decoder.forward([[8, 9], [PAD]])
+        decoder.roll_back([3, 1])  # the first row: <pad> 5 6
+        decoder.add_rows(*sources[2])
+        decoder.forward([[10], [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28], [PAD, 30]])
+        decoder.roll_back([4, 5, 2])
+        decoder.keep([2, 1])
+        hidden = decoder.forward([[31, 32], [40]])
         written = [[PAD, 30, 31, 32], [PAD, 11, 12, 13, 14, 40]]
         for n, (tokens_of_row, (encoded, mask)) in enumerate(zip(written, (sources[2], sources[1]), strict=True)):
-            clean = Decoding(model)
-            clean.admit(encoded, mask)
+            clean = RaggedDecoder(model)
+            clean.add_rows(encoded, mask)
             wanted = clean.forward([tokens_of_row])[-1]
             torch.testing.assert_close(hidden[[1, 2][n]], wanted, atol=1e-5, rtol=1e-5)
 
@@ -155,23 +156,23 @@ def test_rolled_back_rows_are_as_if_never_longer(tokens: Tokens) -> None:
 
 
 def test_a_sentence_that_cannot_fit_is_refused(tokens: Tokens) -> None:
-    with pytest.raises(InputError, match="at most 9 are wanted; split it, or raise max_length"):
+    with pytest.raises(InputError, match="expected at most 9; split it, or raise max_length"):
         random_target(tokens, max_length=10).generate(["This sentence has more pieces than ten, by far."])
 
 
 def test_sources_are_as_long_as_it_was_trained_on(tokens: Tokens, tmp_path: Path) -> None:
     target = random_target(tokens, max_length=40)
     assert target.max_pieces == 39
-    target.longest = 6
+    target.longest_source = 6
     target.export(tmp_path)
     loaded = Target.load(tmp_path)
     assert loaded.max_pieces == 6 and loaded.max_length > 6, "what it writes may be longer"
     assert loaded.fits("walk") and not loaded.fits("This sentence has more pieces than six.")
-    with pytest.raises(InputError, match="at most 6 are wanted"):
+    with pytest.raises(InputError, match="expected at most 6"):
         loaded.generate(["This sentence has more pieces than six."])
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"n_positions": "many"}))
-    with pytest.raises(InputError, match="n_positions 'many'; a whole number"):
+    with pytest.raises(InputError, match="n_positions 'many'; expected a whole number"):
         Target.load(tmp_path)
 
 
@@ -202,17 +203,17 @@ def test_nan_is_an_error(tokens: Tokens, sampling: Sampling | None) -> None:
     with pytest.raises(InputError, match="logits that are not finite"):
         target.generate(["She go home."], sampling)
     with pytest.raises(InputError, match="logits that are not finite"):
-        choose(torch.tensor([[0.0, torch.inf]]), sampling, [(0, 0)])
+        choose_tokens(torch.tensor([[0.0, torch.inf]]), sampling, [(0, 0)])
 
 
 @pytest.mark.parametrize("wrong", [{"temperature": 0}, {"temperature": -1}, {"top_k": -1}, {"top_p": 0}, {"top_p": 2}])
 def test_impossible_sampling_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="wanted"):
+    with pytest.raises(InputError, match="expected"):
         Sampling(**wrong)  # type: ignore[arg-type]
 
 
 def test_folders_that_are_no_target(folder: Path, model_folder: Path, tmp_path: Path, tokens: Tokens) -> None:
-    with pytest.raises(InputError, match="a T5 is wanted"):
+    with pytest.raises(InputError, match="expected a T5"):
         Target.load(model_folder)
     for file in folder.iterdir():
         if file.name != FILE:

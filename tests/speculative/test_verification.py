@@ -15,11 +15,12 @@ from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
-from edit_gec.speculative.decode import Judgement, accept_sampled, verify
-from edit_gec.speculative.drafters import Drafter, Follow, Gamma, NGrams, Proposal, Row, SmallT5
-from edit_gec.speculative.mlp_speculator import Speculated, Speculator
+from edit_gec.speculative.decode import Judgement, VerifyOptions, accept_sampled, verify
+from edit_gec.speculative.drafters import Drafter, Gamma, NGramDrafter, Proposal, Row, SmallT5Drafter, TextDrafter
+from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
 from edit_gec.speculative.realign import UniqueNGram
-from edit_gec.speculative.target import Sampling, Target
+from edit_gec.speculative.sampling import Sampling
+from edit_gec.speculative.target import Target
 
 SENTENCES = [
     "She go home.", "My brother walk to the the station every day", "", "I", "They was late, again and again!",
@@ -60,16 +61,18 @@ def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
         return [*right[:at], chance.randrange(tokens.size), *right[at + 1 :], 5, 6]
 
     return {
-        "copy": Follow(tokens),
-        "n-gram rule": Follow(tokens, rule=UniqueNGram),
-        "other text": Follow(tokens, lambda texts: [(text.replace("the", "a")[3:] + " And more.",) for text in texts]),
-        "unigrams": NGrams.learn(SENTENCES, tokens, order=1, gamma=Gamma(3)),
-        "bigrams": NGrams.learn(SENTENCES, tokens, order=2, gamma=Gamma(4, adaptive=True)),
-        "small T5": SmallT5(small, tokens, Gamma(3)),
-        "small T5, sampling": SmallT5(small, tokens, Gamma(2), Sampling(seed=1)),
-        "itself": SmallT5(target, tokens, Gamma(5, adaptive=True)),
-        "speculator": Speculated(speculator, Gamma(3)),
-        "two texts": Follow(tokens, lambda texts: [(text.replace("the", "a"), text) for text in texts]),
+        "copy": TextDrafter(tokens),
+        "n-gram rule": TextDrafter(tokens, rule=UniqueNGram),
+        "other text": TextDrafter(
+            tokens, lambda texts: [(text.replace("the", "a")[3:] + " And more.",) for text in texts]
+        ),
+        "unigrams": NGramDrafter.learn(SENTENCES, tokens, order=1, gamma=Gamma(3)),
+        "bigrams": NGramDrafter.learn(SENTENCES, tokens, order=2, gamma=Gamma(4, adaptive=True)),
+        "small T5": SmallT5Drafter(small, tokens, Gamma(3)),
+        "small T5, sampling": SmallT5Drafter(small, tokens, Gamma(2), Sampling(seed=1)),
+        "itself": SmallT5Drafter(target, tokens, Gamma(5, adaptive=True)),
+        "speculator": MLPDrafter(speculator, Gamma(3)),
+        "two texts": TextDrafter(tokens, lambda texts: [(text.replace("the", "a"), text) for text in texts]),
         "anything": Script(nearly, rest, lambda row: garbage, lambda row: []),
         "oracle": Script(rest),
         "nearly": Script(nearly),
@@ -93,7 +96,7 @@ def test_greedy_output_is_the_targets_own(tokens: Tokens, seed: int, batch_size:
     target = random_target(tokens, seed)
     outputs = target.generate(SENTENCES)
     for name, drafter in drafters(target, outputs).items():
-        verified, statistics = verify(target, drafter, SENTENCES, batch_size=batch_size)
+        verified, statistics = verify(target, drafter, SENTENCES, VerifyOptions(batch_size=batch_size))
         assert verified == outputs, name
         assert [trace.tokens for trace in statistics.traces] == list(map(len, outputs)), name
 
@@ -104,7 +107,9 @@ def test_greedy_output_of_a_target_that_corrects(tokens: Tokens) -> None:
     outputs = target.generate(sentences)
     for name, drafter in drafters(target, outputs).items():
         for longest in (4, None):
-            assert verify(target, drafter, sentences, batch_size=4, longest_draft=longest)[0] == outputs, name
+            assert (
+                verify(target, drafter, sentences, VerifyOptions(batch_size=4, longest_draft=longest))[0] == outputs
+            ), name
 
 
 def test_a_second_hypothesis_saves_passes(tokens: Tokens) -> None:
@@ -126,7 +131,9 @@ def test_encodings_that_are_known(tokens: Tokens) -> None:
     target = random_target(tokens, 4)
     encoded = target.encode_shared(SENTENCES)
     for batch_size in (3, 32):
-        verified, _ = verify(target, Follow(tokens), SENTENCES, batch_size=batch_size, encoded=encoded)
+        verified, _ = verify(
+            target, TextDrafter(tokens), SENTENCES, VerifyOptions(batch_size=batch_size), encoded=encoded
+        )
         assert verified == target.generate(SENTENCES)
 
 
@@ -136,10 +143,12 @@ def test_lenience(tokens: Tokens) -> None:
     sentences = [source for source, _ in pairs(12, seed=5)]
     outputs = target.generate(sentences)
     copies = [[*tokens.ids(sentence), EOS] for sentence in sentences]
-    assert verify(target, Follow(tokens), sentences, lenience=1.0)[0] == outputs != copies
-    anything, statistics = verify(target, Follow(tokens), sentences, lenience=1e-30, longest_draft=100)
+    assert verify(target, TextDrafter(tokens), sentences, VerifyOptions(lenience=1.0))[0] == outputs != copies
+    anything, statistics = verify(
+        target, TextDrafter(tokens), sentences, VerifyOptions(lenience=1e-30, longest_draft=100)
+    )
     assert anything == copies and all(trace.passes == 1 for trace in statistics.traces)
-    some = verify(target, Follow(tokens), sentences, lenience=0.1)[0]
+    some = verify(target, TextDrafter(tokens), sentences, VerifyOptions(lenience=0.1))[0]
     with torch.inference_mode():
         for sentence, output in zip(sentences, some, strict=True):
             ids = torch.tensor([target.source_ids(sentence)])
@@ -149,15 +158,15 @@ def test_lenience(tokens: Tokens) -> None:
             assert bool((written >= 0.1 * chances.max(-1).values - 1e-6).all())
     for wrong, sampling in ((0.0, None), (1.5, None), (0.5, Sampling())):
         with pytest.raises(InputError, match="lenience"):
-            verify(target, Follow(tokens), sentences, sampling, lenience=wrong)
+            verify(target, TextDrafter(tokens), sentences, VerifyOptions(sampling=sampling, lenience=wrong))
 
 
 @pytest.mark.parametrize("shape", [{"num_decoder_layers": 3}, {"num_decoder_layers": 1, "num_layers": 3}])
 def test_any_depth_and_prefix(tokens: Tokens, shape: dict[str, int]) -> None:
     target = random_target(tokens, 2, prefix="grammar: ", **shape)
     outputs = target.generate(SENTENCES)
-    for drafter in (Follow(tokens), SmallT5(random_target(tokens, 3), tokens, Gamma(4))):
-        assert verify(target, drafter, SENTENCES, batch_size=4)[0] == outputs
+    for drafter in (TextDrafter(tokens), SmallT5Drafter(random_target(tokens, 3), tokens, Gamma(4))):
+        assert verify(target, drafter, SENTENCES, VerifyOptions(batch_size=4))[0] == outputs
 
 
 def test_drafts_from_random_lists(tokens: Tokens) -> None:
@@ -171,25 +180,25 @@ def test_drafts_from_random_lists(tokens: Tokens) -> None:
            st.integers(1, 4), st.integers(1, 30))  # fmt: skip
     def holds(sentences: list[str], drafts: list[list[int]], batch_size: int, longest: int) -> None:
         drafter = Script(lambda row: drafts[(row.number + len(row.tokens)) % 5])
-        verified, _ = verify(target, drafter, sentences, batch_size=batch_size, longest_draft=longest)
+        verified, _ = verify(target, drafter, sentences, VerifyOptions(batch_size=batch_size, longest_draft=longest))
         assert verified == [outputs[sentence] for sentence in sentences]
 
     holds()
 
 
 def test_no_sentences(tokens: Tokens) -> None:
-    verified, statistics = verify(random_target(tokens), Follow(tokens), [])
+    verified, statistics = verify(random_target(tokens), TextDrafter(tokens), [])
     assert verified == [] and statistics.summary() == {"sentences": 0}
 
 
 def test_a_drafter_serves_many_calls(tokens: Tokens) -> None:
     """Nothing of a call, not even one that failed, is left in the next."""
     target = random_target(tokens, 4)
-    drafter = SmallT5(random_target(tokens, 5), tokens, Gamma(3))
+    drafter = SmallT5Drafter(random_target(tokens, 5), tokens, Gamma(3))
     for sentences in (SENTENCES[:3], SENTENCES[3:], SENTENCES[::-1]):
         with pytest.raises(InputError):
             verify(target, drafter, [*sentences, "very long " * 50])
-        assert verify(target, drafter, sentences, batch_size=2)[0] == target.generate(sentences)
+        assert verify(target, drafter, sentences, VerifyOptions(batch_size=2))[0] == target.generate(sentences)
 
 
 @pytest.mark.parametrize("sampling", [None, Sampling()])
@@ -198,7 +207,7 @@ def test_nan_is_an_error(tokens: Tokens, sampling: Sampling | None) -> None:
     with torch.no_grad():
         target.model.output.weight[7] = torch.nan  # type: ignore[union-attr]
     with pytest.raises(InputError, match="logits that are not finite"):
-        verify(target, Follow(tokens), ["She go home."], sampling)
+        verify(target, TextDrafter(tokens), ["She go home."], VerifyOptions(sampling=sampling))
 
 
 # ---------------------------------------------------------------- law 6
@@ -213,7 +222,10 @@ def test_same_seed_same_samples(tokens: Tokens, sampling: Sampling, batch_size: 
     outputs = target.generate(SENTENCES, sampling)
     for name, drafter in drafters(target, outputs).items():
         if name != "small T5, sampling":
-            assert verify(target, drafter, SENTENCES, sampling, batch_size=batch_size)[0] == outputs, name
+            assert (
+                verify(target, drafter, SENTENCES, VerifyOptions(sampling=sampling, batch_size=batch_size))[0]
+                == outputs
+            ), name
 
 
 def chi_square(observed: Counter[tuple[int, ...]], expected: Counter[tuple[int, ...]]) -> tuple[float, int]:
@@ -261,8 +273,8 @@ def test_sampled_drafts_leave_the_distribution_alone(letters: Tokens, sampling: 
     sentences = ["ab"] * DRAWS
     plain = Counter(map(tuple, target.generate(sentences, sampling, batch_size=1000)))
     other = Sampling(sampling.temperature, sampling.top_k, sampling.top_p, seed=99)
-    drafter = SmallT5(small, letters, Gamma(3), Sampling(1.5, top_k=6, seed=98))
-    verified, statistics = verify(target, drafter, sentences, other, batch_size=1000)
+    drafter = SmallT5Drafter(small, letters, Gamma(3), Sampling(1.5, top_k=6, seed=98))
+    verified, statistics = verify(target, drafter, sentences, VerifyOptions(sampling=other, batch_size=1000))
     value, degrees = chi_square(Counter(map(tuple, verified)), plain)
     assert degrees >= 15 and value < quantile(degrees)
     assert 0.2 < statistics.alpha < 0.98, "the rule is only tested where some drafts are refused"
@@ -277,7 +289,7 @@ def test_one_hot_drafts_leave_the_distribution_alone(letters: Tokens) -> None:
     plain = Counter(map(tuple, target.generate(sentences, Sampling(seed=1), batch_size=1000)))
     likely = list(plain.most_common(1)[0][0])
     drafter = Script(lambda row: likely[len(row.tokens) :])
-    verified, _ = verify(target, drafter, sentences, Sampling(seed=2), batch_size=1000)
+    verified, _ = verify(target, drafter, sentences, VerifyOptions(sampling=Sampling(seed=2), batch_size=1000))
     value, degrees = chi_square(Counter(map(tuple, verified)), plain)
     assert degrees >= 15 and value < quantile(degrees)
 
@@ -314,12 +326,14 @@ def test_few_passes_where_the_target_mostly_copies(tokens: Tokens) -> None:
     per_token = sum(map(len, outputs))
 
     def passes(drafter: Drafter) -> int:
-        verified, statistics = verify(target, drafter, sentences, longest_draft=48)
+        verified, statistics = verify(target, drafter, sentences, VerifyOptions(longest_draft=48))
         assert verified == outputs
         return int(statistics.summary()["passes"])
 
-    aligned, waiting = passes(Follow(tokens)), passes(Follow(tokens, rule=UniqueNGram))
-    perfect = passes(Follow(tokens, lambda texts: [(target.text(outputs[sentences.index(text)]),) for text in texts]))
+    aligned, waiting = passes(TextDrafter(tokens)), passes(TextDrafter(tokens, rule=UniqueNGram))
+    perfect = passes(
+        TextDrafter(tokens, lambda texts: [(target.text(outputs[sentences.index(text)]),) for text in texts])
+    )
     assert perfect <= aligned < waiting < per_token / 2
     assert perfect == len(sentences)
 
@@ -327,12 +341,12 @@ def test_few_passes_where_the_target_mostly_copies(tokens: Tokens) -> None:
 def test_statistics_add_up(tokens: Tokens) -> None:
     target = random_target(tokens, 5)
     outputs = target.generate(SENTENCES)
-    _, statistics = verify(target, drafters(target, outputs)["oracle"], SENTENCES, longest_draft=100)
+    _, statistics = verify(target, drafters(target, outputs)["oracle"], SENTENCES, VerifyOptions(longest_draft=100))
     summary = statistics.summary()
     assert summary["passes"] == summary["sentences"] == len(SENTENCES)
     assert summary["one_pass_rate"] == summary["alpha"] == 1 and summary["resync_passes"] == 0
     assert summary["unfinished"] == sum(output[-1] != EOS for output in outputs) > 0
-    _, statistics = verify(target, Follow(tokens), SENTENCES)
+    _, statistics = verify(target, TextDrafter(tokens), SENTENCES)
     for trace, output in zip(statistics.traces, outputs, strict=True):
         assert trace.tokens == len(output) and trace.finished == (output[-1] == EOS)
         assert all(0 <= a <= p for a, p in zip(trace.accepted, trace.proposed, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,15 @@ from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, Pieces, Tokens
+from edit_gec.speculative.drafting import DraftingProfile
+from edit_gec.speculative.provenance import attribute_provenance
 from edit_gec.speculative.target import Target
-from edit_gec.speculative.verifier import Verifier, compare, folded, keep_spaces
-from edit_gec.text.edits import Edit, apply
+from edit_gec.speculative.target_changes import fold, keep_edge_spaces
+from edit_gec.speculative.verifier import Verifier
+from edit_gec.text.edits import Edit, Provenance, apply
 
 
 class Says:
@@ -38,7 +42,7 @@ class Says:
 def corrected(tokens: Tokens, source: str, says: str) -> str:
     """The sentence after the changes of a target that says this."""
     pieces = tokens.encode(source)
-    changes = Verifier(Says(tokens, says).target).changes([pieces], [(source,)])[0]
+    changes = Verifier(Says(tokens, says).target).verify([pieces], [(source,)])[0]
     return apply(source, [Edit(s, e, source[s:e], r, c) for s, e, r, c in changes])
 
 
@@ -71,25 +75,26 @@ def test_windows_count_from_their_sentence(tokens: Tokens) -> None:
     sentence = tokens.encode("Well, they was here.")
     start = next(n for n in range(len(sentence)) if sentence.starts[n] == 5)
     window: Pieces = sentence.window(start, len(sentence))
-    ((begin, end, text, _),) = Verifier(Says(tokens, " they were here.").target).changes([window], [("?",)])[0]
+    ((begin, end, text, _),) = Verifier(Says(tokens, " they were here.").target).verify([window], [("?",)])[0]
     assert apply(sentence.source, [Edit(begin, end, sentence.source[begin:end], text, 1.0)]) == "Well, they were here."
 
 
 def test_small_parts() -> None:
-    assert keep_spaces("  was\n", " were ") == "  were\n" and keep_spaces("", " so ") == " so "
-    assert keep_spaces(" a", "b") == "b" and keep_spaces("\n", " ") == " "
-    assert folded("\u2018it  is\u2019 \u2026") == folded("'it is' ...") and folded(",") != folded(", ")
-    assert folded("alot") != folded("a lot") and folded("it") != folded("It")
+    assert keep_edge_spaces("  was\n", " were ") == "  were\n" and keep_edge_spaces("", " so ") == " so "
+    assert keep_edge_spaces(" a", "b") == "b" and keep_edge_spaces("\n", " ") == " "
+    assert fold("\u2018it  is\u2019 \u2026") == fold("'it is' ...") and fold(",") != fold(", ")
+    assert fold("alot") != fold("a lot") and fold("it") != fold("It")
 
 
 def test_provenance() -> None:
     same, other, only = Edit(0, 2, "go", "goes", 0.9), Edit(5, 7, "at", "in", 0.8), Edit(9, 9, "", " the", 0.7)
     refused = Edit(20, 22, "is", "was", 0.6)
-    edits, left_out = compare(
+    edits, left_out = attribute_provenance(
         [same, Edit(5, 7, "at", "on", 0.5), refused], [Edit(0, 2, "go", "goes", 0.5), other, only]
     )
     assert [edit.provenance for edit in edits] == ["agree", "target changed", "target only"]
     assert [(edit.original, edit.provenance) for edit in left_out] == [("is", "target refused")]
+    assert f"{edits[0].provenance}" == "agree" and json.dumps(Provenance.REVISED) == '"target changed"'
 
 
 # ---------------------------------------------------------------- the whole path
@@ -132,35 +137,35 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
     plain = trained_target(tokens)
     texts: dict[float, list[str]] = {}
     for threshold in (0.0, 1.0):
-        Target(plain.model, tokens, thresholds={"min_confidence": threshold}).export(tmp_path / str(threshold))
+        profile = DraftingProfile({"min_confidence": threshold})
+        Target(plain.model, tokens).export(tmp_path / str(threshold), **profile.config_entries())
         corrector = Corrector.load(model_folder, target=tmp_path / str(threshold), batch_size=4)
-        assert (corrector.options.min_confidence, corrector.options.sentence_gate) == (threshold, threshold)
+        assert (corrector.thresholds.min_confidence, corrector.thresholds.sentence_gate) == (threshold, threshold)
         corrections = corrector.correct_batch(sentences, lines=True)
         texts[threshold] = [correction.corrected for correction in corrections]
         assert any(correction.refused for correction in corrections) == (threshold == 0.0)
     assert texts[0.0] == texts[1.0] != sentences
     strict = Corrector.load(model_folder, target=tmp_path / "0.0", min_confidence=1.0)
-    assert strict.options.min_confidence == 0.0
+    assert strict.thresholds.min_confidence == 0.0
     assert [c.corrected for c in strict.correct_batch(sentences, lines=True)] == sentences
     config = json.loads((tmp_path / "1.0" / "config.json").read_text())
     (tmp_path / "1.0" / "config.json").write_text(json.dumps(config | {"thresholds": {"zeal": 1}}))
     with pytest.raises(InputError, match="config.json: thresholds"):
-        Target.load(tmp_path / "1.0")
+        Corrector.load(model_folder, target=tmp_path / "1.0")
 
 
 def test_further_hypotheses_change_no_text(model_folder: Path, tokens: Tokens, tmp_path: Path) -> None:
     """A bolder draft and the source beside drafts of a model that has learnt nothing: the same in fewer passes."""
     sentences = [source for source, _ in pairs(20, seed=8)]
-    Target(trained_target(tokens).model, tokens, thresholds_of_two={"min_confidence": 0.02, "bold": 0.01}).export(
-        tmp_path
-    )
+    profile = DraftingProfile(thresholds_of_two={"min_confidence": 0.02, "alternative_threshold": 0.01})
+    Target(trained_target(tokens).model, tokens).export(tmp_path, **profile.config_entries())
     texts, passes = [], []
     for hypotheses in (1, 2, 3):
         given = Corrector.load(model_folder, target=tmp_path)
-        assert given.verifier is not None and given.options.bold == 0.0, "on a CPU one is enough"
-        verifier = Verifier(given.verifier.target, hypotheses=hypotheses)
+        assert given.verifier is not None and given.thresholds.alternative_threshold == 0.0, "on a CPU one is enough"
+        verifier = Verifier(given.verifier.target, replace(given.verifier.profile, hypotheses=hypotheses))
         corrector = Corrector.load(model_folder).verified_by(verifier)
-        assert corrector.options.bold == (0.01 if hypotheses > 1 else 0.0)
+        assert corrector.thresholds.alternative_threshold == (0.01 if hypotheses > 1 else 0.0)
         texts.append([correction.corrected for correction in corrector.correct_batch(sentences, lines=True)])
         passes.append(verifier.summary()["passes"])
     assert texts[0] == texts[1] == texts[2] != sentences
@@ -171,8 +176,7 @@ def test_batches_of_several_workers_are_verified_and_counted(model_folder: Path,
     sentences = [source for source, _ in pairs(40, seed=9)]
     found = {}
     for workers in (1, 3):
-        corrector = Corrector.load(model_folder, target=target_folder, batch_size=4)
-        corrector.workers = workers
+        corrector = replace(Corrector.load(model_folder, target=target_folder, batch_size=4), workers=workers)
         corrections = corrector.correct_batch(sentences, lines=True)
         assert corrector.verifier is not None
         summary = corrector.verifier.summary()
@@ -196,7 +200,7 @@ def test_what_the_target_repeats_without_end_is_left_alone(tokens: Tokens) -> No
     """Cut off at its limit, it is counted; the draft, which nobody verified, is not shown either."""
     source = "They was at home."
     verifier = Verifier(Says(tokens, "They were" + " at" * 60).target)
-    assert verifier.changes([tokens.encode(source)], [("They were at home.",)]) == [[]]
+    assert verifier.verify([tokens.encode(source)], [("They were at home.",)]) == [[]]
     assert verifier.statistics.traces[0].tokens == verifier.target.limit(source) < 60
     assert verifier.summary()["unfinished"] == 1
 
@@ -219,9 +223,10 @@ def test_the_shipped_target_reads_misspelt_words_as_the_list_has_them() -> None:
         "All is well.",
     ]
     corrector = Corrector.load(target="t5-mini", threads=1)
-    assert corrector.verifier is not None and (target := corrector.verifier.target).respelt
+    assert corrector.verifier is not None and corrector.verifier.profile.respelt
+    target = corrector.verifier.target
     pieces = [corrector.tokens.encode(sentence) for sentence in sentences]
-    predictions, _ = corrector.draft(pieces)
+    predictions = corrector.predict_plans(pieces)
     read = [
         apply(each.source, [Edit(s, e, each.source[s:e], new, c) for s, e, new, c in changes])
         for each, changes in (
@@ -244,7 +249,7 @@ def test_auto_leaves_out_what_the_drafter_is_sure_of(model_folder: Path, target_
     alone = [correction.corrected for correction in always.correct_batch(sentences, lines=True)]
     auto = Corrector.load(model_folder, target=target_folder, batch_size=4, verify="auto")
     assert auto.verifier is not None
-    predictions = [auto.predict([auto.tokens.encode(sentence)])[0] for sentence in sentences]
+    predictions = [auto.predict_plans([auto.tokens.encode(sentence)])[0] for sentence in sentences]
     assert all(0 <= prediction.doubt <= 1 for prediction in predictions)
     edits = [prediction.plan.changes for prediction in predictions]
     auto.verifier.doubt = sorted(p.doubt for p, edit in zip(predictions, edits, strict=True) if not edit)[-1]
@@ -297,13 +302,13 @@ def test_the_command(
 
 
 def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InputError, match="neither a model folder nor"):
+    with pytest.raises(ModelError, match="neither a model folder nor"):
         Corrector.load(model_folder, target="no-such-t5")
-    with pytest.raises(InputError, match="a T5 is wanted"):
+    with pytest.raises(InputError, match="expected a T5"):
         Corrector.load(model_folder, target=model_folder)
     with pytest.raises(SystemExit):
         main(["correct", "--stats", str(tmp_path)])
-    assert "need --verify or --target" in capfd.readouterr().err
+    assert "--stats needs --verify or --target" in capfd.readouterr().err
     for lossy, message in (
         ("--lenience=0", "argument --lenience: "),
         ("--lenience=2", "argument --lenience: "),

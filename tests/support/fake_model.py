@@ -2,7 +2,7 @@
 
     python tests/support/fake_model.py correct FILE
 
-Everything but edit_gec.corrector is the real thing. Tests of that part with a real model are in test_cli.py too.
+Everything but edit_gec.corrector.Corrector is the real thing. Tests with a real model are in test_cli.py too.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import sys
 import time
-import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from edit_gec import corrector
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.text.edits import Edit, apply
@@ -43,7 +43,12 @@ class Corrector:
         return cls(min_confidence or 0.0, frozenset(dictionary))
 
     def correct_batch(
-        self, texts: list[str], *, lines: bool = False, progress: Callable[[int, int], None] | None = None
+        self,
+        texts: list[str],
+        *,
+        lines: bool = False,
+        formats: Sequence[str] = (),
+        progress: Callable[[int, int], None] | None = None,
     ) -> list[Correction]:
         corrections = []
         for text in texts:
@@ -61,7 +66,5 @@ class Corrector:
 
 
 if __name__ == "__main__":
-    module: Any = types.ModuleType("edit_gec.corrector")
-    module.Corrector, module.Correction, module.DEFAULT_TARGET = Corrector, Correction, "t5-mini"
-    sys.modules["edit_gec.corrector"] = module
+    corrector.Corrector = Corrector  # type: ignore[assignment,misc]
     sys.exit(main())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import uvicorn
 
-from edit_gec.cli.serve import _listen
+from edit_gec.cli.serve import open_listener
 from edit_gec.corrector import Corrector
 from edit_gec.modeling.tokenizer import FILE
 from edit_gec.server.app import create_app
@@ -39,7 +39,7 @@ def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path
         corrector = Corrector.load(folder, threads=1)
         edits = corrector.correct(PROSE, markup=False).edits
         sentences = [corrector.tokens.encode(sentence) for sentence in PROSE.splitlines()]
-        written = sum(prediction.steps for prediction in corrector.predict(sentences))
+        written = sum(prediction.steps for prediction in corrector.predict_plans(sentences))
         sure = [edit.confidence for edit in edits]
         if len(edits) >= 4 and written and min(sure) < 0.3 < max(sure) and edits[-1].start > PROSE.index("🏠"):
             return folder
@@ -49,7 +49,7 @@ def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path
 @contextlib.contextmanager
 def serving(corrector: Corrector, limits: Limits = LIMITS, **options: Any) -> Iterator[str]:
     """The address of a server that runs until the block ends."""
-    listener = _listen("127.0.0.1", 0)
+    listener = open_listener("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(create_app(corrector, limits, **options), log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

@@ -13,10 +13,10 @@ from functools import lru_cache
 import torch
 from torch.nn import functional as F
 
+from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
-from edit_gec.speculative.target import Target
-from edit_gec.training.collate import IGNORE, pad
+from edit_gec.speculative.target import SourceFormat, Target
 
 SHAPE = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "num_decoder_layers": 2}
 TRAINED = {"d_model": 64, "d_kv": 16, "d_ff": 128, "num_heads": 4, "num_layers": 2, "num_decoder_layers": 2}
@@ -38,7 +38,7 @@ def random_target(tokens: Tokens, seed: int = 0, *, max_length: int = 24, prefix
             parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
         assert model.output is not None
         model.output.weight[EOS] *= 2.5
-    return Target(model, tokens, max_length=max_length, prefix=prefix)
+    return Target(model, tokens, SourceFormat(prefix), max_length=max_length)
 
 
 def pairs(count: int, seed: int) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.text.edits import Edit, apply, check, minimal, offsets, spans
+from edit_gec.text.edits import Edit, apply, check, offsets, spans, trim
 
 # Astral emoji, ZWJ family, combining marks, CRLF, lone CR, NBSP, line separators, scripts of 1 to 4 UTF-8 bytes.
 PIECES = [
@@ -138,7 +138,7 @@ def test_offsets_are_linear() -> None:
 )
 def test_minimal(old: str, new: str, change: tuple[str, str]) -> None:
     text = f"Start {old} end"
-    start, end, replacement = minimal(text, 6, 6 + len(old), new)
+    start, end, replacement = trim(text, 6, 6 + len(old), new)
     assert (text[start:end], replacement) == change
     assert apply(text, [Edit(start, end, text[start:end], replacement, 1.0)]) == f"Start {new} end"
 
@@ -146,7 +146,7 @@ def test_minimal(old: str, new: str, change: tuple[str, str]) -> None:
 @given(texts, texts, texts)
 def test_minimal_is_the_same_change_and_already_minimal(before: str, old: str, new: str) -> None:
     text = before + old
-    start, end, replacement = minimal(text, len(before), len(text), new)
+    start, end, replacement = trim(text, len(before), len(text), new)
     assert len(before) <= start <= end <= len(text)
     assert text[:start] + replacement + text[end:] == before + new
-    assert minimal(text, start, end, replacement) == (start, end, replacement)
+    assert trim(text, start, end, replacement) == (start, end, replacement)

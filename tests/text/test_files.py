@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, WriteError
 from edit_gec.text import files
 
 BOMS = [b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE]
@@ -97,30 +97,31 @@ def test_write_refuses_what_it_would_harm(tmp_path: Path) -> None:
     path.write_text("She go.")
     document = files.read(str(path))
     path.chmod(0o444)
-    with pytest.raises(files.WriteError, match="read-only; file unchanged"):
+    with pytest.raises(WriteError, match="read-only; file unchanged"):
         files.write(document, "x")
     path.chmod(0o644)
     path.write_text("Somebody's newer text.")
-    with pytest.raises(files.WriteError, match="changed on disk while it was corrected"):
+    with pytest.raises(WriteError, match="changed on disk while it was corrected"):
         files.write(document, "x")
     assert path.read_text() == "Somebody's newer text."
     path.unlink()
-    with pytest.raises(files.WriteError, match="No such file"):
+    with pytest.raises(WriteError, match="No such file"):
         files.write(document, "x")
     os.mkfifo(path)
-    with pytest.raises(files.WriteError, match="not a regular file"):
+    with pytest.raises(WriteError, match="not a regular file"):
         files.write(document, "x")
 
 
 WRITE = """
 import os, sys
-from edit_gec import files
+from edit_gec.errors import WriteError
+from edit_gec.text import files
 document = files.read(sys.argv[1])
 if sys.argv[3:] and os.geteuid() == 0:
     os.setuid(65534)
 try:
     files.write(document, sys.argv[2] * 100_000)
-except files.WriteError as error:
+except WriteError as error:
     print(error)
 """
 
@@ -151,7 +152,7 @@ def test_failure_at_each_step_leaves_the_file(tmp_path: Path, monkeypatch: pytes
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, call, full)
-    with pytest.raises(files.WriteError, match="No space left on device; file unchanged"):
+    with pytest.raises(WriteError, match="No space left on device; file unchanged"):
         files.write(document, "She goes.")
     assert path.read_text() == "She go."
     assert os.listdir(tmp_path) == ["a.txt"]
@@ -183,7 +184,7 @@ def test_read_only_folder_leaves_the_file(tmp_path: Path) -> None:
 
 WRITE_FOR_EVER = """
 import itertools, sys
-from edit_gec import files
+from edit_gec.text import files
 for letter in itertools.cycle("ab"):
     files.write(files.read(sys.argv[1]), letter * 3_000_000)
     print(letter, flush=True)
@@ -209,6 +210,21 @@ def test_kill_in_the_middle_never_leaves_half_a_file(tmp_path: Path) -> None:
         assert path.read_text() == "old"
     assert len(os.listdir(tmp_path)) > 2
     assert list(files.search(str(tmp_path))) == [str(path)]  # left-over temporary files are never taken for texts
+
+
+def test_an_atomic_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    place, umask = tmp_path / "new" / "ü.bin", os.umask(0o027)
+    try:
+        files.atomic_write(str(place), b"one")
+    finally:
+        os.umask(umask)
+    assert place.read_bytes() == b"one" and stat.S_IMODE(place.stat().st_mode) == 0o640
+    with pytest.raises(ZeroDivisionError), files.atomic_file(str(place)) as file:
+        file.write(b"two")
+        file.flush()
+        assert place.read_bytes() == b"one" and len(os.listdir(place.parent)) == 2
+        file.write(b"%d" % (1 // 0))
+    assert place.read_bytes() == b"one" and os.listdir(place.parent) == [place.name]
 
 
 def test_search(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_what_a_block_forbids_is_taken_off_the_edit(text: str, old: str, new: st
     result = text
     for sentence in split(text):
         at = sentence.text.find(old)
-        if at >= 0 and (edit := sentence.project(at, at + len(old), new)):
+        if at >= 0 and (edit := sentence.to_document(at, at + len(old), new)):
             result = text[: edit[0]] + edit[2] + text[edit[1] :]
     assert result == corrected
 
@@ -71,7 +71,7 @@ def test_what_a_block_forbids_is_taken_off_the_edit(text: str, old: str, new: st
 def test_a_line_by_itself_is_a_text(text: str) -> None:
     (sentence,) = split(text, lines=True)
     end = len(sentence.text)
-    assert sentence.project(end - 1, end, sentence.text[-1] + ".") is not None
+    assert sentence.to_document(end - 1, end, sentence.text[-1] + ".") is not None
 
 
 @law

@@ -18,9 +18,8 @@ from edit_gec.config import Settings
 from edit_gec.errors import InputError
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import Options
-from edit_gec.lsp.positions import Lines
-from edit_gec.lsp.user_dictionary import Lines as LinesOfFile
-from edit_gec.lsp.user_dictionary import Memory
+from edit_gec.lsp.positions import LineIndex
+from edit_gec.lsp.user_dictionary import UserDictionary, WatchedLineFile
 from edit_gec.text.annotated import NOWHERE
 from edit_gec.text.edits import Edit
 from edit_gec.text.prose import prose
@@ -160,7 +159,7 @@ def test_a_view_holds_what_the_document_has_there(text: str, language: str) -> N
 @law
 @given(text=nasty, encoding=st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_positions_there_and_back(text: str, encoding: str) -> None:
-    lines = Lines(text, encoding)
+    lines = LineIndex(text, encoding)
     for at in range(len(text) + 1):
         line, character = lines.position(at)
         if not (0 < at < len(text) and text[at - 1 : at + 1] == "\r\n"):  # inside a line's end is at its beginning
@@ -185,7 +184,7 @@ def test_documents_follow_their_changes(
     document.marks = (Mark(len(texts[0]) + 4, len(texts[0]) + 6, "goes", Edit(4, 6, "go", "goes", 1.0), "key"),)
     for new in texts[1:]:
         start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
-        lines = Lines(text, encoding.value)
+        lines = LineIndex(text, encoding.value)
         if "\r\n" in (text[start - 1 : start + 1], text[end - 1 : end + 1]):  # no editor puts a cursor there
             start = end = len(text)
         whole = data.draw(st.booleans())
@@ -211,12 +210,12 @@ def test_documents_follow_their_changes(
 )
 def test_wrong_options_are_one_line(given_options: dict[str, object], complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        Options().update(given_options)
-    assert Options().update(None) == Options() == Options().update({"somebody": "else's"})
+        Options().with_settings(given_options)
+    assert Options().with_settings(None) == Options() == Options().with_settings({"somebody": "else's"})
 
 
 def test_words_are_kept_one_on_each_line(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "new" / "folder")
+    memory = UserDictionary(tmp_path / "new" / "folder")
     assert memory.words(Settings(dictionary=("Grafana",))) == {"grafana"}
     for word in ("Kubectl", "Zürich", "Kubectl"):
         memory.add_word(word, None)
@@ -224,9 +223,9 @@ def test_words_are_kept_one_on_each_line(tmp_path: Path) -> None:
     assert memory.words(Settings()) == {"kubectl", "zürich"}
     (tmp_path / "new" / "folder" / "dictionary.txt").write_text("by hand")  # without an end of the line
     memory.own.add("more")
-    assert LinesOfFile(memory.own.path).read() == {"by hand", "more"}
+    assert WatchedLineFile(memory.own.path).read() == {"by hand", "more"}
     with pytest.raises(InputError, match="set dictionary = 'words.txt'"):
         memory.add_word("x", Settings())
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write"):
-        Memory(tmp_path / "file").add_word("x", None)
+        UserDictionary(tmp_path / "file").add_word("x", None)

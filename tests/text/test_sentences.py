@@ -98,7 +98,7 @@ def test_projected_edits_touch_nothing_else(text: str, data: st.DataObject) -> N
     edits: list[tuple[int, int, str]] = []
     for sentence in split(text):
         start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(sentence.text))] * 2)))
-        edit = sentence.project(start, end, data.draw(insertions))
+        edit = sentence.to_document(start, end, data.draw(insertions))
         if edit and (not edits or edits[-1][1] <= edit[0]):
             edits.append(edit)
             _check_edit(text, sentence, edit)
@@ -138,7 +138,7 @@ def test_projection_is_the_same_edit_of_the_view(text: str, data: st.DataObject)
         sentence = replace(sentence, first=False, last=False)  # of what a block forbids there is less
         start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(sentence.text))] * 2)))
         replacement = data.draw(insertions)
-        edit = sentence.project(start, end, replacement)
+        edit = sentence.to_document(start, end, replacement)
         if edit:
             first, last = sentence.offsets[0], sentence.offsets[-1]
             corrected = text[first : edit[0]] + edit[2] + text[edit[1] : last]
@@ -271,9 +271,14 @@ def test_protected(text: str, spans: list[str]) -> None:
 def test_nothing_is_put_before_or_behind_a_line_of_code() -> None:
     (sentence,) = split("if (x == null) { return; }")
     end = len(sentence.text)
-    assert sentence.project(0, 0, "Then ") is sentence.project(end, end, ".") is sentence.project(0, 2, "If") is None
+    assert (
+        sentence.to_document(0, 0, "Then ")
+        is sentence.to_document(end, end, ".")
+        is sentence.to_document(0, 2, "If")
+        is None
+    )
     (sentence,) = split("she go home")
-    assert sentence.project(11, 11, ".") == (11, 11, ".")
+    assert sentence.to_document(11, 11, ".") == (11, 11, ".")
 
 
 LAYOUT = [
@@ -368,19 +373,19 @@ def test_project(text: str, old: str, new: str, corrected: str | None) -> None:
     results = []
     for sentence in split(text):
         at = sentence.text.find(old)
-        if at >= 0 and (edit := sentence.project(at, at + len(old), new)):
+        if at >= 0 and (edit := sentence.to_document(at, at + len(old), new)):
             results.append(text[: edit[0]] + edit[2] + text[edit[1] :])
     assert results == ([] if corrected is None else [corrected])
 
 
 def test_project_rejects_spans_outside() -> None:
     with pytest.raises(ValueError, match="span 1:9 of a sentence with 5 characters"):
-        split("Hello")[0].project(1, 9, "x")
+        split("Hello")[0].to_document(1, 9, "x")
 
 
 def test_insertion_at_the_end() -> None:
-    assert split("so *it is*\n")[0].project(5, 5, ".") is not None
-    assert split("so it is\n")[0].project(8, 8, ".") == (8, 8, ".")
+    assert split("so *it is*\n")[0].to_document(5, 5, ".") is not None
+    assert split("so it is\n")[0].to_document(8, 8, ".") == (8, 8, ".")
 
 
 # --- size --------------------------------------------------------------------------------------------------------

@@ -261,13 +261,11 @@ def test_a_folder_without_the_lists_is_refused(tmp_path: Path) -> None:
         Corruptor.load(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["corrupt"]
-    + [f"corruption.{name}" for name in ("rewrite", "inflections", "misspellings", "commas", "changes", "comparison")]
-    + [f"corruption.slips_{name}" for name in ("function_words", "verbs", "nouns", "surface")],
-)
+SYNTHETIC = ("corruptor", "sentence", "inflections", "misspellings", "commas", "changes", "comparison")
+
+
+@pytest.mark.parametrize("module", [*SYNTHETIC, "function_words", "verbs", "nouns", "surface"])
 def test_examples_in_the_docstrings_hold(module: str) -> None:
-    outcome = doctest.testmod(importlib.import_module(f"edit_gec.{module}"))
+    outcome = doctest.testmod(importlib.import_module(f"edit_gec.training.synthetic.{module}"))
     assert outcome.attempted > 0
     assert outcome.failed == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,24 +11,21 @@ import torch
 from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.speculative.exactness import Flip, flips, summary
-from edit_gec.speculative.mlp_speculator import Speculator, main, read_pairs, train_speculator
+from edit_gec.speculative.exactness import Flip, find_flips, summarize_flips
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
-from edit_gec.training.distillation import distil, write
+from edit_gec.training.distillation import distil, write_pairs
 from edit_gec.training.edit_pairs import RealEdits
+from edit_gec.training.mlp_speculator import read_pairs
 
 SOURCES = [source for source, _ in pairs(10, seed=3)]
 
 
 @pytest.fixture
 def corrector(model: EdiT5, model_folder: Path, tokens: Tokens) -> Corrector:
-    made = Corrector.load(model_folder)
-    made.verifier = Verifier(trained_target(tokens))
-    return made
+    return replace(Corrector.load(model_folder), verifier=Verifier(trained_target(tokens)))
 
 
 def test_pairs_are_the_targets_own(corrector: Corrector, tokens: Tokens, tmp_path: Path) -> None:
@@ -39,7 +37,7 @@ def test_pairs_are_the_targets_own(corrector: Corrector, tokens: Tokens, tmp_pat
     assert kept == list(zip(SOURCES, expected, strict=True)) and not {"a\tb", unreadable[0]} & {s for s, _ in found}
     assert list(distil(corrector, iter(SOURCES), 4)) == kept[:4]
     said: list[int] = []
-    assert write(iter(kept), tmp_path / "greedy" / "some.tsv", "toy", said.append) == len(kept) and not said
+    assert write_pairs(iter(kept), tmp_path / "greedy" / "some.tsv", "toy", said.append) == len(kept) and not said
     assert read_pairs(tmp_path / "greedy" / "some.tsv") == kept
     drawn = {RealEdits(tmp_path / "greedy").draw(random.Random(n)) for n in range(100)}
     assert drawn <= set(kept) and len(drawn) > 5, "as a stage of a recipe reads them"
@@ -55,42 +53,20 @@ def test_a_target_on_the_drafters_encoder(model: EdiT5, model_folder: Path, toke
     corrector = Corrector.load(model_folder)
     t5 = random_target(tokens, 3).model
     target = Target.sharing(corrector.model, t5, tokens, max_length=60)
-    corrector.verifier = Verifier(target)
+    corrector = replace(corrector, verifier=Verifier(target))
     finished = [(s, target.text(o)) for s, o in zip(SOURCES, target.generate(SOURCES), strict=True) if o[-1] == 1]
     found = list(distil(corrector, iter(SOURCES), 100))
     assert found == [(s, t) for s, t in finished if t and not {"\t", "\n", "\r"} & {*t}]
 
 
-def test_a_speculator_learns_from_a_file(tokens: Tokens, tmp_path: Path) -> None:
-    target = trained_target(tokens)
-    target.export(tmp_path / "t5")
-    lines = "".join(f"toy\t{source}\t{right}\n" for source, right in pairs(40, seed=4))
-    (tmp_path / "pairs.tsv").write_text(lines)
-    command = ["--target", str(tmp_path / "t5"), "--pairs", str(tmp_path / "pairs.tsv"), "--width", "16"]
-    assert main([*command, "--output", str(tmp_path / "mlp"), "--epochs", "1"]) == 0
-    loaded = Speculator.load(tmp_path / "mlp", target)
-    torch.manual_seed(0)
-    config = target.model.config
-    again = Speculator(config.d_model, config.vocab_size, width=16)
-    train_speculator(again, Target.load(tmp_path / "t5"), read_pairs(tmp_path / "pairs.tsv"))
-    for name, parameter in again.state_dict().items():
-        torch.testing.assert_close(loaded.state_dict()[name], parameter, atol=1e-4, rtol=0)
-    with pytest.raises(InputError, match="an mlp-speculator is wanted"):
-        Speculator.load(tmp_path / "t5", target)
-    with pytest.raises(InputError, match="for a target of width 64 with"):
-        Speculator.load(tmp_path / "mlp", random_target(tokens))
-    (tmp_path / "none.tsv").write_text("\n")
-    assert main([*command[:3], str(tmp_path / "none.tsv"), "--output", str(tmp_path / "no")]) == 1
-
-
 def test_flips_and_their_margins(tokens: Tokens) -> None:
     target = random_target(tokens, 2, max_length=60)
     own = target.generate(SOURCES)
-    assert flips(target, SOURCES, own, own) == []
+    assert find_flips(target, SOURCES, own, own) == []
     other = [list(output) for output in own]
     other[2][1] = (own[2][1] + 1) % tokens.size
     other[5] = own[5][:1]
-    found = flips(target, SOURCES, own, other)
+    found = find_flips(target, SOURCES, own, other)
     assert [(flip.sentence, flip.position) for flip in found] == [(2, 1), (5, 0)]
     ids = torch.tensor([target.source_ids(SOURCES[2])])
     with torch.inference_mode():
@@ -98,6 +74,6 @@ def test_flips_and_their_margins(tokens: Tokens) -> None:
         logits = target.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, 1]
     assert found[0].margin == pytest.approx(float(logits[own[2][1]] - logits[other[2][1]]), abs=1e-4)
     assert found[0].margin > 0, "greedy decoding took the likeliest"
-    assert summary(10, [Flip(0, 0, 0.5)]) == {
+    assert summarize_flips(10, [Flip(0, 0, 0.5)]) == {
         "identical": 9, "sentences": 10, "margins": [0.5], "largest_margin": 0.5
     }  # fmt: skip

@@ -90,7 +90,7 @@ def test_no_sentence_gets_lost(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"text": "a"}', '{"text": "a", "edits": [[0, [[1]]]]}'])
 def test_broken_json(line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"x.json, line 1: wanted"):
+    with pytest.raises(InputError, match=r"x.json, line 1: expected"):
         list(read_json(put(tmp_path / "x.json", line + "\n")))
 
 
@@ -98,7 +98,7 @@ def test_clang8(tmp_path: Path) -> None:
     path = put(tmp_path / "clang8.tsv", "I do n't likes it .\tI do n't like it .\n" * 2)
     assert list(read_clang8(path)) == [("I don't likes it.", "I don't like it.")] * 2
     assert list(read_tsv(path))[0] == ("I do n't likes it .", "I do n't like it .")
-    with pytest.raises(InputError, match="line 2: source and target are wanted, not 3 columns"):
+    with pytest.raises(InputError, match="line 2: expected source and target, not 3 columns"):
         list(read_clang8(put(tmp_path / "x.tsv", "a\tb\na\tb\tc\n")))
 
 
@@ -151,7 +151,7 @@ def test_c4_200m_of_another_shard(c4: dict[str, Path], tmp_path: Path) -> None:
     other = put(tmp_path / "other.tsv", f"{digest('x')}\tx\n")
     with pytest.raises(InputError, match="none of its hashes is one of .*other.tsv; another shard"):
         list(read_c4_200m(c4["edits"], [other]))
-    with pytest.raises(InputError, match="--text is wanted"):
+    with pytest.raises(InputError, match="expected --text"):
         list(read_c4_200m(c4["edits"], []))
 
 

@@ -13,12 +13,13 @@ from itertools import islice
 import pytest
 import torch
 
-from edit_gec.editing.decode import Options, Prediction, predict
+from edit_gec.editing.decode import Prediction, predict
 from edit_gec.editing.plan import realize
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.training import course
-from edit_gec.training.collate import Counts, collate, example
+from edit_gec.training.collate import Counts, collate, make_example
 from edit_gec.training.optim import optimizer_for
 from edit_gec.training.recipe import Recipe, Stage
 
@@ -52,7 +53,7 @@ def train(model: EdiT5, tokens: Tokens) -> dict[str, float]:
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: course.learning_rate(step, stage))
     counts = Counts()
     for step in range(STEPS):
-        made = [example(source, target, tokens) for source, target in islice(pairs, PAIRS)]
+        made = [make_example(source, target, tokens) for source, target in islice(pairs, PAIRS)]
         batch = collate([e for e in made if e is not None], tokens)
         output = model(batch, sequential=step % 2 == 0)
         losses = output.losses
@@ -65,7 +66,7 @@ def train(model: EdiT5, tokens: Tokens) -> dict[str, float]:
         if step == STEPS - 10:
             counts = Counts()
         counts.add(batch, output)
-    return counts.take()
+    return counts.take_figures()
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +78,16 @@ def trained(make_model: Callable[..., EdiT5], tokens: Tokens) -> EdiT5:
     return model.eval()
 
 
-def corrected(model: EdiT5, tokens: Tokens, texts: list[str], options: Options) -> tuple[list[str], list[Prediction]]:
+def corrected(
+    model: EdiT5, tokens: Tokens, texts: list[str], options: Thresholds
+) -> tuple[list[str], list[Prediction]]:
     pieces = [tokens.encode(text) for text in texts]
     predictions = predict(model, tokens, pieces, options)
     return [realize(p.plan, s, tokens) for s, p in zip(pieces, predictions, strict=True)], predictions
 
 
-@pytest.mark.parametrize("options", [Options(), Options(sequential=True)], ids=["parallel", "sequential"])
-def test_new_sentences_are_repaired(trained: EdiT5, tokens: Tokens, options: Options) -> None:
+@pytest.mark.parametrize("options", [Thresholds(), Thresholds(sequential=True)], ids=["parallel", "sequential"])
+def test_new_sentences_are_repaired(trained: EdiT5, tokens: Tokens, options: Thresholds) -> None:
     pairs = list(islice(sentences(random.Random(2)), 150))
     found, predictions = corrected(trained, tokens, [source for source, _ in pairs], options)
     wrong = [(source, text) for (source, target), text in zip(pairs, found, strict=True) if text != target]
@@ -105,15 +108,15 @@ def test_new_sentences_are_repaired(trained: EdiT5, tokens: Tokens, options: Opt
     ],
 )  # fmt: skip
 def test_each_kind_of_repair(trained: EdiT5, tokens: Tokens, wrong: str, right: str) -> None:
-    found, (prediction,) = corrected(trained, tokens, [wrong], Options())
+    found, (prediction,) = corrected(trained, tokens, [wrong], Thresholds())
     assert found == [right]
     assert prediction.plan.changes == (wrong != right)
 
 
 def test_a_block_is_moved_not_rewritten(trained: EdiT5, tokens: Tokens) -> None:
-    found, (prediction,) = corrected(trained, tokens, ["near the station They never walk."], Options())
+    found, (prediction,) = corrected(trained, tokens, ["near the station They never walk."], Thresholds())
     assert found == ["They never walk near the station."]
     assert sorted(prediction.plan.order) == list(range(prediction.plan.length)), "nothing is deleted"
     assert prediction.plan.insertions == () and prediction.steps == 0
-    unsure, _ = corrected(trained, tokens, ["near the station They never walk."], Options(min_confidence=1.0))
+    unsure, _ = corrected(trained, tokens, ["near the station They never walk."], Thresholds(min_confidence=1.0))
     assert unsure == ["near the station They never walk."]

@@ -14,11 +14,11 @@ from conftest import PROSE
 from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+from edit_gec.modeling.padding import IGNORE
 from edit_gec.modeling.t5 import SLOTS, T5
 from edit_gec.modeling.tokenizer import EOS, FILE, Tokens
 from edit_gec.speculative.target import Target
-from edit_gec.training.collate import IGNORE
-from edit_gec.training.objective_t5 import Objective, example, load_stage
+from edit_gec.training.objective_t5 import T5Objective, load_stage, make_example
 from edit_gec.training.optim import optimizer_for
 from edit_gec.training.recipe import read_recipe
 from edit_gec.training.run import train
@@ -80,13 +80,13 @@ def places(tmp_path: Path, tokens: Tokens) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("sentinel", [True, False])
 def test_an_example_knows_what_is_copied(tokens: Tokens, sentinel: bool) -> None:
-    made = example("They walk to the the park.", "They walked to the park!", tokens, sentinel=sentinel)
+    made = make_example("They walk to the the park.", "They walked to the park!", tokens, sentinel=sentinel)
     assert made is not None and len(made.copied) == len(made.outputs) and made.outputs[-1] == made.ids[-1] == EOS
     assert (made.ids[0] == tokens.slot(0)) == sentinel
     copies = [(made.ids[at], token) for at, token in zip(made.copied, made.outputs, strict=True) if at != IGNORE]
     assert all(source == token for source, token in copies) and len(copies) >= len(made.outputs) - 4
     assert made.copied[-1] == len(made.ids) - 1 and made.copied.count(IGNORE) >= 2, "the ending and the mark are new"
-    assert example("", "Something.", tokens, sentinel=sentinel) is None
+    assert make_example("", "Something.", tokens, sentinel=sentinel) is None
 
 
 def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> None:
@@ -101,10 +101,10 @@ def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> 
     )
 
     edit5 = EdiT5.load(tmp_path / "edit5")
-    t5, found, heads = shared_encoder.load(folder)
-    assert heads is None and found is not edit5
+    t5, found = shared_encoder.load(folder)
+    assert shared_encoder.load_drafter(folder, found) is None and found is not edit5
     assert t5.embedding is found.embedding and t5.encoder.layers[1] is found.encoder.layers[1]
-    again, given, _ = shared_encoder.load(folder, edit5)
+    again, given = shared_encoder.load(folder, edit5)
     assert given is edit5 and again.embedding is edit5.embedding
     stage = load_stage(tmp_path / "runs" / "tiny" / "correct")
     ids = torch.tensor([[5, 9, 7, EOS]])
@@ -113,7 +113,7 @@ def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> 
     torch.testing.assert_close(ours, theirs, atol=0.05, rtol=0.05)  # the folder holds a byte for each weight
     for name in ("embedding.weight", "encoder.layers.1.attention.qkv.weight", "encoder.relative.weight"):
         assert torch.equal(stage.state_dict()[name], edit5.state_dict()[name]), f"{name} is frozen"
-    start = Objective(read_recipe(recipe), recipe.parent).start(read_recipe(recipe).stages[0], None, None)
+    start = T5Objective(read_recipe(recipe), recipe.parent).start_model(read_recipe(recipe).stages[0], None, None)
     assert isinstance(start, T5) and start.config.num_decoder_layers == 1
 
 
@@ -127,7 +127,8 @@ def test_a_stage_goes_on_with_the_encoder_as_it_is_now(places: tuple[Path, Path]
         for p in later.parameters():
             p.add_(0.5)
     later.save(tmp_path / "edit5")
-    old, new = load_stage(before).state_dict(), Objective(read, recipe.parent).start(read.stages[1], before, None)
+    old = load_stage(before).state_dict()
+    new = T5Objective(read, recipe.parent).start_model(read.stages[1], before, None)
     theirs = later.state_dict()
     for name, p in new.state_dict().items():
         shared_layer = name.startswith(("embedding.", "encoder.layers.0.", "encoder.layers.1.", "encoder.relative."))
@@ -160,9 +161,9 @@ def test_learning_rates(places: tuple[Path, Path]) -> None:
     for rate, frozen in (("0.0", True), ("0.25", False)):
         recipe.write_text(RECIPE.replace("vocabulary", f"encoder_rate = {rate}\nvocabulary"))
         read = read_recipe(recipe)
-        objective = Objective(read, recipe.parent)
-        model = objective.start(read.stages[0], None, None)
-        groups = optimizer_for(model, read.stages[0], read, objective.rate).param_groups
+        objective = T5Objective(read, recipe.parent)
+        model = objective.start_model(read.stages[0], None, None)
+        groups = optimizer_for(model, read.stages[0], read, objective.rate_of).param_groups
         assert model.embedding.weight.requires_grad != frozen and model.encoder.norm.weight.requires_grad
         lr = read.stages[0].lr
         assert sorted(group["lr"] for group in groups) == ([lr, 2 * lr] if frozen else [lr / 4, lr / 2, lr, 2 * lr])
@@ -173,10 +174,10 @@ def test_learning_rates(places: tuple[Path, Path]) -> None:
 def test_an_encoder_that_does_not_fit(places: tuple[Path, Path], tmp_path: Path) -> None:
     recipe, data = places
     recipe.write_text(RECIPE.replace("d_ff = 48", "d_ff = 64"))
-    with pytest.raises(InputError, match="encoder: d_ff 64, 48 is wanted to share an encoder with this EdiT5"):
+    with pytest.raises(InputError, match="encoder: d_ff 64; expected 48 to share an encoder with this EdiT5"):
         train(recipe, data, tmp_path / "runs")
     recipe.write_text(RECIPE.replace("num_layers = 3", "num_layers = 1"))
-    with pytest.raises(InputError, match="num_layers 1, 2 or more are wanted"):
+    with pytest.raises(InputError, match="num_layers 1; expected 2 or more"):
         train(recipe, data, tmp_path / "runs")
     recipe.write_text(RECIPE.replace("../edit5", "../edit6"))
     with pytest.raises(InputError, match="edit6: not a model folder"):

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,13 @@ from edit_gec.modeling.shared_encoder import fingerprint, load_heads
 from edit_gec.modeling.t5 import T5, T5Config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.training import course
-from edit_gec.training.collate import example
+from edit_gec.training import recipe as recipe_module
+from edit_gec.training.collate import make_example
 from edit_gec.training.optim import optimizer_for
+from edit_gec.training.pairs import Pairs, cut_batches
 from edit_gec.training.recipe import Recipe, Stage, read_recipe
-from edit_gec.training.run import Pairs, average, buckets, train
-from edit_gec.training.trainer import checkpoints, update
+from edit_gec.training.run import average, train
+from edit_gec.training.trainer import checkpoints, update_of
 
 RECIPE = """
 name = "tiny"
@@ -116,21 +119,24 @@ def test_the_recipes_that_we_ship() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ("bf16", "bf17", "unexpected keyword argument 'bf17'"),
+        ("bf16", "bf17", "unknown key 'bf17'; expected one of name, kind, preset, model, vocabulary, "),
         ("layers = 1", "layers = ", "recipe.toml: not a recipe"),
-        ("layers = 1", "layers = 'one'", "layers = 'one', int is wanted"),
-        ("layers = 1", "depth = 1", "unexpected keyword argument 'depth'"),
-        ("clean = 0.1", "clean = [1]", r"clean = \[1\], float is wanted"),
+        ("layers = 1", "layers = 'one'", "layers = 'one', expected int"),
+        ("layers = 1", "depth = 1", "stage: unknown key 'depth'; expected one of name, steps, "),
+        ("clean = 0.1", "clean = [1]", r"clean = \[1\], expected float"),
         ('name = "two"', 'name = "one"', "each with a name of its own"),
         ('name = "two"', 'name = "model"', "none called 'model'"),
-        ("steps = 6\n", "average = { two = 1.0 }\n", "names of earlier stages with weights above 0 are wanted"),
-        ("steps = 6\n", "average = { one = 0.0 }\n", "names of earlier stages with weights above 0 are wanted"),
+        ("steps = 6\n", "average = { two = 1.0 }\n", "expected names of earlier stages with weights above 0"),
+        ("steps = 6\n", "average = { one = 0.0 }\n", "expected names of earlier stages with weights above 0"),
         ("steps = 6\n", "steps = 6\naverage = { one = 1.0 }\n", "'two' has steps = 6, pieces = 0; steps, pieces or"),
         ("steps = 6\n", "", "stage 'two' has steps = 0, pieces = 0; steps, pieces or an average are expected"),
         ("vocabulary", "preset = 'huge'\nvocabulary", "preset 'huge' is none of edit5-base, edit5-mini"),
         ("d_model = 32", "d_model = 0", "d_model is 0"),
-        ("d_model = 32", "width = 32", "unexpected keyword argument 'width'"),
-        ("[[stage]]", "[[steps]]", "unexpected keyword argument 'steps'"),
+        ("d_model = 32", "width = 32", "model: unknown key 'width'; expected one of vocab_size, d_model"),
+        ("bf16", "save_minutes = 0\nbf16", "save_minutes = 0; expected at least 0, and more than 0"),
+        ('name = "tiny"', "", "a recipe has no name; expected name = "),
+        ('name = "one"', "", "a stage has no name"),
+        ("[[stage]]", "[[steps]]", "unknown key 'steps'; .* edit_weight, stage"),
     ],
 )  # fmt: skip
 def test_recipes_with_mistakes(before: str, after: str, message: str, recipe: Path) -> None:
@@ -138,6 +144,18 @@ def test_recipes_with_mistakes(before: str, after: str, message: str, recipe: Pa
     with pytest.raises(InputError, match=message) as raised:
         read_recipe(recipe)
     assert str(recipe) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_every_key_is_documented() -> None:
+    recipes, stages = (documented_keys(what) for what in ("recipe", "stage"))
+    assert recipes == {field.name for field in fields(Recipe)} - {"stages"} | {"stage"}
+    assert stages == {field.name for field in fields(Stage)}
+
+
+def documented_keys(what: str) -> set[str]:
+    """The keys in the table of the module's docstring."""
+    table = str(recipe_module.__doc__).partition(f"| key of a {what} | meaning |\n|---|---|\n")[2].partition("\n\n")[0]
+    return {key.strip() for row in table.splitlines() for key in row.split("|")[1].split(",")}
 
 
 def test_no_recipe(tmp_path: Path) -> None:
@@ -152,7 +170,7 @@ def test_no_recipe(tmp_path: Path) -> None:
 def drawn(corpora: Path, stage: Stage, start: int = 0, count: int = 60) -> list[tuple[str, str]]:
     (corpora / "pairs").mkdir(exist_ok=True)
     shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
-    texts = Pairs(corpora, corpora, Recipe("x"), stage, start).texts(random.Random(f"{stage.name} {start}"))
+    texts = Pairs(corpora, corpora, Recipe("x"), stage, start).draw_texts(random.Random(f"{stage.name} {start}"))
     return list(islice(texts, count))
 
 
@@ -175,8 +193,8 @@ def test_pairs_of_a_stage(corpora: Path) -> None:
 
 
 def test_buckets_are_full_and_alike(tokens: Tokens) -> None:
-    pool = [e for line in PROSE.read_text(encoding="utf-8").splitlines() if (e := example(line, line[1:], tokens))]
-    batches = list(buckets(pool, 200))
+    pool = [e for line in PROSE.read_text(encoding="utf-8").splitlines() if (e := make_example(line, line[1:], tokens))]
+    batches = list(cut_batches(pool, 200))
     assert sorted(len(e.ids) for batch in batches for e in batch) == sorted(len(e.ids) for e in pool)
     assert all(len(batch) * max(len(e.ids) for e in batch) <= 200 or len(batch) == 1 for batch in batches)
     assert all((len(a) + 1) * len(b[0].ids) > 200 for a, b in zip(batches, batches[1:], strict=False))
@@ -352,7 +370,7 @@ def test_a_long_run_is_interrupted_and_finishes(corpora: Path, long_run: Path, t
     (whole,) = checkpoints(stage)
     assert {"average.safetensors", "optimizer.pt", "model.safetensors"} <= {path.name for path in whole.iterdir()}
     seen = json.loads((whole / "complete.json").read_text())["pieces"]
-    assert 0.5 * course.pieces(update(whole), read_recipe(long_run).stages[0]) < seen
+    assert 0.5 * course.pieces(update_of(whole), read_recipe(long_run).stages[0]) < seen
     for step, name in ((120, "model.safetensors"), (121, "average.safetensors"), (122, "complete.json")):  # kill -9
         cut = stage / f"checkpoint-{step}"
         shutil.copytree(whole, cut)
@@ -371,7 +389,7 @@ def test_a_long_run_is_interrupted_and_finishes(corpora: Path, long_run: Path, t
     for name, tensor in mean.items():
         torch.testing.assert_close(tensor, sum(part[name] for part in parts) / 3)
     assert Corrector.load(stage / names[0]).correct("She walk home.").text == "She walk home."
-    assert Corrector.load(model).options.keep_bias == 0.5
+    assert Corrector.load(model).thresholds.keep_bias == 0.5
 
 
 def test_a_long_run_goes_on_from_a_snapshot_alone(corpora: Path, long_run: Path, tmp_path: Path) -> None:
@@ -396,7 +414,7 @@ def test_hard_sentences_and_real_edits_come_with_the_decay(corpora: Path, long_r
     pairs = Pairs(long_run.parent, corpora, read_recipe(long_run), read_recipe(long_run).stages[0], 0)
 
     def count() -> tuple[int, int]:
-        drawn = list(islice(pairs.texts(random.Random(1)), 300))
+        drawn = list(islice(pairs.draw_texts(random.Random(1)), 300))
         hard = drawn.count(("The data are stored.", "The data are stored."))
         return hard, drawn.count(("She walk to the station.", "She walks to the station."))
 
@@ -420,7 +438,7 @@ def test_the_mean_of_stages(make_model: Callable[..., EdiT5], corpora: Path, rec
     for name, tensor in mean.items():
         torch.testing.assert_close(tensor, 0.25 * one[name] + 0.75 * two[name])
     make_model(num_layers=1).save(tmp_path / "tiny" / "two")
-    with pytest.raises(InputError, match="its tensors are not those of .*one; no average can be taken"):
+    with pytest.raises(InputError, match="tensors of other shapes than in .*one; expected the same model"):
         average({"one": 1.0, "two": 3.0}, tmp_path / "tiny", tmp_path / "tiny" / "mean")
 
 

@@ -1,1 +1,1 @@
-"""What corruptor.py draws from: rules for each type of error (slips_*), word tables, inflections, misspellings."""
+"""What corruptor.py draws from: rules for each type of error, word tables, inflections, misspellings."""

@@ -163,10 +163,21 @@ def _loss(change: Change) -> str:
 
 
 def _replacement(wrong: str, right: str, lex: Lexicon) -> str:
+    """The type of a replaced word."""
     if wrong == right:
         return "case"
     if _letters(wrong) == _letters(right):
         return "apostrophe" if "'" in wrong + right else "joined or split"
+    named = _small_word(wrong, right) or _inflection(wrong, right, lex)
+    if named:
+        return named
+    if wrong not in lex and wrong not in c.FUNCTION_WORDS and wrong.isalpha() and ratio(wrong, right) > 60:
+        return "spelling"
+    return "word class" if right in lex.family(wrong) or wrong in lex.family(right) else "other word"
+
+
+def _small_word(wrong: str, right: str) -> str | None:
+    """The type, where a function word stands for another of its kind."""
     if wrong in c.ARTICLES and right in c.ARTICLES:
         return "article replaced"
     if frozenset((wrong, right)) in _AGREEING:
@@ -174,16 +185,17 @@ def _replacement(wrong: str, right: str, lex: Lexicon) -> str:
     for name, words in (("determiner", c.DETERMINERS), ("preposition", c.PREPOSITIONS), ("pronoun", _PRONOUNS)):
         if wrong in words and right in words:
             return f"{name} replaced"
+    return None
+
+
+def _inflection(wrong: str, right: str, lex: Lexicon) -> str | None:
+    """The type, where a form of a word stands for another form of it."""
+    slots = _slots(wrong, right, lex)
     if lex.plural.get(wrong) == right or lex.plural.get(right) == wrong:
-        slots = _slots(wrong, right, lex)
         return "number" if slots is None else "number or agreement"
-    if (slots := _slots(wrong, right, lex)) is not None:
+    if slots is not None:
         return "agreement" if set(slots) == {BASE, S_FORM} else "verb form, tense"
-    if wrong in _AUXILIARIES and right in _AUXILIARIES:
-        return "verb form, tense"
-    if wrong not in lex and wrong not in c.FUNCTION_WORDS and wrong.isalpha() and ratio(wrong, right) > 60:
-        return "spelling"
-    return "word class" if right in lex.family(wrong) or wrong in lex.family(right) else "other word"
+    return "verb form, tense" if wrong in _AUXILIARIES and right in _AUXILIARIES else None
 
 
 def _slots(wrong: str, right: str, lex: Lexicon) -> tuple[int, int] | None:

@@ -57,9 +57,9 @@ def _moved(found: Sequence[Change]) -> set[str]:
 
 def from_m2(path: Path) -> Iterator[tuple[str, str]]:
     """(wrong, right) sentences of an M2 file, by its first annotator. Raises InputError where it is malformed."""
-    for sentence in m2.read(path):
+    for sentence in m2.read_m2(path):
         edits = sentence.annotators[min(sentence.annotators)]
-        yield " ".join(sentence.tokens), " ".join(m2.apply(sentence.tokens, edits))
+        yield " ".join(sentence.tokens), " ".join(m2.apply_edits(sentence.tokens, edits))
 
 
 def read_clean(paths: Sequence[Path], count: int, rng: random.Random) -> list[str]:

@@ -6,23 +6,20 @@
     $ edit-gec corrupt prose.txt > pairs.tsv
     $ edit-gec corrupt prose.txt --compare learners.m2
 
-How: draw the number of errors, then for each a type from a histogram like that of learners' corrected writing; the
-type's rule (slips_*.py) looks for places in the sentence where that error is really made, and picks one. A rule that
-finds no place gives way to another draw. The pair (corrupted, clean) trains the corrector. Everything is drawn from the
-random numbers given, so the same seed gives the same errors.
+The number of errors is drawn first, then the type of each from a histogram like that of learners' corrected writing.
+The rule of a type (verbs.py, nouns.py, function_words.py, surface.py) looks for the places in the sentence where that
+error is really made, and picks one. A rule that finds no place gives way to another draw. The pair (corrupted, clean)
+trains the corrector. The same random numbers give the same errors.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
-import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from edit_gec.errors import InputError
 from edit_gec.training.synthetic import confusions as c
 from edit_gec.training.synthetic import function_words, nouns, surface, verbs
 from edit_gec.training.synthetic.inflections import Lexicon
@@ -204,32 +201,3 @@ def error_count(words: int, rate: float, rng: random.Random) -> int:
     mean = max(1.0, rate) * (1 + EXTRA_PER_WORD * words)
     extra = int(math.log(1.0 - rng.random()) / math.log(1.0 - 1.0 / mean)) if mean > 1.0 else 0
     return min(1 + extra, MOST_ERRORS, max(1, (words + 1) // 2))
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `edit-gec corrupt`."""
-    add = parser.add_argument
-    add("text", nargs="+", type=Path, metavar="TEXT", help="clean text, .txt or .txt.xz, a paragraph on each line")
-    add("--compare", type=Path, metavar="M2", help="print the distribution of errors beside that of these real ones")
-    add("--spelling", type=Path, metavar="DIR", help="folder of misspelling lists (default: invented ones only)")
-    add("--sentences", type=int, default=12_000, metavar="N", help="of all texts, as many of each (default: 12000)")
-    add("--rate", type=float, default=1.0, metavar="R", help="multiplies the number of errors (default: 1)")
-    add("--seed", type=int, default=1, metavar="N", help="(default: 1)")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Print (wrong, right) pairs parted by tabs, or the comparison. Raises InputError where an input does not fit."""
-    from edit_gec.training.synthetic import comparison
-
-    if args.sentences < 1 or args.rate < 0:
-        raise InputError("--sentences must be 1 or more, --rate 0 or more")
-    reference = None if args.compare is None else comparison.tally(comparison.from_m2(args.compare))
-    rng = random.Random(args.seed)
-    corruptor = Corruptor.load(args.spelling)
-    clean = comparison.read_clean(args.text, args.sentences, rng)
-    pairs = ((corruptor.corrupt(sentence, rng, args.rate), sentence) for sentence in clean)
-    if reference is None:
-        sys.stdout.writelines(f"{wrong}\t{right}\n" for wrong, right in pairs)
-    else:
-        sys.stdout.write(comparison.table(comparison.tally(pairs), reference) + "\n")
-    return 0

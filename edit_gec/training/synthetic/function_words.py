@@ -78,19 +78,9 @@ def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | No
     """I like music. -> I like the music."""
     sites: Sites = []
     for i, low in enumerate(s.lows):
+        if not _determiner_could_stand(s, lex, i):
+            continue
         before = s.low(i - 1)
-        if (
-            before in c.DETERMINERS
-            or before in c.PLURAL_CUES
-            or (before in lex.grades and before not in lex.verbs)
-            or before.endswith("'s")
-            or not s.free[i]
-        ):
-            continue
-        if before in lex.nouns and before not in c.FUNCTION_WORDS and before not in lex.verbs:
-            continue
-        if low in c.PLURAL_CUES or (low in lex.verbs and before in c.MODALS | {"to"}) or before in lex.graded:
-            continue
         if low in c.GENERIC_NOUNS and (i > 0 or s.low(i + 1) not in lex.nouns):
             sites.append((1.0, Edit(i, i, "the")))
             if low in c.MASS_NOUNS and s.low(i + 1) not in lex.nouns:
@@ -109,6 +99,18 @@ def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | No
         elif i > 0 and s.is_name(i) and s.low(i - 1) in c.PREPOSITIONS:
             sites.append((0.2, Edit(i, i, "the")))
     return pick(rng, sites)
+
+
+def _determiner_could_stand(s: Rewrite, lex: Lexicon, i: int) -> bool:
+    """Whether nothing before the word or in it rules a determiner out, for learners as well."""
+    low, before = s.lows[i], s.low(i - 1)
+    if before in c.DETERMINERS or before in c.PLURAL_CUES or before.endswith("'s") or not s.free[i]:
+        return False
+    if before in lex.grades and before not in lex.verbs:
+        return False
+    if before in lex.nouns and before not in c.FUNCTION_WORDS and before not in lex.verbs:
+        return False
+    return not (low in c.PLURAL_CUES or (low in lex.verbs and before in c.MODALS | {"to"}) or before in lex.graded)
 
 
 def replace_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -224,13 +226,7 @@ def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | N
         if low in c.MOTION_WITHOUT_TO and lex.lemma(before) in ("go", "come", "get", "return", "arrive", "travel"):
             sites.append((3.0, Edit(i, i, "to")))
         elif before not in c.FUNCTION_WORDS and (low in c.DETERMINERS or low in c.OBJECTS or s.is_name(i)):
-            wrong = c.INTRUSIVE.get(lex.lemma(before))
-            if wrong is not None and before in lex.verbs:
-                sites.append((2.5, Edit(i, i, rng.choice(wrong))))
-            elif lex.slot(before, ING) is not None:
-                sites.append((0.4, Edit(i, i, rng.choice(("of", "in", "in", "for")))))
-            elif before in lex.verbs and before not in lex.nouns and before not in lex.grades:
-                sites.append((1.5, Edit(i, i, rng.choice(_STRAY))))
+            sites += _before_an_object(lex, rng, i, before)
         elif (
             low in ("yesterday", "today", "tomorrow", "last", "next", "every")
             and s.is_word(i - 1)
@@ -246,6 +242,18 @@ def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | N
         elif before == "near":
             sites.append((1.0, Edit(i, i, rng.choice(("to", "of")))))
     return pick(rng, sites, idle=1.0)
+
+
+def _before_an_object(lex: Lexicon, rng: random.Random, i: int, verb: str) -> Sites:
+    """Prepositions between a verb and its object: those that go with this verb, else any."""
+    wrong = c.INTRUSIVE.get(lex.lemma(verb))
+    if wrong is not None and verb in lex.verbs:
+        return [(2.5, Edit(i, i, rng.choice(wrong)))]
+    if lex.slot(verb, ING) is not None:
+        return [(0.4, Edit(i, i, rng.choice(("of", "in", "in", "for"))))]
+    if verb in lex.verbs and verb not in lex.nouns and verb not in lex.grades:
+        return [(1.5, Edit(i, i, rng.choice(_STRAY)))]
+    return []
 
 
 # Pronouns, conjunctions, other small words -------------------------------------------------------------------------

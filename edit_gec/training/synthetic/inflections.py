@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from edit_gec.errors import InputError
+from edit_gec.errors import MissingExtraError
 from edit_gec.training.synthetic import confusions as c
 from edit_gec.training.synthetic.sentence import Rewrite
 
@@ -65,7 +65,7 @@ class Lexicon:
     @classmethod
     @lru_cache(maxsize=1)
     def load(cls) -> Lexicon:
-        """The lexicon of the installed lemminflect. Raises InputError where it is not installed."""
+        """The lexicon of the installed lemminflect. Raises MissingExtraError without it."""
         lexicon = cls()
         for word, kind, forms in read_lemminflect():
             if not (word.islower() and word.isalpha()):
@@ -194,10 +194,10 @@ def _family(lexicon: Lexicon, word: str) -> tuple[str, ...]:
 
 
 def read_lemminflect() -> Iterator[tuple[str, str, list[str]]]:
-    """Word, part of speech and forms ("a/b": either) of each entry. Raises InputError where it is not installed."""
+    """Word, part of speech and forms ("a/b": either) of each entry. Raises MissingExtraError without it."""
     spec = importlib.util.find_spec("lemminflect")
     if spec is None or spec.origin is None:
-        raise InputError(
+        raise MissingExtraError(
             "synthetic errors need inflection tables: lemminflect is not installed; run pip install edit-gec[train]"
         )
     with gzip.open(Path(spec.origin).parent / "resources" / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:

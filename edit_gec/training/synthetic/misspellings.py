@@ -147,16 +147,34 @@ def same_but_for_dialect(one: str, other: str) -> bool:
     return one == other
 
 
+def find_spelling(data: Path) -> Path | None:
+    """The folder of the misspelling lists of a data folder, or None where there is none.
+
+    Raises InputError if it lacks one of FILES.
+    """
+    folder = data / "spelling"
+    if not folder.exists():
+        return None
+    check_lists(folder)
+    return folder
+
+
+def check_lists(folder: Path) -> None:
+    """Raises InputError if one of FILES is missing."""
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"spelling folder '{folder}': no {missing[0]} in it; expected the four lists of data/README.md, "
+            "or no such folder: misspellings are then invented"
+        )
+
+
 def read_lists(folder: Path) -> Lists:
     """Right word -> misspellings, from the lists in `folder`; those that people collected count fourfold.
 
     Raises InputError if one of FILES is missing.
     """
-    missing = [name for name in FILES if not (folder / name).is_file()]
-    if missing:
-        raise InputError(
-            f"spelling folder '{folder}': no {missing[0]} in it; give the folder with the four lists, or none"
-        )
+    check_lists(folder)
     lists: Lists = {}
     with lzma.open(folder / "misspell_main.json.xz", "rt", encoding="utf-8") as file:
         for right, wrong in json.load(file).items():

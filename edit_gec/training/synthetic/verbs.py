@@ -81,38 +81,57 @@ def _real_infinitive(s: Rewrite, lex: Lexicon, i: int) -> bool:
 
 
 def _wrong_forms(s: Rewrite, lex: Lexicon, i: int, before: str, lemma: str, slot: int) -> list[tuple[float, str]]:
+    """Forms that writers put there instead of the right one, with how often; none where they hardly err."""
+    if slot == BASE:
+        return _instead_of_base(s, lex, i, before, lemma)
+    if slot == ING:
+        return _instead_of_ing(s, lex, i, before, lemma)
+    if slot == PARTICIPLE:
+        return _instead_of_participle(s, lex, i, before, lemma)
+    return []
+
+
+def _instead_of_base(s: Rewrite, lex: Lexicon, i: int, before: str, lemma: str) -> list[tuple[float, str]]:
     base, s_form, past, participle, ing = lex.forms[lemma]
-    clear = s.lows[i] not in lex.nouns and s.lows[i] not in lex.grades
-    if slot == BASE and before == "to" and _real_infinitive(s, lex, i):
+    if before == "to" and _real_infinitive(s, lex, i):
         return [(1.4, ing), (0.5, past), (0.2, s_form)]
-    if slot == BASE and before in c.MODALS and before not in ("let's",):
+    if before in c.MODALS and before not in ("let's",):
         return [(0.3, s_form), (0.8, past), (0.9, ing), (0.2, f"to {base}"), (0.3, participle)]
-    if (
-        slot == BASE
-        and (before in c.DO or (s.low(i - 2) in c.DO and before in c.SUBJECTS))
-        and lemma not in ("do", "be")
-    ):
+    asks_or_denies = before in c.DO or (s.low(i - 2) in c.DO and before in c.SUBJECTS)
+    if asks_or_denies and lemma not in ("do", "be"):
         past_do = "did" in before or "did" in s.low(i - 2)
         return [(3.0 if past_do else 0.5, past), (0.2 if past_do else 0.6, s_form), (0.4, ing), (0.1, f"to {base}")]
-    if slot == BASE and before in c.OBJECTS and lex.lemma(s.low(i - 2)) in ("make", "let", "help") and lemma != "be":
+    if before in c.OBJECTS and lex.lemma(s.low(i - 2)) in ("make", "let", "help") and lemma != "be":
         return [(1.0, f"to {base}"), (0.3, s_form), (0.8, ing), (0.5, past)]
-    if (
-        slot == ING
-        and (before in c.BE or (before in c.SUBJECTS and s.low(i - 2) in c.BE))
-        and (clear or s.lows[i] not in lex.grades)
-    ):
+    return []
+
+
+def _instead_of_ing(s: Rewrite, lex: Lexicon, i: int, before: str, lemma: str) -> list[tuple[float, str]]:
+    base, _, past, _, _ = lex.forms[lemma]
+    clear = _is_only_a_verb(s, lex, i)
+    progressive = before in c.BE or (before in c.SUBJECTS and s.low(i - 2) in c.BE)
+    if progressive and (clear or s.lows[i] not in lex.grades):
         return [(1.5, base), (0.2, past)]
-    if slot == ING and before in c.PREPOSITIONS | {"to"} and clear and lemma != "be":
+    if before in c.PREPOSITIONS | {"to"} and clear and lemma != "be":
         return [(1.6, base), (0.3, f"to {base}" if before != "to" else base), (0.1, past)]
-    if slot == ING and lex.lemma(before) in c.GERUND_VERBS and before not in c.FUNCTION_WORDS:
+    if lex.lemma(before) in c.GERUND_VERBS and before not in c.FUNCTION_WORDS:
         return [(1.8, f"to {base}"), (1.0, base)]
-    if slot == PARTICIPLE and before in c.HAVE and lemma not in ("have", "be"):
+    return []
+
+
+def _instead_of_participle(s: Rewrite, lex: Lexicon, i: int, before: str, lemma: str) -> list[tuple[float, str]]:
+    base, s_form, past, participle, ing = lex.forms[lemma]
+    if before in c.HAVE and lemma not in ("have", "be"):
         return [(1.0, base), (1.2 if past != participle else 0.0, past), (0.2, ing), (0.2, s_form)]
-    if slot == PARTICIPLE and before in c.BE and clear and lemma != "be":
+    if before in c.BE and _is_only_a_verb(s, lex, i) and lemma != "be":
         return [(1.2, base), (0.8 if past != participle else 0.0, past), (0.3, ing)]
-    if slot == PARTICIPLE and lex.is_noun_at(s, i - 1) and s.low(i + 1) in ("by", "in", "on"):
+    if lex.is_noun_at(s, i - 1) and s.low(i + 1) in ("by", "in", "on"):
         return [(0.3, base), (0.3, ing)]
     return []
+
+
+def _is_only_a_verb(s: Rewrite, lex: Lexicon, i: int) -> bool:
+    return s.lows[i] not in lex.nouns and s.lows[i] not in lex.grades
 
 
 def verb_tense(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:

@@ -27,22 +27,22 @@ class Arm(importlib.abc.MetaPathFinder):
 
         def exec_module(module: Any) -> None:
             run(module)
-            module.Corrector.predict = fragile(module.Corrector.predict)
+            module.Corrector.correct_windows = fragile(module.Corrector.correct_windows)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
-def fragile(predict: Any) -> Any:
-    def predict_or_die(self: Any, sentences: Any, *given: Any) -> Any:
-        text = " ".join(sentence.source for sentence in sentences)
+def fragile(correct_windows: Any) -> Any:
+    def correct_or_die(self: Any, windows: Any) -> Any:
+        text = " ".join(window.source for window in windows)
         if DEADLY in text:
             os.kill(os.getpid(), signal.SIGKILL)
         if FAULTY in text:
             raise IndexError("a gremlin")
-        return predict(self, sentences, *given)
+        return correct_windows(self, windows)
 
-    return predict_or_die
+    return correct_or_die
 
 
 sys.meta_path.insert(0, Arm())

@@ -1,0 +1,176 @@
+"""The arguments that commands share: their types, the options of a corrector, wrong usage.
+
+    add_model_options(parser)             # in add_arguments
+    load_corrector(arguments)             # in run; loading.py
+
+Each command has a frozen dataclass `Arguments` with a field for each of its options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
+from edit_gec.speculative.loading import DTYPES, VERIFY
+
+STATUSES = """exit status:
+  0    done; with --check, nothing to change
+  1    something could not be read, written or loaded; all else was still done
+  2    wrong usage, also a file of a format that is not understood; with --check, something would change
+  130  interrupted by Ctrl-C; every file is whole, corrected or as it was
+  141  nobody reads standard output any more"""
+MAX_PORT = 65_535
+
+
+class UsageError(Exception):
+    """Arguments that do not fit together. The command line shows how the command is used, and exits with 2."""
+
+
+# ---------------------------------------------------------------- types
+
+
+def confidence(value: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {value!r}")
+    return number
+
+
+def share(value: str) -> float:
+    """A number above 0 and up to 1."""
+    number = confidence(value)
+    if not number:
+        raise argparse.ArgumentTypeError(f"must be a number above 0 and up to 1, not {value!r}")
+    return number
+
+
+def positive(value: str) -> int:
+    """A whole number from 1."""
+    number = _whole_number(value)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {value!r}")
+    return number
+
+
+def natural(value: str) -> int:
+    """A whole number from 0."""
+    number = _whole_number(value)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0, not {value!r}")
+    return number
+
+
+def port(value: str) -> int:
+    """The number of a TCP port; 0 stands for a free one."""
+    number = _whole_number(value)
+    if not 0 <= number <= MAX_PORT:
+        raise argparse.ArgumentTypeError(f"must be a port from 0 to {MAX_PORT}, not {value!r}")
+    return number
+
+
+def device(value: str) -> str:
+    """cpu, cuda or cuda:N."""
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", value):
+        raise argparse.ArgumentTypeError(f"must be cpu, cuda or cuda:N, not {value!r}")
+    return value
+
+
+def data_folder() -> Path:
+    """The default folder of corpora."""
+    return Path(os.environ.get("EDIT_GEC_DATA", "data"))
+
+
+def _whole_number(value: str) -> int:
+    """The number, or -1 for what is none."""
+    return int(value) if value.isascii() and value.isdecimal() else -1
+
+
+# ---------------------------------------------------------------- the options of a corrector
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """The options of add_model_options and add_verification_options, by their names."""
+
+    model: str | None
+    min_confidence: float | None
+    dictionary: Sequence[str]  # paths
+    target: str | None
+    target_prefix: str | None
+    device: str
+    dtype: str
+    threads: int | None
+    batch_size: int
+    verify: str | None = None
+    lenience: float = 1.0
+
+
+def add_model_options(
+    parser: argparse.ArgumentParser,
+    *,
+    batch_size: int = 32,
+    threads: int | None = None,
+    threads_help: str = "all cores",
+) -> None:
+    """The options of every command that corrects text. `threads_help` says what no --threads means."""
+    add = parser.add_argument_group("model").add_argument
+    add("--model", metavar="NAME|PATH", help=f"model to correct with (default: {DEFAULT_MODEL})")
+    add("--min-confidence", type=confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
+    add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one on each line")
+    add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
+    add(
+        "--dtype", choices=DTYPES, default=DTYPES[0],
+        help="bfloat16 is faster where the processor has it; verification is exact in float32 only (default: float32)",
+    )  # fmt: skip
+    add("--threads", type=positive, default=threads, metavar="N", help=f"CPU threads (default: {threads_help})")
+    add(
+        "--batch-size", type=positive, default=batch_size, metavar="N",
+        help=f"sentences at a time (default: {batch_size})",
+    )  # fmt: skip
+    add("--target", metavar="NAME|PATH", help="a T5 that decides what is corrected; the model drafts for it")
+    add("--target-prefix", metavar="TEXT", help='what the T5 expects before each sentence, for instance "grammar: "')
+
+
+def add_verification_options(parser: argparse.ArgumentParser) -> None:
+    """How a T5 verifies. Without --target it is ours."""
+    add = parser.add_argument_group("verification").add_argument
+    add(
+        "--verify", choices=VERIFY, nargs="?", const=VERIFY[0],
+        help="let a T5 verify every sentence: its own corrections, made faster; auto, which is lossy, leaves out those "
+        f"that the model neither edits nor doubts (--target, or else {DEFAULT_TARGET})",
+    )  # fmt: skip
+    add(
+        "--lenience", type=share, default=1.0, metavar="L",
+        help="lossy verification: let words pass that have this share of the probability of the T5's own (default: 1)",
+    )  # fmt: skip
+
+
+def check_verification(options: ModelOptions, *others: str) -> None:
+    """Raises UsageError for options of a T5 where there is none; `others` are further ones that were given."""
+    given = [*others]
+    if options.target_prefix is not None:
+        given.append("--target-prefix")
+    if options.lenience < 1:
+        given.append("--lenience")
+    if given and not (options.verify or options.target):
+        raise UsageError(f"{' and '.join(given)} {'needs' if len(given) == 1 else 'need'} --verify or --target")
+
+
+def set_verify_mode(words: Sequence[str]) -> list[str]:
+    """`--verify FILE` without a mode: a FILE is never taken for one.
+
+    >>> set_verify_mode(["--verify", "a.txt"]), set_verify_mode(["--verify", "auto"])
+    (['--verify=always', 'a.txt'], ['--verify', 'auto'])
+    """
+    following = [*words[1:], ""][: len(words)]
+    bare = [word == "--verify" and after not in VERIFY for word, after in zip(words, following, strict=True)]
+    return [f"--verify={VERIFY[0]}" if alone else word for word, alone in zip(words, bare, strict=True)]

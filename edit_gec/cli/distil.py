@@ -1,0 +1,70 @@
+"""`edit-gec distil`: what a model makes of erroneous sentences, as training pairs for another.
+
+    edit-gec distil --target t5-mini --data DATA --output DATA/greedy/t5-mini.tsv --pairs 20000
+
+Why, and how another learns from them, is in training/distillation.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from edit_gec.cli.arguments import (
+    ModelOptions,
+    UsageError,
+    add_model_options,
+    confidence,
+    data_folder,
+    positive,
+)
+from edit_gec.cli.console import count, out, say
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments(ModelOptions):
+    """What `edit-gec distil` was asked."""
+
+    data: Path
+    output: Path
+    pairs: int
+    rate: float
+    real: float
+    clean: float
+    seed: int
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add = parser.add_argument
+    add("--output", type=Path, required=True, metavar="FILE", help=".tsv in a folder below the data folder")
+    add("--data", type=Path, default=data_folder(), metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)")
+    add("--pairs", type=positive, default=20_000, metavar="N", help="how many (default: 20000)")
+    add("--rate", type=float, default=1.0, metavar="R", help="of synthetic errors (default: 1)")
+    add("--real", type=confidence, default=0.08, metavar="S", help="share of sources from real edits (default: 0.08)")
+    add("--clean", type=confidence, default=0.12, metavar="S", help="share of clean sources (default: 0.12)")
+    add("--seed", type=int, default=2, metavar="N", help="(default: 2)")
+    add_model_options(parser)
+
+
+def run(arguments: Arguments) -> int:
+    """Write the pairs. Raises InputError, UsageError."""
+    from edit_gec.cli.loading import load_corrector, model_name
+    from edit_gec.training.distillation import distil, write_pairs
+    from edit_gec.training.pairs import Pairs
+    from edit_gec.training.recipe import Recipe, Stage
+
+    if arguments.target_prefix is not None and not arguments.target:
+        raise UsageError("--target-prefix needs --target")
+    corrector = load_corrector(arguments)
+    stage = Stage("distil", 1, rate=arguments.rate, real=arguments.real, clean=arguments.clean)
+    texts = Pairs(corrector.folder, arguments.data, Recipe("distil"), stage, 0).draw_texts(
+        random.Random(arguments.seed)
+    )
+    pairs = distil(corrector, (source for source, _ in texts), arguments.pairs)
+    name = Path(arguments.target or model_name(arguments)).name
+    written = write_pairs(pairs, arguments.output, name, lambda done: say(count(done, "pair")))
+    out(f"{arguments.output}: {count(written, 'pair')}\n")
+    return 0

@@ -1,0 +1,25 @@
+"""Packages that only some commands need: what to install where one is missing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from edit_gec.errors import MissingExtraError
+
+PACKAGE = "edit-gec"
+
+
+@contextlib.contextmanager
+def needing(what: str, extra: str | None) -> Iterator[None]:
+    """Raise MissingExtraError, which says what to install, where a third-party package is missing.
+
+    A module of ours that is missing is a bug, and stays the ModuleNotFoundError that it is.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.partition(".")[0] == "edit_gec":
+            raise
+        package = f"'{PACKAGE}[{extra}]'" if extra else PACKAGE
+        raise MissingExtraError(f"{what} needs {error.name}; install it: pip install {package}") from None

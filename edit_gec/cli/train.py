@@ -1,0 +1,45 @@
+"""`edit-gec train`: all stages of a recipe, one after the other; the same command goes on where it was.
+
+    edit-gec train --recipe models/edit5-mini/recipe.toml --data DATA
+
+What a recipe says is in training/recipe.py, what happens in training/run.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from edit_gec.cli.arguments import data_folder
+from edit_gec.cli.console import out
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What `edit-gec train` was asked."""
+
+    recipe: Path
+    data: Path
+    runs: Path
+    device: str
+    init: Path | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add = parser.add_argument
+    add("--recipe", type=Path, required=True, metavar="FILE", help="recipe.toml of a model folder")
+    add("--data", type=Path, default=data_folder(), metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)")
+    add("--runs", type=Path, default=Path("models/.runs"), metavar="DIR", help="checkpoints (default: models/.runs)")
+    add("--device", choices=("cpu", "cuda"), default="cpu", help="(default: cpu)")
+    add("--init", type=Path, metavar="DIR", help="start from this T5 checkpoint (Hugging Face folder)")
+
+
+def run(arguments: Arguments) -> int:
+    """Train, and print the folder of the model. Raises InputError."""
+    from edit_gec.training.run import train
+
+    finished = train(arguments.recipe, arguments.data, arguments.runs, device=arguments.device, init=arguments.init)
+    out(f"{finished}\n")
+    return 0

@@ -1,0 +1,181 @@
+"""Coarse kinds of edits, told by their characters alone: no parser, no model, any system.
+
+    "done" -> "done."       end mark          "monday" -> "Monday"    capital
+    "teh" -> "the"          spelling          "a" -> ""               word
+    "::" -> "." before a code block           structure
+
+ERRANT names what an edit does to a sentence. In a document one asks first whether it broke the file, and then whether
+it was only a full stop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from enum import Enum
+from typing import NamedTuple
+
+_PIECE = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n|[^\S\n]+|[^\w\s]|_+")
+_MARKUP = {
+    "markdown": "`*_[]<>|#~\\$",
+    "rst": "`*|_\\",
+    "asciidoc": "`*_[]<>|#+{}",
+    "org": "[]=~*/|",
+    "latex": "\\{}$&%~^_",
+    "html": "<>&",
+}
+_INDENTED = ("markdown", "rst", "asciidoc", "org")  # spaces at the start of a line mean something
+_CLOSES = re.compile(r"[\s*_`|)\]}\"'”’~+=/\\]*(?:</?\w[^>]*>|\]\([^)]*\)|\s)*(?:\n|\Z)")
+_NEAR = 2  # letters by which a misspelling differs from its word
+
+
+class Kind(str, Enum):
+    """What an edit changes. STRUCTURE comes first: code, markup or lines that must not change."""
+
+    STRUCTURE = "structure"
+    END_MARK = "end mark"
+    COMMA = "comma"
+    OTHER_MARK = "other mark"
+    CAPITAL = "capital"
+    APOSTROPHE = "apostrophe"
+    SPELLING = "spelling"
+    SPACING = "spacing"
+    WORD = "word"
+
+
+class TextEdit(NamedTuple):
+    """Characters [start, end) of a text become `replacement`."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+def find_edits(old: str, new: str) -> Iterator[TextEdit]:
+    """The edits between two texts, in order: first by lines, then by words, marks and spaces."""
+    a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    starts = [0]
+    for line in a:
+        starts.append(starts[-1] + len(line))
+    for operation, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if operation == "equal":
+            continue
+        if j - i == m - k:  # the number of lines is kept: line by line
+            for place, before, after in zip(starts[i:j], a[i:j], b[k:m], strict=True):
+                yield from _find_in_line(place, before, after)
+        else:
+            yield from _find_in_line(starts[i], "".join(a[i:j]), "".join(b[k:m]))
+
+
+def _find_in_line(place: int, old: str, new: str) -> Iterator[TextEdit]:
+    before, after = _PIECE.findall(old), _PIECE.findall(new)
+    starts = [place]
+    for piece in before:
+        starts.append(starts[-1] + len(piece))
+    for operation, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if operation != "equal":
+            yield from _split_mark(starts[i], before[i:j], after[k:m])
+
+
+def _split_mark(start: int, old: list[str], new: list[str]) -> Iterator[TextEdit]:
+    """A changed run as one edit; as two where a word changes and the mark behind it, too."""
+    ends = [bool(side) and _is_mark(side[-1]) for side in (old, new)]
+    words = [side[:-1] if end else side for side, end in zip((old, new), ends, strict=True)]
+    if not any(ends) or not all(words):
+        yield TextEdit(start, start + len("".join(old)), "".join(new))
+        return
+    middle = start + len("".join(words[0]))
+    yield TextEdit(start, middle, "".join(words[1]))
+    yield TextEdit(middle, middle + (len(old[-1]) if ends[0] else 0), new[-1] if ends[1] else "")
+
+
+def _is_mark(piece: str) -> bool:
+    return not piece.isspace() and not any(map(str.isalnum, piece))
+
+
+def classify_edit(text: str, mask: bytearray, name: str, edit: TextEdit) -> Kind:
+    """The kind of an edit of a document in the named format; `mask` is that of `mask_markup`."""
+    if damages_structure(text, mask, name, edit):
+        return Kind.STRUCTURE
+    old, new = text[edit.start : edit.end].strip(), edit.replacement.strip()
+    if old == new:
+        return Kind.SPACING
+    if not any(map(str.isalnum, old + new)):
+        return _kind_of_mark(old, new, text[edit.end :])
+    if old.lower() == new.lower():
+        return Kind.CAPITAL
+    if _bare(old) == _bare(new) or _is_possessive(old, new):
+        return Kind.APOSTROPHE
+    if _is_spelling(old.lower(), new.lower()):
+        return Kind.SPELLING
+    return Kind.WORD
+
+
+def damages_structure(text: str, mask: bytearray, name: str, edit: TextEdit) -> bool:
+    """Whether an edit changes code, markup, math, an address, the indentation or the lines of a document."""
+    start, end, new = edit
+    old = text[start:end]
+    if old.count("\n") != new.count("\n"):
+        return True
+    if any(mask[i] and not text[i].isspace() for i in range(start, end)):
+        return True
+    if start == end and 0 < start < len(text) and mask[start - 1] and mask[start] and text[start - 1] != "\n":
+        return not (_is_end_mark(new) and (text[start].isspace() or text[start] == "|"))
+    if any((old.count(mark) != new.count(mark)) for mark in _MARKUP.get(name, "")):
+        return True
+    if old.isspace() and old != new or new.isspace() and not old:
+        before = text[text.rfind("\n", 0, start) + 1 : start]
+        columns = len(old) > 2 or "\t" in old
+        return columns if before.strip() else name in _INDENTED
+    return False
+
+
+def _kind_of_mark(old: str, new: str, rest: str) -> Kind:
+    marks = set(old + new)
+    if marks <= set("'’‘\"“”`´"):
+        return Kind.APOSTROPHE
+    if marks & set(".!?:;…") and _CLOSES.match(rest):
+        return Kind.END_MARK
+    if marks == {"-"}:
+        return Kind.SPELLING
+    return Kind.COMMA if marks == {","} else Kind.OTHER_MARK
+
+
+def _is_end_mark(text: str) -> bool:
+    return re.fullmatch(r"[.!?,;:]", text) is not None
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"['’]", "", text).lower()
+
+
+def _is_possessive(old: str, new: str) -> bool:
+    longer, shorter = (old, new) if len(old) > len(new) else (new, old)
+    return longer.startswith(shorter) and re.fullmatch(r"['’]s?|s['’]", longer[len(shorter) :]) is not None
+
+
+def _is_spelling(old: str, new: str) -> bool:
+    """One word for a similar one of three letters or more, or words joined, split or hyphenated."""
+    if re.sub(r"[\s-]", "", old) == re.sub(r"[\s-]", "", new):
+        return True
+    if not (old.isalpha() and new.isalpha() and min(len(old), len(new)) >= 3):
+        return False
+    return _distance(old, new) <= _NEAR and not _same_stem(old, new)
+
+
+def _same_stem(a: str, b: str) -> bool:
+    """Whether two words differ by an inflection alone: "walk" and "walks", "come" and "coming"."""
+    head = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    endings = {"", "s", "es", "d", "ed", "ing", "e", "y", "ies", "ied", "ly", "er", "est"}
+    return head >= 3 and a[head:] in endings and b[head:] in endings
+
+
+def _distance(a: str, b: str) -> int:
+    """Levenshtein's distance."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+    return row[-1]

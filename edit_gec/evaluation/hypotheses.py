@@ -1,0 +1,68 @@
+"""Hypotheses: what a system made of a test set, read from a file or produced by running the system.
+
+Systems see raw text. What they changed is projected to the tokens of the set before it is scored.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+
+from edit_gec.annotation import m2
+from edit_gec.annotation.m2 import M2Sentence, read_lines
+from edit_gec.errors import InputError
+from edit_gec.evaluation import projection, systems
+from edit_gec.evaluation.datasets import TestSet
+from edit_gec.evaluation.options import ScoreOptions
+from edit_gec.evaluation.systems import Output
+from edit_gec.text.detokenize import RawSentence, detokenize, splits_hyphens
+
+
+@dataclass
+class Hypothesis:
+    """A system's output in the tokens of the test set. A system that ran here also has its raw outputs."""
+
+    system: str
+    lines: list[str]
+    edits: list[M2Sentence] | None = None
+    raws: list[RawSentence] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    seconds: float | None = None
+
+
+def read_hypothesis(test: TestSet, path: str) -> Hypothesis:
+    """A hypothesis file: lines in the tokens of the set, or M2. Raises InputError where it does not fit the set."""
+    lines = read_lines(path)
+    if not path.endswith(".m2") and not (len(lines) > 1 and re.match(r"A -?\d+ -?\d+\|\|\|", lines[1])):
+        _same_length(path, len(lines), test)
+        return Hypothesis(path, [line if test.raw else line.strip() for line in lines])
+    sentences = m2.read_m2(path)
+    _same_length(path, len(sentences), test)
+    for i, (sentence, line) in enumerate(zip(sentences, test.lines, strict=True), start=1):
+        if sentence.tokens != line.split():
+            raise InputError(f"{path}, sentence {i}: other tokens than in the reference; same set, same tokenisation?")
+        for k, edits in sentence.annotators.items():
+            m2.check_overlap(edits, f"{path}, sentence {i}, annotator {k}")
+    first = [" ".join(m2.apply_edits(s.tokens, next(iter(s.annotators.values())))) for s in sentences]
+    return Hypothesis(path, first, edits=sentences)
+
+
+def _same_length(path: str, found: int, test: TestSet) -> None:
+    if found != len(test.lines):
+        raise InputError(f"{path}: {found} sentences, {test.name} has {len(test.lines)}; same set, same order?")
+
+
+def make_hypothesis(test: TestSet, system: str, options: ScoreOptions) -> Hypothesis:
+    """Run a system on the raw text of the set and project its changes to the tokens of the set."""
+    started = time.perf_counter()
+    if test.raw or options.tokens:
+        outputs = systems.run_system(system, test.lines, options.model, options.min_confidence)
+        return Hypothesis(system, [o.text for o in outputs], outputs=outputs, seconds=time.perf_counter() - started)
+    tokens = [line.split() for line in test.lines]
+    split = splits_hyphens(tokens)
+    raws = [detokenize(t, split) for t in tokens]
+    outputs = systems.run_system(system, [r.text for r in raws], options.model, options.min_confidence)
+    seconds = time.perf_counter() - started
+    lines = [" ".join(projection.project_to_tokens(r, o.text, split)) for r, o in zip(raws, outputs, strict=True)]
+    return Hypothesis(system, lines, raws=raws, outputs=outputs, seconds=seconds)

@@ -1,0 +1,21 @@
+"""The choices that change a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Choices that change a number, and so stand in the signature."""
+
+    mode: str = "cs"
+    beta: float = 0.5
+    reference: str = "gold"  # or "auto": ERRANT extracts the spans again
+    spacy_model: str | None = None
+    resamples: int = 1000
+    seed: int = 12345
+    tokens: bool = False  # systems get tokens instead of raw text
+    model: str | None = None
+    min_confidence: float | None = None
+    curve: bool = False

@@ -1,0 +1,54 @@
+"""The signature of a score: everything that must be equal for two scores to be comparable, as in sacreBLEU.
+
+ERRANT:F0.5|mode:cs|ref:gold|errant:3.0.0|spacy:3.8.2|nlp:...|set:wi-3k:1a2b3c4d|hyp:...|sys:...|bs:1000:12345|...
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import version as installed
+from pathlib import Path
+
+from edit_gec.annotation import syntax
+from edit_gec.annotation.errant_edits import load_extractor
+from edit_gec.evaluation import gleu, systems
+from edit_gec.evaluation.datasets import TestSet
+from edit_gec.evaluation.hypotheses import Hypothesis
+from edit_gec.evaluation.options import ScoreOptions
+from edit_gec.version import version
+
+
+def build_signature(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions) -> str:
+    """The signature of one score. Raises InputError where an ERRANT score lacks ERRANT."""
+    parts = _metric_parts(test, options)
+    parts["set"] = f"{test.name}:{test.digest}"
+    parts["hyp"] = hashlib.sha256("\n".join(hypothesis.lines).encode()).hexdigest()[:8]
+    parts["sys"] = _name_system(hypothesis, options)
+    if hypothesis.outputs:
+        parts["in"] = "raw" if test.raw else "tokens" if options.tokens else "detokenised"
+    parts["bs"] = f"{options.resamples}:{options.seed}"
+    parts["edit-gec"] = version()
+    return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def _metric_parts(test: TestSet, options: ScoreOptions) -> dict[str, str]:
+    """The metric with its settings and its tools."""
+    if test.metric == "errant":
+        return {
+            "ERRANT": f"F{options.beta:g}",
+            "mode": options.mode,
+            "ref": "gold" if test.m2 and options.reference == "gold" else "auto",
+            "errant": installed("errant"),
+            "spacy": installed("spacy"),
+            "nlp": syntax.identify_pipeline(load_extractor(options.spacy_model).nlp),
+        }
+    if test.metric == "gleu":
+        count = len(test.corrected)
+        return {"GLEU": "n1-4", "refs": str(count), "draws": str(gleu.DRAWS if count > 1 else 1)}
+    return {"FALSE-ALARMS": "per 100"}
+
+
+def _name_system(hypothesis: Hypothesis, options: ScoreOptions) -> str:
+    if not hypothesis.outputs:
+        return Path(hypothesis.system).name
+    return systems.describe_system(hypothesis.system, options.model, options.min_confidence)

@@ -1,0 +1,85 @@
+"""What came of a text: the corrected text, its edits, and how both are shown.
+
+>>> correction = Correction("She go.\\n", "She goes.\\n", (Edit(4, 6, "go", "goes", 0.97),))
+>>> str(correction)
+'She goes.\\n'
+>>> print(correction.to_m2(), end="")
+S She go .
+A 1 2|||R:OTHER|||goes|||REQUIRED|||-NONE-|||0
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from edit_gec.errors import InputError
+from edit_gec.text import render
+from edit_gec.text.edits import Edit, apply, resolve_overlaps
+from edit_gec.version import version
+
+PATH = "text"  # stands for the file where a text comes from none
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A text, its corrected form and the edits between them (code points of `text`).
+
+    `refused` are edits that EdiT5 drafted and a target did not make; they are not in `corrected`. As a string, a
+    correction is its corrected text.
+    """
+
+    text: str
+    corrected: str
+    edits: tuple[Edit, ...]
+    refused: tuple[Edit, ...] = ()
+
+    def __str__(self) -> str:
+        return self.corrected
+
+    def diff(self, path: str = PATH) -> str:
+        """A unified diff of the file at `path`, "" where nothing changes."""
+        return render.unified_diff(path, self.text, self.edits)
+
+    def to_dict(self, unit: str = "codepoint") -> dict[str, Any]:
+        """Text, corrected text and edits as plain JSON values; spans are counted in `unit` as in `Edit.to_dict`."""
+        return {
+            "text": self.text,
+            "corrected": self.corrected,
+            "edits": [edit.to_dict(unit, self.text) for edit in self.edits],
+            "refused": [edit.to_dict(unit, self.text) for edit in self.refused],
+        }
+
+    def to_json(self, path: str = PATH) -> str:
+        """One line of JSON, as `edit-gec correct --format jsonl` writes it: edits with offsets in all units."""
+        return json.dumps(render.as_json(path, self.text, self.edits, self.refused), ensure_ascii=False)
+
+    def to_sarif(self, path: str = PATH) -> str:
+        """A SARIF 2.1.0 log with a result for each edit."""
+        return json.dumps(render.sarif(version(), [(path, self.text, self.edits)]), ensure_ascii=False)
+
+    def to_m2(self) -> str:
+        """The edits in M2 format, a block for each line of the text; `render.m2` says how tokens are made."""
+        return render.m2(self.text, self.edits)
+
+
+def assemble(text: str, edits: Iterable[Edit], refused: Iterable[Edit] = ()) -> Correction:
+    """The corrected text; of two edits that overlap after projection the surer one wins."""
+    chosen = resolve_overlaps(edits)
+    return Correction(text, apply(text, chosen), tuple(chosen), tuple(resolve_overlaps(refused)))
+
+
+def check_text(text: str) -> str:
+    """The text. Raises InputError for anything but a string."""
+    if not isinstance(text, str):
+        raise InputError(f"text: expected a string, not {type(text).__name__}")
+    return text
+
+
+def check_texts(texts: Iterable[str]) -> Iterator[str]:
+    """The texts one by one. Raises InputError for a single string, and for an item that is none."""
+    if isinstance(texts, str):
+        raise InputError("texts: expected several texts, not one string; put it in a list, or use correct()")
+    return map(check_text, texts)

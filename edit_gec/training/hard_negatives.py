@@ -1,0 +1,104 @@
+"""Hard negatives: clean sentences that a model changes all the same, for the `hard` share of a recipe's stage.
+
+    python -m edit_gec.training.hard_negatives --model FOLDER --text PROSE.txt --output DATA/hard/NAME.txt
+
+The text must be clean, and nothing that the model was trained on. A sentence is taken when what the model makes of it
+together reaches a gate below its own, so that near misses count, too. It is left out when one of the edits is very
+sure, for then the text is likelier to be wrong than the model, and when one corrects a misspelt word: a new name is no
+lesson. Read a hundred of the lines before they are trained on; every true error among them teaches the wrong thing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from edit_gec.corrector import Corrector
+from edit_gec.editing.lexicon import WORD, WordList
+from edit_gec.errors import EditGecError, InputError
+from edit_gec.text.correction import Correction
+from edit_gec.training.clean_prose import find_corpora, is_clean, read_lines, sentences_of
+
+GATE = 0.40  # of the edits of a sentence together
+SUREST = 0.80  # an edit that is as sure as this may well be right
+CHUNK = 256  # sentences that are corrected together
+
+
+def find_hard(corrector: Corrector, sentences: Iterable[str], *, surest: float = SUREST) -> Iterator[str]:
+    """The sentences that the corrector changes, without those where it is `surest` or more of an edit, and those where
+    it corrects a word that it does not know."""
+    waiting = iter(sentences)
+    chunk = list(islice(waiting, CHUNK))
+    while chunk:
+        for correction in corrector.correct_batch(chunk, lines=True, markup=False):
+            if correction.edits and is_hard(correction, corrector.spelling, surest):
+                yield correction.text
+        chunk = list(islice(waiting, CHUNK))
+
+
+def is_hard(correction: Correction, spelling: WordList | None, surest: float = SUREST) -> bool:
+    """Whether no edit is too sure, and none is of a word that the list does not have."""
+    if any(edit.confidence >= surest for edit in correction.edits):
+        return False
+    words = [word for edit in correction.edits for word in WORD.findall(edit.original)]
+    return spelling is None or all(spelling.knows(word) for word in words)
+
+
+def read_sentences(path: Path) -> Iterator[str]:
+    """Clean sentences of a text file, or of all text files in a folder, each once.
+
+    Raises InputError where there is none.
+    """
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder; expected clean text, .txt or .txt.xz")
+    files = list(find_corpora(path).values()) if path.is_dir() else [path]
+    seen: set[str] = set()
+    for line in (line for file in files for line in read_lines(file)):
+        for sentence in sentences_of(line):
+            if is_clean(sentence) and sentence not in seen:
+                seen.add(sentence)
+                yield sentence
+    if not seen:
+        raise InputError(f"{path}: no clean English sentence in it")
+
+
+def write_lines(lines: Iterable[str], output: Path) -> int:
+    """Write lines to a file, whole or not at all; returns their number."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    partial = output.with_name(output.name + ".partial")
+    count = 0
+    with partial.open("w", encoding="utf-8", newline="\n") as file:
+        for line in lines:
+            file.write(line + "\n")
+            count += 1
+    partial.replace(output)
+    return count
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the hard sentences of a text; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--model", default="edit5-mini", help="model by name or folder (default: edit5-mini)")
+    add("--text", type=Path, required=True, help="clean text that the model was not trained on: a file or a folder")
+    add("--output", type=Path, required=True, help=".txt in DATA/hard")
+    add("--sentences", type=int, default=300_000, help="read at most so many (default: 300000)")
+    add("--gate", type=float, default=GATE, help=f"of the edits of a sentence together (default: {GATE})")
+    add("--surest", type=float, default=SUREST, help=f"leave out what has an edit as sure as this (default: {SUREST})")
+    add("--device", default="cpu")
+    args = parser.parse_args(argv)
+    corrector = Corrector.load(args.model, device=args.device).with_thresholds(sentence_gate=args.gate)
+    sentences = islice(read_sentences(args.text), args.sentences)
+    count = write_lines(find_hard(corrector, sentences, surest=args.surest), args.output)
+    sys.stdout.write(f"{args.output}: {count} sentences\n")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except EditGecError as error:
+        sys.exit(str(error))

@@ -1,0 +1,146 @@
+"""Pairs of erroneous and right sentences, made afresh for each use, and the batches that are filled with them.
+
+    pairs = Pairs(folder, data, recipe, stage, start=0)
+    next(iter(pairs))                        one batch of tensors
+    next(pairs.draw_texts(random.Random(1))) one (source, target)
+
+A pair comes from prose with synthetic errors, real edits, clean text, or clean sentences that a model wrongly changed.
+The stage's shares say how many come from each (recipe.py); they follow the progress of the stage.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from edit_gec.training import course
+from edit_gec.training.clean_prose import Unit, fragment, read_units
+from edit_gec.training.edit_pairs import RealEdits
+from edit_gec.training.objective import Example, Objective, load_objective
+from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.synthetic.misspellings import find_spelling
+
+if TYPE_CHECKING:
+    from edit_gec.training.synthetic.corruptor import Corruptor
+
+POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
+POOL_PIECES = 2**19  # or as many as hold so many pieces, which one process makes in ten seconds, but at least 8
+CAPITALS = 0.01  # of the pairs: errors are errors in capitals, too
+REWORDED = 0.2  # of the pairs with errors: they stand among words that are oddly chosen
+
+
+class Pairs:
+    """Endless batches of one stage: an iterable dataset whose items are complete batches of tensors."""
+
+    def __init__(self, folder: Path, data: Path, recipe: Recipe, stage: Stage, start: int = 0) -> None:
+        """`folder` holds the vocabulary, `data` the corpora; `start` is the update from which the stage goes on."""
+        self.folder, self.data, self.recipe, self.stage, self.start = folder, data, recipe, stage, start
+        self.progress = 0.0  # share of the stage that has passed; texts follow it
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        from torch.utils.data import get_worker_info
+
+        worker = get_worker_info()
+        who = (os.environ.get("RANK", "0"), worker.id if worker else 0)  # each draws pairs of its own
+        rng = random.Random(f"{self.recipe.seed} {self.stage.name} {self.start} {who}")
+        objective = load_objective(self.recipe, self.folder)
+        step = self.start
+        self.progress = course.progress(step, self.stage)
+        examples = self.make_examples(rng, objective)
+        while True:
+            batch_pieces = course.setting("batch_pieces", self.progress, self.stage)
+            pooled = min(POOL, max(8, POOL_PIECES // batch_pieces))
+            batches = list(cut_batches(fill_pool(examples, pooled * batch_pieces), batch_pieces))
+            rng.shuffle(batches)
+            for batch in batches:
+                yield objective.collate(batch)
+            step += len(batches) * (worker.num_workers if worker else 1)
+            self.progress = course.progress(step, self.stage)
+
+    def make_examples(self, rng: random.Random, objective: Objective) -> Iterator[Example]:
+        """Endless examples: texts that the model can express and that are not too long at this progress."""
+        tokens = objective.tokens()
+        for source, target in self.draw_texts(rng):
+            made = objective.make_example(source, target, tokens)
+            longest = course.setting("max_pieces", self.progress, self.stage) or self.recipe.max_pieces
+            if made is not None and len(made.ids) <= longest:
+                yield made
+
+    def draw_texts(self, rng: random.Random) -> Iterator[tuple[str, str]]:
+        """Endless (source, target) sentences: fresh errors every time, real edits and clean pairs mixed in."""
+        from edit_gec.training.synthetic.corruptor import Corruptor
+
+        stage = self.stage
+        real = RealEdits(self.data / stage.edits) if stage.real or stage.end.get("real") else None
+        while real and stage.real >= 1:  # no prose, no errors of our own
+            yield real.draw(rng)
+        units = read_units(self.data / "pairs" / "prose.txt")
+        hard = read_hard_sentences(self.data / "hard") if stage.hard or stage.end.get("hard") else []
+        corruptor = Corruptor.load(find_spelling(self.data))
+        order = list(range(len(units)))
+        while True:
+            rng.shuffle(order)
+            for unit in (units[n] for n in order):
+                kind = choose_kind(self._shares(has_hard=bool(hard)), rng)
+                if kind == "real" and real:
+                    yield real.draw(rng)
+                elif kind == "hard":
+                    same = rng.choice(hard)
+                    yield same, same
+                elif kind == "clean":
+                    same = fragment(unit.text, rng) if rng.random() < 0.5 else unit.text
+                    yield same, same
+                else:
+                    yield corrupt_unit(unit, corruptor, rng, stage.rate)
+
+    def _shares(self, *, has_hard: bool) -> dict[str, float]:
+        shares = {name: course.share(name, self.progress, self.stage) for name in ("real", "clean", "hard")}
+        return shares if has_hard else {**shares, "hard": 0.0}
+
+
+def corrupt_unit(unit: Unit, corruptor: Corruptor, rng: random.Random, rate: float) -> tuple[str, str]:
+    """(wrong, right) of a unit of prose; now and then reworded first, or all in capitals."""
+    right = corruptor.reword(unit.text, rng) if rng.random() < REWORDED else unit.text
+    wrong = corruptor.corrupt(right, rng, rate, punctuation=unit.punctuation)
+    return (wrong.upper(), right.upper()) if rng.random() < CAPITALS else (wrong, right)
+
+
+def choose_kind(shares: dict[str, float], rng: random.Random) -> str:
+    """One of the kinds of pairs, each with its share; empty for what the shares leave."""
+    place = rng.random()
+    for kind, share in shares.items():
+        if place < share:
+            return kind
+        place -= share
+    return ""
+
+
+def read_hard_sentences(folder: Path) -> list[str]:
+    """Clean sentences that a model wrongly changed: lines of the text files in a folder, which may be absent."""
+    return [
+        line for path in sorted(folder.glob("*.txt")) for line in path.read_text(encoding="utf-8").splitlines() if line
+    ]
+
+
+def fill_pool(examples: Iterator[Example], pieces: int) -> list[Example]:
+    """The next examples, with so many pieces in all."""
+    pool: list[Example] = []
+    while pieces > 0:
+        pool.append(next(examples))
+        pieces -= len(pool[-1].ids)
+    return pool
+
+
+def cut_batches(pool: list[Example], batch_pieces: int) -> Iterator[list[Example]]:
+    """Cut a pool into batches of similar length with at most `batch_pieces` pieces, padding included."""
+    batch: list[Example] = []
+    for example in sorted(pool, key=lambda e: len(e.ids)):
+        if batch and (len(batch) + 1) * len(example.ids) > batch_pieces:
+            yield batch
+            batch = []
+        batch.append(example)
+    if batch:
+        yield batch

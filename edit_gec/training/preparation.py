@@ -1,0 +1,82 @@
+"""What a training needs before its first update: text, a vocabulary, a word list; and whether the data is all there.
+
+    prepare_files(recipe, folder, data, init)
+
+Each file is made once: DATA/pairs/prose.txt from DATA/prose/, and spiece.model and words.txt beside the recipe.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from edit_gec.editing.lexicon import FILE as WORDS
+from edit_gec.errors import InputError
+from edit_gec.modeling.tokenizer import FILE, Tokens, train_vocabulary
+from edit_gec.training import build_lexicon
+from edit_gec.training.clean_prose import prepare
+from edit_gec.training.edit_pairs import RealEdits
+from edit_gec.training.recipe import Recipe
+from edit_gec.training.synthetic.misspellings import find_spelling
+
+
+def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:
+    """Make the training text, the vocabulary (or copy that of `init` or of the encoder) and an EdiT5's word list,
+    where they are missing.
+
+    Raises InputError where the data lacks something that a stage needs.
+    """
+    check_data(recipe, data)
+    text = data / "pairs" / "prose.txt"
+    given = init or (folder / recipe.source_of_vocabulary if recipe.source_of_vocabulary else None)
+    has_vocabulary = (folder / FILE).exists() or (given is not None and (given / FILE).exists())
+    if not text.exists() and not (has_vocabulary and not needs_prose(recipe)):
+        prepare(data / "prose", text, seed=recipe.seed)
+    if not (folder / FILE).exists():
+        if given is not None and has_vocabulary:
+            shutil.copyfile(given / FILE, folder / FILE)
+        else:
+            learn_vocabulary(text, folder, recipe.vocabulary)
+    if recipe.kind == "edit5" and (data / "prose").exists() and not (folder / WORDS).exists():
+        build_lexicon.write(data, folder / WORDS)
+
+
+def check_data(recipe: Recipe, data: Path) -> None:
+    """Raises InputError where the misspelling lists are not complete, or a stage's folder holds no real edits.
+
+    The processes that make pairs would find it, too, but could not say it in one line.
+    """
+    if needs_prose(recipe):
+        find_spelling(data)
+    for folder in {data / stage.edits for stage in recipe.stages if stage.real or stage.end.get("real")}:
+        RealEdits(folder)
+
+
+def needs_prose(recipe: Recipe) -> bool:
+    """Whether a stage makes errors in prose."""
+    return any(stage.real < 1 and not stage.average for stage in recipe.stages)
+
+
+def learn_vocabulary(text: Path, folder: Path, size: int) -> None:
+    """Learn a vocabulary of `size` pieces, or as large as the text allows, and say so on standard error.
+
+    Raises InputError when the size does not even hold the bytes and the letters of the text.
+    """
+    try:
+        train_vocabulary(text, folder, size=size)
+    except RuntimeError as error:  # SentencePiece's
+        raise InputError(
+            f"vocabulary = {size} in the recipe: too small, the bytes and the letters of {text} take some 350 pieces "
+            f"({str(error).splitlines()[0]})"
+        ) from None
+    made = Tokens.load(folder, 0).pieces
+    if made < size:
+        sys.stderr.write(f"{text}: too little text for a vocabulary of {size} pieces; the model gets {made}\n")
+
+
+def copy_vocabulary(folder: Path, output: Path) -> None:
+    """Put the vocabulary and the word list of a recipe's folder beside a model, as far as they are there."""
+    for name in (FILE, WORDS):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, output / name)

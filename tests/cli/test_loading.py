@@ -1,0 +1,68 @@
+"""What is said on the command line reaches Corrector.load, from every command that corrects."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from edit_gec.cli.arguments import ModelOptions, set_verify_mode
+from edit_gec.cli.loading import corrector_arguments
+from edit_gec.cli.main import COMMANDS, command_parser
+from edit_gec.config import Settings
+from edit_gec.speculative.loading import LoadSettings
+
+REQUIRED = {"correct": [], "serve": [], "lsp": [], "corpus": ["in.txt", "out"], "distil": ["--output", "a.tsv"]}
+SETTINGS = Settings(dictionary=("Grafana",), min_confidence=0.8, model="of-the-project")
+
+
+def parse(name: str, *words: str) -> ModelOptions:
+    arguments = command_parser(name).parse_args(set_verify_mode([*REQUIRED[name], *words]))
+    made = importlib.import_module(COMMANDS[name].module).Arguments(**vars(arguments))
+    assert isinstance(made, ModelOptions)
+    return made
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_every_option_reaches_the_corrector(name: str, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("kubectl\n\nnginx\n")
+    expected = {
+        "model": "mine", "min_confidence": 0.5, "dictionary": ["kubectl", "nginx"], "device": "cuda:1",
+        "dtype": "bfloat16", "threads": 3, "batch_size": 7, "target": "t5", "target_prefix": "grammar: ",
+        "verify": "auto", "lenience": 0.5,
+    }  # fmt: skip
+    if name == "distil":  # which reads all that the T5 writes
+        expected |= {"verify": "always", "lenience": 1.0}
+    given = {**expected, "dictionary": str(words)}
+    if name == "distil":
+        del given["verify"], given["lenience"]
+    options = [f"--{option.replace('_', '-')}={value}" for option, value in given.items()]
+    assert corrector_arguments(parse(name, *options)) == expected
+    assert set(expected) == {field.name for field in fields(LoadSettings)}, "nothing that cannot be said"
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_without_options_it_is_what_the_library_does(name: str) -> None:
+    given = corrector_arguments(parse(name))
+    own = LoadSettings("edit5-mini")
+    differs = {key for key, value in given.items() if key != "dictionary" and value != getattr(own, key)}
+    assert given["dictionary"] == [] and differs <= {"threads", "batch_size"}
+
+
+@pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])
+def test_verify_alone_takes_our_own_target(name: str) -> None:
+    given = corrector_arguments(parse(name, "--verify"))
+    assert (given["target"], given["verify"]) == ("t5-mini", "always")
+
+
+def test_options_win_over_settings_and_words_add_up(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("kubectl\n")
+    given = corrector_arguments(parse("correct", "--dictionary", str(words)), SETTINGS)
+    assert given["dictionary"] == ["Grafana", "kubectl"]
+    assert (given["model"], given["min_confidence"]) == ("of-the-project", 0.8)
+    given = corrector_arguments(parse("correct", "--model", "mine", "--min-confidence", "0"), SETTINGS)
+    assert (given["model"], given["min_confidence"]) == ("mine", 0.0)

@@ -1,0 +1,127 @@
+"""The wheel as users get it: built, installed without the checkout in sight, and run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "edit_gec"
+SHIPPED_MODELS = ("edit5-mini", "t5-mini")
+SOURCE = "They was late."
+
+pytestmark = pytest.mark.slow
+
+
+class Built(NamedTuple):
+    sdist: Path
+    wheel: Path
+
+
+class Installed(NamedTuple):
+    python: Path
+    command: Path
+    packages: Path
+
+
+def run(*command: str | Path, cwd: Path, stdin: str = "") -> str:
+    """The standard output of a command that knows nothing of the checkout."""
+    env = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+    done = subprocess.run(
+        list(map(str, command)), cwd=cwd, env=env, input=stdin, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The sdist, and the wheel that is built from it."""
+    pytest.importorskip("build")
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return Built(sdist, wheel)
+
+
+@pytest.fixture(scope="module")
+def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """A new environment with the wheel; its dependencies are those of the environment that runs the tests."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
+    python = folder / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", built.wheel, cwd=folder)
+    packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip())
+    # Folders that a .pth names come last, and .pth files in them (an editable install of the checkout) are not read.
+    running = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    (packages / "running.pth").write_text("".join(f"{path}\n" for path in sorted(running)), encoding="utf-8")
+    return Installed(python, folder / "bin" / "edit-gec", packages)
+
+
+def wheel_names(built: Built) -> set[str]:
+    with zipfile.ZipFile(built.wheel) as wheel:
+        return set(wheel.namelist())
+
+
+def test_the_wheel_has_every_file_of_the_package(built: Built) -> None:
+    files = {path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    expected = {path.relative_to(ROOT).as_posix() for path in files}
+    assert {
+        "edit_gec/py.typed",
+        "edit_gec/annotation/syntax_en/config.cfg",
+        "edit_gec/server/page/index.html",
+    } <= expected
+    assert expected - wheel_names(built) == set()
+
+
+@pytest.mark.parametrize("model", SHIPPED_MODELS)
+def test_the_wheel_has_the_shipped_models(built: Built, model: str) -> None:
+    folder = ROOT / "models" / model
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert {"config.json", "model.safetensors", "spiece.model"} <= files
+    assert {f"edit_gec/models/{model}/{name}" for name in files} - wheel_names(built) == set()
+
+
+def test_the_licence_is_in_both(built: Built) -> None:
+    text = (PACKAGE / "LICENSE").read_bytes()
+    with zipfile.ZipFile(built.wheel) as wheel:
+        (metadata_name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = Parser().parsestr(wheel.read(metadata_name).decode())
+        licences = [name for name in wheel.namelist() if ".dist-info/licenses/" in name]
+        assert [wheel.read(name) for name in licences] == [text]
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata.get_all("License-File") == ["edit_gec/LICENSE"]
+    with tarfile.open(built.sdist) as sdist:
+        (name,) = (name for name in sdist.getnames() if name.endswith("/edit_gec/LICENSE"))
+        member = sdist.extractfile(name)
+        assert member is not None
+        assert member.read() == text
+
+
+def test_the_installed_package_is_the_one_that_runs(installed: Installed, tmp_path: Path) -> None:
+    place = run(installed.python, "-c", "import edit_gec; print(edit_gec.__file__)", cwd=tmp_path).strip()
+    assert Path(place).parent == installed.packages / "edit_gec"
+
+
+def test_the_command_says_its_version(installed: Installed, built: Built, tmp_path: Path) -> None:
+    version = built.wheel.name.split("-")[1]
+    assert run(installed.command, "--version", cwd=tmp_path) == f"edit-gec {version}\n"
+
+
+def test_the_shipped_model_corrects_a_line(installed: Installed, tmp_path: Path) -> None:
+    assert run(installed.command, "correct", "-", cwd=tmp_path, stdin=f"{SOURCE}\n") == "They were late.\n"
+
+
+def test_the_shipped_target_verifies_a_line(installed: Installed, tmp_path: Path) -> None:
+    out = run(installed.command, "correct", "--verify", "-", cwd=tmp_path, stdin=f"{SOURCE}\n")
+    assert out == "They were late.\n"

@@ -1,0 +1,92 @@
+"""The rehearsal of the GPU job: a tiny recipe on the CPU, stopped at a deadline, resumed to its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import PROSE
+
+from edit_gec.modeling.checkpoint import read_tensors
+from edit_gec.training import course
+from edit_gec.training.recipe import read_recipe
+from edit_gec.training.trainer import checkpoints
+
+ROOT = Path(__file__).parents[2]
+RECIPE = """name = "tiny"
+vocabulary = 500
+workers = 1
+save_minutes = 0.05
+
+[model]
+d_model = 32
+d_kv = 8
+d_ff = 48
+num_heads = 2
+slots = 64
+point_width = 8
+
+[[stage]]
+name = "long"
+layers = 1
+pieces = 10_000_000
+batch_pieces = 256
+warmup = 10
+decay = 0.3
+predicted = 0.2
+end = { predicted = 0.5 }
+ema = 0.9
+snapshot = 5_000
+mean = [0.9, 1.0]
+"""
+
+
+def job(place: Path, *options: str) -> dict[str, Any]:
+    command = [sys.executable, str(ROOT / "profiles" / "training" / "gpu_job.py"), "--device", "cpu"]
+    command += ["--recipe", str(place / "recipe" / "recipe.toml"), "--data", str(place / "data")]
+    command += ["--runs", str(place / "runs"), "--output", str(place / "out"), *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+@pytest.mark.slow
+def test_two_slices(tmp_path: Path) -> None:
+    (tmp_path / "data" / "prose").mkdir(parents=True)
+    shutil.copyfile(PROSE, tmp_path / "data" / "prose" / "some.txt")
+    (tmp_path / "recipe").mkdir()
+    (tmp_path / "recipe" / "recipe.toml").write_text(RECIPE, encoding="utf-8")
+    for _ in range(8):  # on a slow machine the first deadline may come before the first snapshot
+        first = job(tmp_path, "--minutes", "0.7")
+        if "pieces" in first and "written" in first:
+            break
+    stage = tmp_path / "runs" / "tiny" / "long"
+    assert first["status"] and first["step"] >= 50 and Path(first["written"]).name.startswith("ema-")
+    assert checkpoints(stage), "stopped at the deadline, with a checkpoint"
+    longer = first["pieces"] + 20_000
+    second = job(tmp_path, "--minutes", "8", "--pieces", str(longer))
+    recipe = read_recipe(tmp_path / "recipe" / "recipe.toml")
+    assert recipe.stages[0].pieces == longer and second["status"] == 0
+    steps = [json.loads(line)["step"] for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert steps == sorted(steps) and steps[-1] == course.steps(recipe.stages[0]) > first["step"]
+    assert Path(second["written"]).name == "long"
+    model, parts = read_tensors(tmp_path / "runs" / "tiny" / "model"), read_tensors(tmp_path / "out" / "long")
+    assert model.keys() == parts.keys()
+    for name, tensor in read_tensors(stage).items():
+        torch.testing.assert_close(parts[name], tensor.half())
+
+
+def test_the_recipe_of_the_job() -> None:
+    recipe = read_recipe(ROOT / "models" / "edit5-mini" / "recipe-gpu.toml")
+    (stage,) = recipe.stages
+    assert (stage.batch_pieces, stage.lr, recipe.workers, recipe.save_minutes) == (32768, 3e-3, 12, 3)
+    assert course.learning_rate(course.steps(stage) - 1, stage) < 0.1, "the last part decays"
