@@ -1,8 +1,8 @@
 """An EdiT5 as three ONNX graphs without weights: `build` makes them from the shape of a model.
 
-    encode    ids, bias                          -> encoded, tag_logits
-    remember  marked (encoded + tags + ranks), bias   -> states, cross_keys, cross_values
-    decode    stream, anchored, ... past keys    -> log_probabilities, keys, values
+    encode       ids, bias                               -> encoded, tag_logits
+    encode_plan  marked (encoded + tags + ranks), bias   -> states, cross_keys, cross_values
+    decode       stream, anchored, ... past keys         -> log_probabilities, keys, values
 
 Opset 17. B sentences, S source positions, R rows of the decoder, T new and L past positions, C places whose output is
 asked for, H heads, k head width, d model width, V vocabulary. Weights are external initializers that carry their names
@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from edit_gec.errors import ModelError
 
 if TYPE_CHECKING:
     from edit_gec.modeling.edit5 import EdiT5Config
@@ -85,9 +87,10 @@ class GraphBuilder:
             for n in range(parts)
         ]
 
-    def attend(self, x: str, query: str, keys: str, values: str, bias: str, name: str) -> str:
-        """Residual input x [B, T, d], heads [B, H, T or S, k], bias [B, H, T, S] -> [B, T, d]."""
+    def attend(self, x: str, heads: Sequence[str], bias: str, name: str) -> str:
+        """Residual input x [B, T, d]; heads: queries [B, H, T, k], keys and values [B, H, S, k]; bias [B, H, T, S]."""
         c = self.config
+        query, keys, values = heads
         scores = self.add("MatMul", query, self.add("Transpose", keys, perm=[0, 1, 3, 2]))
         scores = self.add("Add", self.add("Mul", scores, self.constant(float(c.attention_scale))), bias)
         mixed = self.add("MatMul", self.add("Softmax", scores, axis=-1), values)  # [B, H, T, k]
@@ -118,19 +121,19 @@ class GraphBuilder:
         width = 3 * c.num_heads * c.d_kv
         normed = self.norm(x, f"{name}.attention.norm.weight")
         heads = self.split_heads(self.linear(normed, f"{name}.attention.qkv.weight", c.d_model, width), 3)
-        return self.feed_forward(self.attend(x, *heads, bias, f"{name}.attention"), f"{name}.feed_forward")
+        return self.feed_forward(self.attend(x, heads, bias, f"{name}.attention"), f"{name}.feed_forward")
 
 
 def build(config: EdiT5Config, *, int8: bool = False) -> dict[str, Any]:
-    """The three graphs of a model as ONNX ModelProtos, by name. int8 products are in `encode` and `remember` only.
+    """The three graphs of a model as ONNX ModelProtos, by name. int8 products are in `encode` and `encode_plan` only.
 
-    Raises ValueError for more than one decoder layer: EdiT5 has one.
+    Raises ModelError for more than one decoder layer: EdiT5 has one.
     """
     if config.num_decoder_layers != 1:
-        raise ValueError(f"{config.num_decoder_layers} decoder layers; an EdiT5 has one")
+        raise ModelError(f"{config.num_decoder_layers} decoder layers; expected one, as an EdiT5 has")
     return {
         "encode": _encode(GraphBuilder(config, int8=int8)),
-        "remember": _remember(GraphBuilder(config, int8=int8)),
+        "encode_plan": _encode_plan(GraphBuilder(config, int8=int8)),
         "decode": _decode(GraphBuilder(config)),
     }
 
@@ -149,7 +152,7 @@ def _encode(g: GraphBuilder) -> Any:
     return _finish(g, "encode", inputs, {"encoded": ["B", "S", c.d_model], "tag_logits": ["B", "S", 4]})
 
 
-def _remember(g: GraphBuilder) -> Any:
+def _encode_plan(g: GraphBuilder) -> Any:
     c = g.config
     states = g.norm(g.encoder_layer("marked", "bias", "memory_layer"), "memory_norm.weight")
     width = 2 * c.num_heads * c.d_kv
@@ -158,7 +161,7 @@ def _remember(g: GraphBuilder) -> Any:
         g.name(value, output)
     heads = ["B", c.num_heads, "S", c.d_kv]
     inputs = {"marked": ["B", "S", c.d_model], "bias": ["B", c.num_heads, "S", "S"]}
-    return _finish(g, "remember", inputs, {"states": inputs["marked"], "cross_keys": heads, "cross_values": heads})
+    return _finish(g, "encode_plan", inputs, {"states": inputs["marked"], "cross_keys": heads, "cross_values": heads})
 
 
 def _decode(g: GraphBuilder) -> Any:
@@ -173,11 +176,11 @@ def _decode(g: GraphBuilder) -> Any:
     )
     keys = g.add("Concat", "past_keys", new_keys, axis=2)
     values = g.add("Concat", "past_values", new_values, axis=2)
-    x = g.attend(x, query, keys, values, "self_bias", f"{layer}.attention")
+    x = g.attend(x, [query, keys, values], "self_bias", f"{layer}.attention")
     normed = g.norm(x, f"{layer}.cross.norm.weight")
     (query,) = g.split_heads(g.linear(normed, f"{layer}.cross.q.weight", c.d_model, inner), 1)
     source = [g.add("Gather", name, "sentence", axis=0) for name in ("cross_keys", "cross_values")]  # [R, H, S, k]
-    x = g.attend(x, query, *source, "cross_bias", f"{layer}.cross")
+    x = g.attend(x, [query, *source], "cross_bias", f"{layer}.cross")
     hidden = g.norm(g.feed_forward(x, f"{layer}.feed_forward"), "decoder.norm.weight")
     chosen = g.add("Mul", g.add("GatherND", hidden, "at"), g.constant(float(c.d_model**-0.5)))  # [C, d]
     logits = g.add("MatMul", chosen, g.add("Transpose", table, perm=[1, 0]))
@@ -239,3 +242,10 @@ def _external(name: str, shape: tuple[int, ...]) -> Any:
     entry = tensor.external_data.add()
     entry.key, entry.value = "location", "model.safetensors"
     return tensor
+
+
+def external_names(model: Any) -> list[str]:
+    """The weights that a graph takes from its caller, in order."""
+    from onnx import TensorProto
+
+    return [t.name for t in model.graph.initializer if t.data_location == TensorProto.EXTERNAL]

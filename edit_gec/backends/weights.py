@@ -37,7 +37,8 @@ class Weights:
         """A tensor in float32. Raises InputError when it is missing."""
         tensor = self._find(name)
         if tensor.dtype == np.int8:
-            return tensor.astype(np.float32) * self.scales(name)[:, None]
+            dense: np.ndarray = tensor.astype(np.float32) * self.scales(name)[:, None]
+            return dense
         return tensor.astype(np.float32, copy=False)
 
     def is_packed(self, name: str) -> bool:
