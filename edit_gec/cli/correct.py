@@ -61,7 +61,7 @@ class Arguments(ModelOptions):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.description = (
-        "Correct FILEs and print the corrected text. Markdown, HTML and plain text are understood.\n"
+        f"Correct FILEs and print the corrected text. {formats.list_understood()} are understood.\n"
         f"In folders, README and files with these suffixes are corrected: {' '.join(formats.suffixes())}"
     )
     parser.epilog = (
@@ -84,7 +84,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     add("--lines", action="store_true", help="take each line as a text of its own")
     add(
         "--read-as", choices=formats.UNDERSTOOD, metavar="FORMAT",
-        help="the format of the named files, whatever their names say: markdown, html or text",
+        help=f"the format of the named files, whatever their names say: {', '.join(formats.UNDERSTOOD)}",
     )  # fmt: skip
     add(
         "--force-exclude", action="store_true",

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from edit_gec.errors import InputError
 
-UNDERSTOOD = ("markdown", "html", "text")
+UNDERSTOOD = ("markdown", "html", "text", "rst")
 
 NAMES = {  # as messages say them
     "markdown": "Markdown",
@@ -109,8 +109,15 @@ def check(path: str, writing: bool) -> None:
     if other is None and (found or not writing):
         return
     what = f"cannot correct {NAMES[other]}" if other else "cannot write a file of unknown format"
-    understood = "Markdown, HTML and plain text are understood"
-    raise FormatError(f"{path}: {what}; {understood}; use --read-as text, or --lines if each line is a text")
+    raise FormatError(
+        f"{path}: {what}; {list_understood()} are understood; use --read-as text, or --lines if each line is a text"
+    )
+
+
+def list_understood() -> str:
+    """The formats that are understood, as a sentence names them."""
+    *names, last = (NAMES[name] for name in UNDERSTOOD)
+    return f"{', '.join(names)} and {last}"
 
 
 def check_formats(formats: Sequence[str], texts: int) -> Sequence[str]:

@@ -52,7 +52,9 @@ _FOOTNOTE = re.compile(r"\[(?:\d+|\*|#?[\w.+:-]*)\](?:[ \t]+|\Z)")
 _DIRECTIVE = re.compile(r"(?P<name>\w[\w.+:-]*?)[ \t]?::(?:[ \t]+|\Z)")
 _FIELD = r":(?![: ])(?P<name>(?:[^:\\]|\\.|:(?![ \t`]|\Z))*)(?<! ):(?:[ \t]+|\Z)"
 _IS_FIELD = re.compile(_FIELD)
-_OPTION = r"(?:-[A-Za-z0-9](?: ?(?:[A-Za-z][\w-]*|<[^<>]+>))?|(?:--|/)[A-Za-z0-9][\w-]*(?:[ =](?:[A-Za-z][\w-]*|<[^<>]+>))?)"
+_OPTION = (
+    r"(?:-[A-Za-z0-9](?: ?(?:[A-Za-z][\w-]*|<[^<>]+>))?|(?:--|/)[A-Za-z0-9][\w-]*(?:[ =](?:[A-Za-z][\w-]*|<[^<>]+>))?)"
+)
 _MARK = re.compile(
     r"(?P<bullet>[-*+•‣⁃](?:[ \t]+|\Z))"
     r"|(?P<enumerator>\(?(?P<number>\d{1,9}|[A-Za-z]|[ivxlcdm]{1,9}|[IVXLCDM]{1,9}|\#)[.)](?:[ \t]+|\Z))"
@@ -466,7 +468,10 @@ class _Inline:
             mark(self.flags, found.start(), start, LEFT_OUT)
 
     def _is_inside(self, at: int) -> bool:
-        """Is a place surely inside a sentence, behind white space? At its beginning words could be put behind a role."""
+        """Is a place surely inside a sentence, behind white space?
+
+        At the beginning of a sentence words could be put behind a role.
+        """
         before = len(self.text[self.start : at].rstrip()) if at > self.start and self.text[at - 1].isspace() else 0
         last = self.text[self.start + before - 1] if before else ""
         return last.isalnum() or last in (",", ";", "`")

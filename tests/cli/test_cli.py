@@ -22,6 +22,7 @@ from edit_gec.catalog import find_model
 from edit_gec.cli.main import COMMANDS, main
 from edit_gec.corrector import Corrector
 from edit_gec.errors import ModelError
+from edit_gec.text import formats
 
 STAND_IN = [sys.executable, str(Path(__file__).parents[1] / "support" / "fake_model.py")]
 EDIT_GEC = [sys.executable, "-m", "edit_gec"]
@@ -117,7 +118,7 @@ REFUSED = (
     "client.py page.js hooks.yaml table.csv cues.srt cues.vtt COMMIT_EDITMSG NOTES_EDITMSG MERGE_MSG a.rst a.adoc "
     "a.org a.tex a.typ a.mdx Makefile LICENSE requirements.txt"
 ).split()
-ADVICE = "Markdown, HTML and plain text are understood; use --read-as text, or --lines if each line is a text"
+ADVICE = f"{formats.list_understood()} are understood; use --read-as text, or --lines if each line is a text"
 
 
 @pytest.mark.parametrize("output", [["-w"], [], ["--diff"], ["--check"], ["--format", "json"]])
