@@ -142,7 +142,7 @@ def _correct_documents(
     if system == "edit-gec":
         read = [document for document in documents if _is_understood(document.path)]
         corrector = systems.load_corrector(model, min_confidence)
-        made = corrector.correct_batch([document.text for document in read])
+        made = corrector.correct_batch([d.text for d in read], formats=[d.format for d in read])
         by_path = {document.path: correction.corrected for document, correction in zip(read, made, strict=True)}
         return [by_path.get(document.path) for document in documents]
     if not systems.is_command(system):

@@ -20,6 +20,8 @@ def keep_end(text: str, start: int, end: int, replacement: str, fragment: bool) 
     The colon at its end stays, and a fragment, which need not be a whole sentence, gets no mark there.
     """
     tail = _words_end(text)
+    if start > text.find(":", tail) >= 0:
+        return text[start:end]  # nothing comes behind the colon
     open_ended = fragment and _SENTENCE_MARKS.isdisjoint(text[tail:])
     if end < tail or not (open_ended or ":" in text[tail:]):
         return replacement

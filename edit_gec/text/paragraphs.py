@@ -45,6 +45,7 @@ _RULE = re.compile(r"([-*_=~+#])(?:[ \t]*\1)+[ \t]*\Z")
 _REFERENCE = re.compile(r"\[(?!\^)[^\]\n]{1,200}\]:[ \t]*\S*[/.#:@]\S*(?:[ \t]+[\"'(].*)?\Z")
 _COMMAND_LINE = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\{[^{}]*\}\s*\Z")
 _HIDDEN = re.compile(rb"[\x01\x03\x08-\x0b\x11\x13\x18-\x1b]+")
+_IS_BREAK = re.compile(rb"[\x08-\x0f\x18-\x1f]")
 _FIRST_WORD = re.compile(r"[\"'“‘«(\[]*([^\W\d_])?\S{0,60}")
 _MIN_WRAP = 40  # nobody wraps prose narrower than this: verse, addresses, a title above its text
 
@@ -77,6 +78,33 @@ def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]
             group.append(line)
     if group:
         yield from _unwrap(text, group)
+
+
+def flagged_paragraphs(text: str, flags: bytearray) -> Iterator[list[Line]]:
+    """Groups of lines that are one paragraph each, where a reader of the format has flagged all that is no prose.
+
+    A line without prose ends a paragraph; BREAK between the prose of two lines (a list's mark, say) parts them, too.
+    """
+    group: list[Line] = []
+    for margin, stop in _line_spans(text):
+        start, end = _trim(text, flags, margin, stop)
+        if group and (start == end or _IS_BREAK.search(flags, group[-1].end, start)):
+            yield group
+            group = []
+        if start < end:
+            start, end = _with_marks(text, margin, start, end, stop)
+            group.append(Line(start, end, "", False, False, False, end - margin))
+    if group:
+        yield group
+
+
+def _with_marks(text: str, margin: int, start: int, end: int, stop: int) -> tuple[int, int]:
+    """The span and the left-out marks that touch it: they belong to the words, not to the line break."""
+    while start > margin and not text[start - 1].isspace():
+        start -= 1
+    while end < stop and not text[end].isspace():
+        end += 1
+    return start, end
 
 
 def _line_spans(text: str) -> Iterator[tuple[int, int]]:

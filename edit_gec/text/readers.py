@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from edit_gec.text.rst import mark_rst
+
 Reader = Callable[[str], bytearray]
 
-READERS: dict[str, Reader] = {}  # by the names of formats.NAMES
+READERS: dict[str, Reader] = {"rst": mark_rst}  # by the names of formats.NAMES

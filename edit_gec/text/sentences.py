@@ -23,7 +23,7 @@ from edit_gec.text.boundaries import boundaries
 from edit_gec.text.edits import Change, Edit, expand_to_words, trim
 from edit_gec.text.fragments import keep_case, keep_end
 from edit_gec.text.markup import FOLD, FRAGMENT, PROTECTED, inline, is_fragment, mark, regions
-from edit_gec.text.paragraphs import LINE_BREAK, Line, paragraphs
+from edit_gec.text.paragraphs import LINE_BREAK, Line, flagged_paragraphs, paragraphs
 from edit_gec.text.readers import READERS
 
 _KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
@@ -248,7 +248,7 @@ def split(text: str, *, lines: bool = False, markup: bool = True, format: str = 
     markup = markup and reader is None
     flags = reader(tidy) if reader else regions(tidy) if markup else bytearray(len(text))
     sentences: list[Sentence] = []
-    for paragraph in paragraphs(text, flags, markup):
+    for paragraph in flagged_paragraphs(text, flags) if reader else paragraphs(text, flags, markup):
         raw = _fold(text, flags, paragraph)
         if markup:
             inline(raw.text, raw.flags)
