@@ -13,9 +13,48 @@ from edit_gec.text.asciidoc import mark_asciidoc
 from edit_gec.text.sentences import split
 
 PIECES = (
-    "= ", "== ", ":a: b", "{a}", "[source]", "[NOTE]", "[[x]]", ".T", "----", "....", "====", "****", "--", "|===", "|a",
-    "```", "* ", ". ", "1. ", "a:: ", "+", "NOTE: ", "include::x[]", "xref:x[", "https://x.y[", "]", "<<x,", ">>", "`",
-    "*", "_", "#", "footnote:[", "\\", " +", "//", "////", "word", "Two words.", " ", "\n", "\n\n",
+    "= ",
+    "== ",
+    ":a: b",
+    "{a}",
+    "[source]",
+    "[NOTE]",
+    "[[x]]",
+    ".T",
+    "----",
+    "....",
+    "====",
+    "****",
+    "--",
+    "|===",
+    "|a",
+    "```",
+    "* ",
+    ". ",
+    "1. ",
+    "a:: ",
+    "+",
+    "NOTE: ",
+    "include::x[]",
+    "xref:x[",
+    "https://x.y[",
+    "]",
+    "<<x,",
+    ">>",
+    "`",
+    "*",
+    "_",
+    "#",
+    "footnote:[",
+    "\\",
+    " +",
+    "//",
+    "////",
+    "word",
+    "Two words.",
+    " ",
+    "\n",
+    "\n\n",
 )
 
 
@@ -70,11 +109,16 @@ SEEN = [
     (". One\n.. Two\n1. Three\n2. Four\na. Five\n", ["One", "Two", "Three", "Four", "Five"]),
     ("* [x] Done\n* [ ] Not done\n", ["Done", "Not done"]),
     ("* One\n+\nIt goes on.\n\n* Two\n", ["One", "It goes on.", "Two"]),
-    ("A term:: It means this\nand that.\nAnother::\nIt too.\n", ["A term", "It means this and that.", "Another", "It too."]),
+    (
+        "A term:: It means this\nand that.\nAnother::\nIt too.\n",
+        ["A term", "It means this and that.", "Another", "It too."],
+    ),
     ("----\nx <1>\n----\n<1> We do this\n<.> And that\n", ["We do this", "And that"]),
     # tables
-    ('.Some cells\n[cols="1,1"]\n|===\n| One | Two\n\n|Three goes\non\n2+|Four\n|===\nLast.\n',
-     ["Some cells", "One", "Two", "Three goes on", "Four", "Last."]),
+    (
+        '.Some cells\n[cols="1,1"]\n|===\n| One | Two\n\n|Three goes\non\n2+|Four\n|===\nLast.\n',
+        ["Some cells", "One", "Two", "Three goes on", "Four", "Last."],
+    ),
     ("|===\na|One\n\n* Two\n|===\n", ["One", "Two"]),
     ('[cols="1,m"]\n|===\n|One |two\n|===\n[format=csv]\n|===\none,two\n|===\n,===\none,two\n,===\nLast.\n', ["Last."]),
     ("|===\n|One l|two three\n|===\nLast.\n", ["Last."]),
@@ -88,7 +132,7 @@ SEEN = [
     ("See {docs}/a.html[the guide] now.\n", ["See the guide now."]),
     ("See <<x,the guide>> now.\n", ["See the guide now."]),
     ("It is *bold*, _soft_, #marked#, [.red]#red# and **b**old.\n", ["It is bold, soft, marked, red and bold."]),
-    ("We call it \"`big`\" now.\n", ['We call it "big" now.']),
+    ('We call it "`big`" now.\n', ['We call it "big" now.']),
     ("It is so.footnote:[See xref:a[the b].] It ends.\n", ["It is so.", "See the b.", "It ends."]),
     ("It isfootnote:[Not seen.] so.\n", ["It is so."]),
     ("[[x]]It is ((shown)) here(((a, b))).\n", ["It is shown here."]),
@@ -102,9 +146,24 @@ def test_the_prose_is_seen_and_nothing_else(text: str, expected: list[str]) -> N
 
 
 STAYING = [
-    "`go it`", "``go `it``", "+go it+", "`+go it+`", "++go it++", "pass:[go it]", "{name}", "<<ref>>", "xref:a.adoc[]",
-    "kbd:[Ctrl+T]", "menu:File[New > It]", "btn:[OK]", "javadoc:a.B[c d]", "stem:[x y]", "H~2~", "https://a.org/b",
-    "latexmath:[x y]", "\\*",
+    "`go it`",
+    "``go `it``",
+    "+go it+",
+    "`+go it+`",
+    "++go it++",
+    "pass:[go it]",
+    "{name}",
+    "<<ref>>",
+    "xref:a.adoc[]",
+    "kbd:[Ctrl+T]",
+    "menu:File[New > It]",
+    "btn:[OK]",
+    "javadoc:a.B[c d]",
+    "stem:[x y]",
+    "H~2~",
+    "https://a.org/b",
+    "latexmath:[x y]",
+    "\\*",
 ]
 
 
@@ -136,8 +195,33 @@ def test_what_is_in_a_literal_block_is_never_seen(text: str, mark: str) -> None:
     assert sentences(f"First.\n\n{mark}\n{body}\n{mark}\n\nLast.\n") == ["First.", "Last."]
 
 
-@pytest.mark.parametrize("opener", [*PIECES, "<<x", "((", "+++", "$$", "a:", "::[", "x:[", "{a", "[[", "\"`", "-- ", "=\n--\n",
-                                    "----\n====\n", "|", "|===\n|a l|\n", "cols=", "~a", "^a", " +a", "a;;", "//x\n"])
+@pytest.mark.parametrize(
+    "opener",
+    [
+        *PIECES,
+        "<<x",
+        "((",
+        "+++",
+        "$$",
+        "a:",
+        "::[",
+        "x:[",
+        "{a",
+        "[[",
+        '"`',
+        "-- ",
+        "=\n--\n",
+        "----\n====\n",
+        "|",
+        "|===\n|a l|\n",
+        "cols=",
+        "~a",
+        "^a",
+        " +a",
+        "a;;",
+        "//x\n",
+    ],
+)
 def test_openers_without_an_end_cost_no_more_than_their_length(opener: str) -> None:
     text = opener * (100_000 // len(opener))
     began = time.process_time()

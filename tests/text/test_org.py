@@ -13,10 +13,53 @@ from edit_gec.text.org import mark_org
 from edit_gec.text.sentences import split
 
 PIECES = (
-    "* ", "** TODO ", ":a:", ":END:", ":PROPERTIES:", "#+a: ", "#+title: ", "#+begin_src", "#+end_src", "#+begin_quote",
-    "#+end_quote", "#+begin_", "# ", ": ", "| ", "|-", "- ", "1. ", " :: ", "[ ] ", "[[", "][", "]]", "~", "=", "*", "/",
-    "+", "_", "$", "\\(", "\\)", "\\begin{a}", "\\end{a}", "[fn:1]", "[fn:: ", "<2024-01-01", ">", "{{{", "}}}", "<<",
-    "SCHEDULED: ", "word", "Two words.", " ", "\n", "\n\n",
+    "* ",
+    "** TODO ",
+    ":a:",
+    ":END:",
+    ":PROPERTIES:",
+    "#+a: ",
+    "#+title: ",
+    "#+begin_src",
+    "#+end_src",
+    "#+begin_quote",
+    "#+end_quote",
+    "#+begin_",
+    "# ",
+    ": ",
+    "| ",
+    "|-",
+    "- ",
+    "1. ",
+    " :: ",
+    "[ ] ",
+    "[[",
+    "][",
+    "]]",
+    "~",
+    "=",
+    "*",
+    "/",
+    "+",
+    "_",
+    "$",
+    "\\(",
+    "\\)",
+    "\\begin{a}",
+    "\\end{a}",
+    "[fn:1]",
+    "[fn:: ",
+    "<2024-01-01",
+    ">",
+    "{{{",
+    "}}}",
+    "<<",
+    "SCHEDULED: ",
+    "word",
+    "Two words.",
+    " ",
+    "\n",
+    "\n\n",
 )
 
 
@@ -47,14 +90,25 @@ SEEN = [
     # paragraphs and lists
     ("A text that\nGoes on\n  with it.\n", ["A text that Goes on with it."]),
     ("One \\\\\ntwo.\n", ["One two."]),
-    ("- One\n  goes on\n  - Two\n+ Three\n * Four\n1. Five\n2) Six\n", ["One goes on", "Two", "Three", "Four", "Five", "Six"]),
+    (
+        "- One\n  goes on\n  - Two\n+ Three\n * Four\n1. Five\n2) Six\n",
+        ["One goes on", "Two", "Three", "Four", "Five", "Six"],
+    ),
     ("- [X] Done\n- [ ] Not done\n- [@5] Five\n", ["Done", "Not done", "Five"]),
     ("- One\n\n  It goes on.\n- Two\n", ["One", "It goes on.", "Two"]),
-    ("- A term :: It means this\n  and that.\n- Another ::\n  It too.\n",
-     ["A term", "It means this and that.", "Another", "It too."]),
-    ("- Function: go-on &optional it ::\n\n  It goes on.\n- Key: C-x (go-on) :: It goes.\n", ["It goes on.", "It goes."]),
+    (
+        "- A term :: It means this\n  and that.\n- Another ::\n  It too.\n",
+        ["A term", "It means this and that.", "Another", "It too."],
+    ),
+    (
+        "- Function: go-on &optional it ::\n\n  It goes on.\n- Key: C-x (go-on) :: It goes.\n",
+        ["It goes on.", "It goes."],
+    ),
     # tables
-    ("| One | Two |\n|-----+-----|\n| three | four |\n#+TBLFM: $2=$1\nLast.\n", ["One", "Two", "three", "four", "Last."]),
+    (
+        "| One | Two |\n|-----+-----|\n| three | four |\n#+TBLFM: $2=$1\nLast.\n",
+        ["One", "Two", "three", "four", "Last."],
+    ),
     ("| / | <l> |\n| One | :=x y |\n+---+\n", ["One"]),
     # inside a paragraph
     ("See [[https://a.org/b][the *big* guide]] now.\n", ["See the big guide now."]),
@@ -73,9 +127,25 @@ def test_the_prose_is_seen_and_nothing_else(text: str, expected: list[str]) -> N
 
 
 STAYING = [
-    "~go it~", "=go it=", "=a = b=", "[[file:x y.org]]", "[[kbd:][C-c d]]", "$x y$", "\\(x y\\)", "\\[x y\\]", "$$x y$$",
-    "<2024-01-01 Mon>", "[2024-01-01 Mon]--[2024-01-02 Tue]", "{{{go(it)}}}", "<<<go it>>>", "src_sh{ls here}",
-    "call_x(go it)", "[cite:@smith; see it]", "`go it'", "x_{go it}", "\\alpha",
+    "~go it~",
+    "=go it=",
+    "=a = b=",
+    "[[file:x y.org]]",
+    "[[kbd:][C-c d]]",
+    "$x y$",
+    "\\(x y\\)",
+    "\\[x y\\]",
+    "$$x y$$",
+    "<2024-01-01 Mon>",
+    "[2024-01-01 Mon]--[2024-01-02 Tue]",
+    "{{{go(it)}}}",
+    "<<<go it>>>",
+    "src_sh{ls here}",
+    "call_x(go it)",
+    "[cite:@smith; see it]",
+    "`go it'",
+    "x_{go it}",
+    "\\alpha",
 ]
 
 
@@ -108,9 +178,31 @@ def test_what_is_in_a_literal_block_is_never_seen(text: str, name: str) -> None:
     assert sentences(f"First.\n\n#+begin_{name}\n{body}\n#+end_{name}\n\nLast.\n") == ["First.", "Last."]
 
 
-@pytest.mark.parametrize("opener", [*PIECES, "=a ", " =a", "[[a", "[[a][", "$a ", " $a", "\\[a", "@@a:", "src_a{", "|:=",
-                                    "#+begin_src\n", ":a:\n", ":PROPERTIES:\n", "\\begin{a}\n", "- a :: ", "x_{a", " `a",
-                                    "| <", "[fn:a:"])
+@pytest.mark.parametrize(
+    "opener",
+    [
+        *PIECES,
+        "=a ",
+        " =a",
+        "[[a",
+        "[[a][",
+        "$a ",
+        " $a",
+        "\\[a",
+        "@@a:",
+        "src_a{",
+        "|:=",
+        "#+begin_src\n",
+        ":a:\n",
+        ":PROPERTIES:\n",
+        "\\begin{a}\n",
+        "- a :: ",
+        "x_{a",
+        " `a",
+        "| <",
+        "[fn:a:",
+    ],
+)
 def test_openers_without_an_end_cost_no_more_than_their_length(opener: str) -> None:
     text = opener * (100_000 // len(opener))
     began = time.process_time()
