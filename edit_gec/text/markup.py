@@ -209,7 +209,7 @@ def inline(view: str, flags: bytearray) -> None:
     _links(view, flags)
     for name in _DUNDER.finditer(view):
         mark(flags, *name.span(), PROTECTED)
-    _emphasis(view, flags)
+    emphasis(view, flags, _EMPHASIS)
 
 
 def is_fragment(view: str, start: int) -> bool:
@@ -239,10 +239,10 @@ def _links(view: str, flags: bytearray) -> None:
                 mark(flags, bracket.start(), target.end(), LEFT_OUT)
 
 
-def _emphasis(view: str, flags: bytearray) -> None:
-    """Pairs of the same marker around something; "2 * 3 * 4" and snake_case are none."""
+def emphasis(view: str, flags: bytearray, marks: re.Pattern[str]) -> None:
+    """Leave out pairs of the same mark around something; "2 * 3 * 4" and snake_case are none."""
     opened: dict[str, int] = {}
-    for found in _EMPHASIS.finditer(view):
+    for found in marks.finditer(view):
         start, end = found.span()
         if flags[start]:
             continue

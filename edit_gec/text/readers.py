@@ -7,8 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from edit_gec.text.asciidoc import mark_asciidoc
+from edit_gec.text.org import mark_org
 from edit_gec.text.rst import mark_rst
 
 Reader = Callable[[str], bytearray]
 
-READERS: dict[str, Reader] = {"rst": mark_rst}  # by the names of formats.NAMES
+READERS: dict[str, Reader] = {  # by the names of formats.NAMES
+    "asciidoc": mark_asciidoc,
+    "org": mark_org,
+    "rst": mark_rst,
+}

@@ -1,0 +1,129 @@
+"""Blocks: what a reader of a line-based format says of the lines, written as flags of characters.
+
+A reader goes through the lines and says which begin a block of prose, which go on with it and which are left out. When
+a block ends, its text is read once more for inline markup, so that emphasis and links may span its lines.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+
+from edit_gec.text.markup import BREAK, FRAGMENT, LEFT_OUT, mark
+
+_BRACKETS = re.compile(r"\\.|[\[\]]")
+_END_MARKS = frozenset(".!?…:)\"'”’")
+
+
+class Blocks:
+    """The lines of a text, the flags of its characters, and the block that is open."""
+
+    def __init__(self, text: str, inline: Callable[[str], bytearray]) -> None:
+        """`inline` gives the flags for the text of one block."""
+        self.text = text
+        self.flags = bytearray(len(text))
+        self.lines: list[tuple[int, int]] = []
+        start = 0
+        for line in text.split("\n"):
+            self.lines.append((start, start + len(line)))
+            start += len(line) + 1
+        self._inline = inline
+        self._span: tuple[int, int] | None = None
+        self.is_fragment = False
+
+    def open(self, start: int, end: int, *, fragment: bool = False) -> None:
+        """Close the block that is open; begin another with text[start:end]."""
+        self.close()
+        if self.text[start - 1 : start] == "\n":
+            mark(self.flags, start - 1, start, BREAK)
+        self._span, self.is_fragment = (start, end), fragment
+
+    def open_after(self, line: int, start: int, end: int, *, fragment: bool = False) -> None:
+        """Leave out text[line:start], a mark; begin a block behind it."""
+        self.open(line, line)
+        mark(self.flags, line, start, BREAK)
+        self.open(start, end, fragment=fragment)
+
+    def extend(self, end: int) -> bool:
+        """Take text up to `end` into the open block. False where none is open."""
+        if self._span is None:
+            return False
+        self._span = self._span[0], end
+        return True
+
+    def close(self) -> None:
+        """Flag the inline markup of the open block."""
+        if self._span is None:
+            return
+        (start, end), self._span = self._span, None
+        for at, flag in enumerate(self._inline(self.text[start:end]), start):
+            self.flags[at] |= flag
+        if self.is_fragment:
+            mark(self.flags, start, end, FRAGMENT)
+
+    def leave_out(self, start: int, end: int) -> None:
+        """Close the block that is open; text[start:end] is no prose."""
+        self.close()
+        mark(self.flags, start, end, LEFT_OUT)
+
+    def leave_out_lines(self, first: int, end: int) -> None:
+        """Close the block that is open; lines[first:end] are no prose."""
+        if first < end:
+            self.leave_out(self.lines[first][0], self.lines[end - 1][1])
+
+    def cells(self, index: int, bar: re.Pattern[str]) -> None:
+        """Read a line of a table: what is before the first bar belongs to the open block, each bar begins another."""
+        start, end = self.lines[index]
+        at: int | None = None
+        for found in bar.finditer(self.text, start, end):
+            if at is None:
+                self.extend(found.start())
+            else:
+                self.open(at, found.start(), fragment=True)
+            self.close()
+            mark(self.flags, *found.span(), BREAK)
+            at = found.end()
+        if at is not None:
+            self.open(at, end, fragment=True)
+
+
+class LineIndex:
+    """Where lines of each kind stand, to find the next one without a search."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, list[int]] = {}
+
+    def add(self, kind: str, line: int) -> None:
+        """Lines come in order."""
+        self._lines.setdefault(kind, []).append(line)
+
+    def next(self, kind: str, line: int) -> int | None:
+        """The first line of this kind from `line` on."""
+        lines = self._lines.get(kind, [])
+        at = bisect_left(lines, line)
+        return lines[at] if at < len(lines) else None
+
+
+def matching_brackets(view: str) -> dict[int, int]:
+    """The place of "]" for each "[" that has one; "\\[" and "\\]" are none."""
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for found in _BRACKETS.finditer(view):
+        if found[0] == "[":
+            opened.append(found.start())
+        elif found[0] == "]" and opened:
+            pairs[opened.pop()] = found.start()
+    return pairs
+
+
+def mark_footnote(view: str, flags: bytearray, start: int, body: int, end: int) -> None:
+    """Flag the footnote view[start : end + 1] whose text is view[body:end].
+
+    Behind the end of a sentence it is a paragraph of its own; inside one it is left out, so that the sentence is whole.
+    """
+    if view[start - 1 : start] in _END_MARKS:
+        mark(flags, start, body, BREAK)
+        mark(flags, end, end + 1, BREAK)
+    else:
+        mark(flags, start, end + 1, LEFT_OUT)
