@@ -52,7 +52,9 @@ _FOOTNOTE = re.compile(r"\[(?:\d+|\*|#?[\w.+:-]*)\](?:[ \t]+|\Z)")
 _DIRECTIVE = re.compile(r"(?P<name>\w[\w.+:-]*?)[ \t]?::(?:[ \t]+|\Z)")
 _FIELD = r":(?![: ])(?P<name>(?:[^:\\]|\\.|:(?![ \t`]|\Z))*)(?<! ):(?:[ \t]+|\Z)"
 _IS_FIELD = re.compile(_FIELD)
-_OPTION = r"(?:-[A-Za-z0-9](?: ?(?:[A-Za-z][\w-]*|<[^<>]+>))?|(?:--|/)[A-Za-z0-9][\w-]*(?:[ =](?:[A-Za-z][\w-]*|<[^<>]+>))?)"
+_OPTION = (
+    r"(?:-[A-Za-z0-9](?: ?(?:[A-Za-z][\w-]*|<[^<>]+>))?|(?:--|/)[A-Za-z0-9][\w-]*(?:[ =](?:[A-Za-z][\w-]*|<[^<>]+>))?)"
+)
 _MARK = re.compile(
     r"(?P<bullet>[-*+•‣⁃](?:[ \t]+|\Z))"
     r"|(?P<enumerator>\(?(?P<number>\d{1,9}|[A-Za-z]|[ivxlcdm]{1,9}|[IVXLCDM]{1,9}|\#)[.)](?:[ \t]+|\Z))"
@@ -62,7 +64,7 @@ _MARK = re.compile(
     r"|(?P<attribution>(?:---?|—)[ \t]+)"
 )
 _CODE_LINE = re.compile(  # what is no prose as a whole, and ends a paragraph even where docutils would go on
-    r"(?:>>>(?:[ \t]|\Z)|__(?:[ \t]|\Z)|\{[%#].*[%#]\}\Z|\.\.\S*::|=+[ =]*\Z|([!-/:-@\[-`{-~])\1{3,}\Z)"
+    r"(?:>>>(?:[ \t]|\Z)|__(?:[ \t]|\Z)|\{[%#].*[%#]\}\Z|\.\.\S*::|=+[ =]*\Z|(?!::\Z)([!-/:-@\[-`{-~])\1+\Z)"
 )
 _GRID_TOP = re.compile(r"\+[-=+]{2,}\+\Z")
 _TABLE_TOP = re.compile(r"=+(?: +=+)+\Z")
@@ -203,7 +205,7 @@ class _Reader:
         if at + 2 < len(self.lines) and not self._is_blank(at + 1):
             under = self.lines[at + 2]
             length = over.end - over.start
-            if self._match(_ADORNMENT, at + 2) and under.end - under.start == length:
+            if self._match(_ADORNMENT, at + 2) and (under.end - under.start, under.column) == (length, over.column):
                 if self.text[under.start] == self.text[over.start] and not self._match(_ADORNMENT, at + 1):
                     self._prose([self.lines[at + 1]], fragment=True)
                     return at + 3
@@ -466,7 +468,8 @@ class _Inline:
             mark(self.flags, found.start(), start, LEFT_OUT)
 
     def _is_inside(self, at: int) -> bool:
-        """Is a place surely inside a sentence, behind white space? At its beginning words could be put behind a role."""
-        before = len(self.text[self.start : at].rstrip()) if at > self.start and self.text[at - 1].isspace() else 0
-        last = self.text[self.start + before - 1] if before else ""
-        return last.isalnum() or last in (",", ";", "`")
+        """Is a place surely inside a sentence, behind white space? At its beginning a role must show."""
+        before = at - 1
+        while before > self.start and self.text[before].isspace():
+            before -= 1
+        return self.start < before < at - 1 and (self.text[before].isalnum() or self.text[before] in ",;`")
