@@ -51,6 +51,7 @@ COMMANDS = {
     "serve": Command("edit_gec.cli.serve", "answer LanguageTool's clients and serve a page to write on", "serve"),
     "lsp": Command("edit_gec.cli.lsp", "serve an editor that speaks the language server protocol", "lsp"),
     "corpus": Command("edit_gec.cli.corpus", "correct a table, a folder of files or a data set of any size", "corpus"),
+    "export": Command("edit_gec.cli.export", "write a model's network as ONNX graphs", "onnx"),
 }
 
 

@@ -72,7 +72,8 @@ def test_two_slices(tmp_path: Path) -> None:
     stage = tmp_path / "runs" / "tiny" / "long"
     assert first["status"] and first["step"] >= 50 and Path(first["written"]).name.startswith("ema-")
     assert checkpoints(stage), "stopped at the deadline, with a checkpoint"
-    longer = first["pieces"] + 20_000
+    batch_pieces = read_recipe(tmp_path / "recipe" / "recipe.toml").stages[0].batch_pieces
+    longer = first["step"] * batch_pieces * 3 // 2  # what the mean is made of lies ahead
     second = job(tmp_path, "--minutes", "8", "--pieces", str(longer))
     recipe = read_recipe(tmp_path / "recipe" / "recipe.toml")
     assert recipe.stages[0].pieces == longer and second["status"] == 0

@@ -1,0 +1,94 @@
+"""The weights of a model folder as numpy arrays, without torch.
+
+A safetensors file is a length, a JSON header and bytes; matrices in int8 carry a scale for each row (quantization.py).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edit_gec.errors import InputError
+
+FILE = "model.safetensors"
+SCALES = ".scales"  # behind the name of a matrix in int8: the name of its scales
+MOST_HEADER = 10**7  # bytes; a longer header belongs to no model of ours
+TYPES: dict[str, np.dtype[Any]] = {
+    "I8": np.dtype(np.int8),
+    "F16": np.dtype("<f2"),
+    "F32": np.dtype("<f4"),
+    "BF16": np.dtype("<u2"),  # the upper half of a float32
+}
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Tensors by name, as they lie in the file."""
+
+    tensors: dict[str, np.ndarray]
+    source: str
+
+    def dense(self, name: str) -> np.ndarray:
+        """A tensor in float32. Raises InputError when it is missing."""
+        tensor = self._find(name)
+        if tensor.dtype == np.int8:
+            dense: np.ndarray = tensor.astype(np.float32) * self.scales(name)[:, None]
+            return dense
+        return tensor.astype(np.float32, copy=False)
+
+    def is_packed(self, name: str) -> bool:
+        """Whether a tensor is a matrix in int8."""
+        return self._find(name).dtype == np.int8
+
+    def digits(self, name: str) -> np.ndarray:
+        """A packed matrix [N, K] in int8."""
+        return self._find(name)
+
+    def scales(self, name: str) -> np.ndarray:
+        """The scales [N] of the rows of a packed matrix [N, K]. Raises InputError when they do not fit."""
+        matrix, scales = self._find(name), self._find(name + SCALES)
+        if matrix.ndim != 2 or scales.shape != matrix.shape[:1]:
+            raise InputError(f"{self.source}: {name} is in int8; expected a scale for each row in {name + SCALES}")
+        return scales.astype(np.float32, copy=False)
+
+    def _find(self, name: str) -> np.ndarray:
+        try:
+            return self.tensors[name]
+        except KeyError:
+            raise InputError(f"{self.source}: no tensor {name}; is this an EdiT5 folder?") from None
+
+
+def read_weights(folder: Path) -> Weights:
+    """All tensors of a folder. Raises InputError for files that are missing, truncated or no safetensors file."""
+    path = folder / FILE
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    size = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or size > min(MOST_HEADER, len(content) - 8):
+        raise InputError(f"{path}: not a safetensors file, or a truncated one")
+    body = memoryview(content)[8 + size :]
+    try:
+        header = json.loads(content[8 : 8 + size])
+        tensors = {name: _tensor(entry, body) for name, entry in header.items() if name != "__metadata__"}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(f"{path}: not a safetensors file, or a truncated one ({error})") from None
+    return Weights(tensors, str(path))
+
+
+def _tensor(entry: dict[str, Any], body: memoryview) -> np.ndarray:
+    """One tensor of a header's entry. Raises ValueError or KeyError when the entry does not fit the file."""
+    kind, shape = TYPES[entry["dtype"]], tuple(entry["shape"])
+    begin, end = entry["data_offsets"]
+    if not 0 <= begin <= end <= len(body) or end - begin != math.prod(shape) * kind.itemsize:
+        raise ValueError(f"bytes {begin} to {end} of {len(body)} for the shape {list(shape)}")
+    numbers = np.frombuffer(body[begin:end], kind).reshape(shape)
+    if entry["dtype"] == "BF16":
+        return (numbers.astype(np.uint32) << 16).view(np.float32)
+    return numbers

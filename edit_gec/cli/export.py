@@ -1,0 +1,35 @@
+"""`edit-gec export`: a model's network as ONNX graphs, in an `onnx` folder beside its weights.
+
+    edit-gec export models/edit5-mini
+
+What the graphs take and give is in backends/graphs.py; how to run them in backends/onnx_network.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+from edit_gec.cli.console import out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """What `edit-gec export` was asked."""
+
+    model: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("model", metavar="NAME|PATH", help="an EdiT5 folder, which gets a folder onnx")
+
+
+def run(arguments: Arguments) -> int:
+    """Write the graphs and print their paths. Raises InputError, ModelError."""
+    from edit_gec.backends.export import export
+    from edit_gec.catalog import find_model
+
+    for path in export(find_model(arguments.model)):
+        out(f"{path}\n")
+    return 0
