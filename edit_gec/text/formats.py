@@ -15,7 +15,8 @@ from collections.abc import Sequence
 
 from edit_gec.errors import InputError
 
-UNDERSTOOD = ("markdown", "html", "text", "rst")
+UNDERSTOOD = ("markdown", "html", "text", "rst", "asciidoc", "org")
+READ_ALIKE = ("markdown", "html", "text")  # by one reader; the others have their own (readers.py)
 
 NAMES = {  # as messages say them
     "markdown": "Markdown",
@@ -92,7 +93,7 @@ def format_of(path: str) -> str | None:
     if not suffix or "." not in stem or known not in (None, "text"):
         return known
     within = format_of(stem)
-    return known if within in (None, *UNDERSTOOD) else within
+    return known if within in (None, *READ_ALIKE) else within
 
 
 class FormatError(InputError):

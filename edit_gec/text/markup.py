@@ -93,7 +93,7 @@ def regions(text: str) -> bytearray:
     `text` must have "\\n" for line breaks (" \\n" where there was "\\r\\n", to keep offsets).
     """
     flags = bytearray(len(text))
-    _directives(text, flags)
+    mark_ignored(text, flags)
     for chunk in _INDENTED.finditer(text):
         lines = chunk[0].splitlines()
         if sum(_CODE_LINE.match(line[:200]) is not None for line in lines) * 2 >= len(lines):
@@ -146,7 +146,8 @@ def _end_of_display_math(closer: _Closer, pos: int, paragraph: int) -> int:
     return end if end > 0 and _MATH.search(closer.text, pos, end - 2) else -1
 
 
-def _directives(text: str, flags: bytearray) -> None:
+def mark_ignored(text: str, flags: bytearray) -> None:
+    """Leave out what "edit-gec: ignore", "ignore-next-line" and "off" to "on" say."""
     if "edit-gec:" not in text:
         return
     off: int | None = None

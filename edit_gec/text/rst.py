@@ -64,7 +64,7 @@ _MARK = re.compile(
     r"|(?P<attribution>(?:---?|—)[ \t]+)"
 )
 _CODE_LINE = re.compile(  # what is no prose as a whole, and ends a paragraph even where docutils would go on
-    r"(?:>>>(?:[ \t]|\Z)|__(?:[ \t]|\Z)|\{[%#].*[%#]\}\Z|\.\.\S*::|=+[ =]*\Z|([!-/:-@\[-`{-~])\1{3,}\Z)"
+    r"(?:>>>(?:[ \t]|\Z)|__(?:[ \t]|\Z)|\{[%#].*[%#]\}\Z|\.\.\S*::|=+[ =]*\Z|(?!::\Z)([!-/:-@\[-`{-~])\1+\Z)"
 )
 _GRID_TOP = re.compile(r"\+[-=+]{2,}\+\Z")
 _TABLE_TOP = re.compile(r"=+(?: +=+)+\Z")
@@ -205,7 +205,7 @@ class _Reader:
         if at + 2 < len(self.lines) and not self._is_blank(at + 1):
             under = self.lines[at + 2]
             length = over.end - over.start
-            if self._match(_ADORNMENT, at + 2) and under.end - under.start == length:
+            if self._match(_ADORNMENT, at + 2) and (under.end - under.start, under.column) == (length, over.column):
                 if self.text[under.start] == self.text[over.start] and not self._match(_ADORNMENT, at + 1):
                     self._prose([self.lines[at + 1]], fragment=True)
                     return at + 3
@@ -459,6 +459,7 @@ class _Inline:
         link = closer["suffix"] in ("_", "__") and found["role"] is None and found["tick"] == "`"
         if link and shown > tick and self.text.find("\\", tick, shown) < 0:
             mark(self.flags, start, tick, LEFT_OUT)
+            mark(self.flags, tick, shown, PROTECTED)  # another place may refer to it by these words
             mark(self.flags, shown, closer.end(), LEFT_OUT)
             return
         mark(self.flags, found.start(), closer.end(), PROTECTED)
@@ -468,10 +469,8 @@ class _Inline:
             mark(self.flags, found.start(), start, LEFT_OUT)
 
     def _is_inside(self, at: int) -> bool:
-        """Is a place surely inside a sentence, behind white space?
-
-        At the beginning of a sentence words could be put behind a role.
-        """
-        before = len(self.text[self.start : at].rstrip()) if at > self.start and self.text[at - 1].isspace() else 0
-        last = self.text[self.start + before - 1] if before else ""
-        return last.isalnum() or last in (",", ";", "`")
+        """Is a place surely inside a sentence, behind white space? At its beginning a role must show."""
+        before = at - 1
+        while before > self.start and self.text[before].isspace():
+            before -= 1
+        return self.start < before < at - 1 and (self.text[before].isalnum() or self.text[before] in ",;`")

@@ -22,7 +22,7 @@ from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.edits import Change, Edit, expand_to_words, trim
 from edit_gec.text.fragments import keep_case, keep_end
-from edit_gec.text.markup import FOLD, FRAGMENT, PROTECTED, inline, is_fragment, mark, regions
+from edit_gec.text.markup import FOLD, FRAGMENT, PROTECTED, inline, is_fragment, mark, mark_ignored, regions
 from edit_gec.text.paragraphs import LINE_BREAK, Line, flagged_paragraphs, paragraphs
 from edit_gec.text.readers import READERS
 
@@ -247,6 +247,8 @@ def split(text: str, *, lines: bool = False, markup: bool = True, format: str = 
     reader = READERS.get(format) if markup else None
     markup = markup and reader is None
     flags = reader(tidy) if reader else regions(tidy) if markup else bytearray(len(text))
+    if reader:
+        mark_ignored(tidy, flags)
     sentences: list[Sentence] = []
     for paragraph in flagged_paragraphs(text, flags) if reader else paragraphs(text, flags, markup):
         raw = _fold(text, flags, paragraph)
@@ -292,7 +294,7 @@ def _fold(text: str, flags: bytearray, paragraph: list[Line]) -> _View:
         folds[at] = text[at : line.start]
         raw += [" ", text[line.start : line.end]]
         offsets += [at, *range(line.start, line.end)]
-        marks += bytes([FOLD]) + flags[line.start : line.end]
+        marks += bytes([FOLD | flags[at] & PROTECTED]) + flags[line.start : line.end]
     return _View("".join(raw), offsets, marks, folds)
 
 
