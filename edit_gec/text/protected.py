@@ -74,6 +74,8 @@ _PROTECTED = re.compile(
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()\[\]\-–—‘’“”…«»/&%]+|_+")
 _SPACED = re.compile(  # the ones with a space in them
     rf"(?<=[\d²³½¼¾])[ \u00a0\u202f-](?:{_SPACED_UNITS})(?!\w)"
+    # gaps of columns and of justified lines; a manual page: execve(2)
+    r"|(?<=\S)[ \t]{3,}(?=\S)|(?<![\w.-])[\w.-]{1,60}\(\d[a-z]{0,2}\)(?!\w)"
     # groups of digits: a telephone number, an IBAN
     r"|(?<![\w.,])[+(]{0,2}\d{1,6}\)?(?:[ \u00a0/-]\(?\d{2,8}\)?){2,12}(?!\w)"
     r"|(?<![\w.,])\(?(?:\+\d|0)\d{0,5}\)? \d{3,9}(?!\w)"

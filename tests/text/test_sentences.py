@@ -457,3 +457,14 @@ def _best_time(text: str) -> float:
         split(text)
         times.append(time.process_time() - start)
     return min(times)
+
+
+@pytest.mark.parametrize("gap", ["   ", "      ", "\t\t\t"])
+def test_gaps_of_columns_and_names_of_manual_pages_stay(gap: str) -> None:
+    (sentence,) = split(f"However,{gap}Linux uses it, see execve(2) for more.")
+    kept = {sentence.text[start:end] for start, end in sentence.protected}
+    assert {gap, "execve(2)"} <= kept
+    start = sentence.text.index(gap)
+    assert sentence.to_document(start, start + len(gap), " - ") is None
+    start = sentence.text.index("execve")
+    assert sentence.to_document(start, start + 6, "execute") is None
