@@ -16,7 +16,7 @@ import re
 
 from edit_gec.text.annotated import Annotated, plain
 from edit_gec.text.code_comments import comments
-from edit_gec.text.formats import UNDERSTOOD, format_of
+from edit_gec.text.formats import READ_ALIKE, format_of
 from edit_gec.text.latex import latex
 from edit_gec.text.views import View
 
@@ -47,7 +47,7 @@ def prose(text: str, language: str, path: str, *, code: bool = True) -> Annotate
         return latex(text)
     if language in WHOLE:
         return plain(text)
-    if language in UNKNOWN and known in UNDERSTOOD:
+    if language in UNKNOWN and known in READ_ALIKE:
         return plain(text)
     return comments(text, language, path) if code else None
 

@@ -115,8 +115,8 @@ def test_folders_files_and_headings() -> None:
 
 
 REFUSED = (
-    "client.py page.js hooks.yaml table.csv cues.srt cues.vtt COMMIT_EDITMSG NOTES_EDITMSG MERGE_MSG a.rst a.adoc "
-    "a.org a.tex a.typ a.mdx Makefile LICENSE requirements.txt"
+    "client.py page.js hooks.yaml table.csv cues.srt cues.vtt COMMIT_EDITMSG NOTES_EDITMSG MERGE_MSG "
+    "a.tex a.typ a.mdx Makefile LICENSE requirements.txt"
 ).split()
 ADVICE = f"{formats.list_understood()} are understood; use --read-as text, or --lines if each line is a text"
 

@@ -46,7 +46,7 @@ def test_pre_commit_runs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         hook["entry"] = shlex.join([*STAND_IN, *shlex.split(hook["entry"])[1:]])
     repository = tmp_path / "repository"
     repository.mkdir()
-    left_alone = ["code.py", "a.rst", "a.tex", "a.adoc", "LICENSE", "requirements.txt", "vendor/deep/b.md"]
+    left_alone = ["code.py", "a.org", "a.tex", "LICENSE", "requirements.txt", "vendor/deep/b.md"]
     (repository / "vendor" / "deep").mkdir(parents=True)
     (repository / "pyproject.toml").write_text("[tool.edit-gec]\nexclude = ['vendor']\n")
     for name in ("notes.md", "read me.txt", "page.html", *left_alone):
