@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable
 from enum import Enum
 
-from edit_gec.text.blocks import Blocks, LineIndex, mark_footnote, matching_brackets
-from edit_gec.text.markup import LEFT_OUT, PROTECTED, emphasis, mark
+from edit_gec.text.blocks import Blocks, LineIndex, mark_footnote, mark_inline
+from edit_gec.text.markup import LEFT_OUT, PROTECTED, mark
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w\"'#-]+[ \t]*:)")
 _FENCE = re.compile(r"`{3,}(?=[^`]*\Z)")
@@ -286,34 +286,29 @@ _EMPHASIS = re.compile(r"(?<!\\)(?:\*{1,2}|_{1,2}|#{1,2})(?![*_#])")
 
 def _inline(view: str) -> bytearray:
     """Flags for the text of one block."""
-    flags = bytearray(len(view))
-    pairs = matching_brackets(view)
-    at = 0
-    while found := _TOKEN.search(view, at):
-        start, end = found.span()
-        at = end
-        if flags[start]:
-            at = start + 1
-        elif found["hidden"]:
-            mark(flags, start, end, LEFT_OUT)
-        elif found["open"]:
-            mark(flags, start + 1, end, LEFT_OUT)
-            closing = view.index("`", end)
-            mark(flags, closing, closing + 1, LEFT_OUT)
-        elif found["index"]:
-            mark(flags, start, end, LEFT_OUT)
-            closing = view.index("))", end)
-            mark(flags, closing, closing + 2, LEFT_OUT)
-        elif found["shown"]:
-            mark(flags, start, found.start("shown") + 1, LEFT_OUT)
-            mark(flags, end - 2, end, LEFT_OUT)
-            at = found.start("shown") + 1
-        elif found["bracket"] or found["reference"] or found["footnote"] or found["macro"]:
-            at = _macro(view, flags, found, pairs.get(end - 1))
-        else:
-            mark(flags, start, end, PROTECTED)
-    emphasis(view, flags, _EMPHASIS)
-    return flags
+    return mark_inline(view, _TOKEN, _token, _EMPHASIS)
+
+
+def _token(view: str, flags: bytearray, found: re.Match[str], pairs: dict[int, int]) -> int:
+    """Flag one token; return where to go on."""
+    start, end = found.span()
+    if found["open"]:
+        mark(flags, start + 1, end, LEFT_OUT)
+        closing = view.index("`", end)
+        mark(flags, closing, closing + 1, LEFT_OUT)
+    elif found["index"]:
+        mark(flags, start, end, LEFT_OUT)
+        closing = view.index("))", end)
+        mark(flags, closing, closing + 2, LEFT_OUT)
+    elif found["shown"]:
+        mark(flags, start, found.start("shown") + 1, LEFT_OUT)
+        mark(flags, end - 2, end, LEFT_OUT)
+        return found.start("shown") + 1
+    elif found["bracket"] or found["reference"] or found["footnote"] or found["macro"]:
+        return _macro(view, flags, found, pairs.get(end - 1))
+    else:
+        mark(flags, start, end, PROTECTED)
+    return end
 
 
 def _macro(view: str, flags: bytearray, found: re.Match[str], closing: int | None) -> int:

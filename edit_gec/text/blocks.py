@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 
-from edit_gec.text.markup import BREAK, FRAGMENT, LEFT_OUT, mark
+from edit_gec.text.markup import BREAK, FRAGMENT, LEFT_OUT, emphasis, mark
 
 _BRACKETS = re.compile(r"\\.|[\[\]]")
 _END_MARKS = frozenset(".!?…:)\"'”’")
@@ -103,6 +103,31 @@ class LineIndex:
         lines = self._lines.get(kind, [])
         at = bisect_left(lines, line)
         return lines[at] if at < len(lines) else None
+
+
+Token = Callable[[str, bytearray, "re.Match[str]", "dict[int, int]"], int]
+
+
+def mark_inline(view: str, tokens: re.Pattern[str], read: Token, marks: re.Pattern[str]) -> bytearray:
+    """Flags for the text of one block. `tokens` finds inline markup; what its group "hidden" matches is left out.
+
+    `read` flags every other token, with the pairs of `matching_brackets`, and returns where to go on. `marks` are those
+    of emphasis.
+    """
+    flags = bytearray(len(view))
+    pairs = matching_brackets(view)
+    at = 0
+    while found := tokens.search(view, at):
+        start, end = found.span()
+        if flags[start]:
+            at = start + 1  # closes what was opened before
+        elif found["hidden"]:
+            mark(flags, start, end, LEFT_OUT)
+            at = end
+        else:
+            at = read(view, flags, found, pairs)
+    emphasis(view, flags, marks)
+    return flags
 
 
 def matching_brackets(view: str) -> dict[int, int]:

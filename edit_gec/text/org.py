@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from edit_gec.text.blocks import Blocks, LineIndex, mark_footnote, matching_brackets
-from edit_gec.text.markup import LEFT_OUT, PROTECTED, emphasis, mark
+from edit_gec.text.blocks import Blocks, LineIndex, mark_footnote, mark_inline
+from edit_gec.text.markup import LEFT_OUT, PROTECTED, mark
 
 _HEADING = re.compile(r"(?P<stars>\*+)[ \t]+(?=\S)")
 _KEYWORDS = "TODO DONE NEXT WAIT WAITING HOLD STARTED STRT CANCELLED CANCELED KILL PROJ LOOP IDEA DEFERRED".split()
@@ -233,26 +233,21 @@ _EMPHASIS = re.compile(r"(?<![\w*/+])[*/_+](?=[^\s*/_+])|(?<=[^\s])[*/_+](?![\w*
 
 def _inline(view: str) -> bytearray:
     """Flags for the text of one block."""
-    flags = bytearray(len(view))
-    pairs = matching_brackets(view)
-    at = 0
-    while found := _TOKEN.search(view, at):
-        start, end = found.span()
-        at = end
-        if flags[start]:
-            at = start + 1
-        elif found["hidden"]:
-            mark(flags, start, end, LEFT_OUT)
-        elif found["footnote"]:
-            closing = pairs.get(start)
-            if closing is not None:
-                mark_footnote(view, flags, start, end, closing)
-        elif found["end"] == "[":
-            _link(view, flags, found, pairs.get(start))
-        else:
-            mark(flags, start, end, PROTECTED)
-    emphasis(view, flags, _EMPHASIS)
-    return flags
+    return mark_inline(view, _TOKEN, _token, _EMPHASIS)
+
+
+def _token(view: str, flags: bytearray, found: re.Match[str], pairs: dict[int, int]) -> int:
+    """Flag one token; return where to go on."""
+    start, end = found.span()
+    closing = pairs.get(start)
+    if found["footnote"]:
+        if closing is not None:
+            mark_footnote(view, flags, start, end, closing)
+    elif found["end"] == "[":
+        _link(view, flags, found, closing)
+    else:
+        mark(flags, start, end, PROTECTED)
+    return end
 
 
 def _link(view: str, flags: bytearray, found: re.Match[str], closing: int | None) -> None:
