@@ -22,12 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.catalog import DEFAULT_MODEL, find_pretrained
+from edit_gec.editing.document_edits import Projection
 from edit_gec.speculative.loading import LoadSettings, load_models
 from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
 from edit_gec.text.correction import Correction, assemble, check_text, check_texts
-from edit_gec.text.edits import Change, Edit, contains_word
+from edit_gec.text.edits import Edit
 from edit_gec.text.formats import check_formats
 from edit_gec.text.sentences import Sentence, split
+from edit_gec.text.stretches import Found, cut_stretches, shift_progress
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class Corrector(WindowCorrector):
     batch_size: int = 32
     workers: int = 1  # batches that are read at the same time
     dictionary: frozenset[str] = frozenset()  # words to leave alone, case folded
+    dialect: str | None = None  # whose spelling a text is to have; without one each word stays on its side
 
     @classmethod
     def from_pretrained(
@@ -61,29 +64,35 @@ class Corrector(WindowCorrector):
     def load(cls, model: str | Path = DEFAULT_MODEL, **keywords: Unpack[LoadKeywords]) -> Corrector:
         """Load a model by name or folder; speculative.loading.LoadSettings says what the keywords mean.
 
-        Raises InputError for wrong arguments, before torch is imported; ModelError for an unknown model, DeviceError
-        for a device that is not there, InputError or ModelError for a broken folder.
+        Raises InputError for wrong arguments, before torch is imported; ModelError for a model that is
+        unknown or broken, DeviceError for a device that is not there.
         """
         settings = LoadSettings(model, **keywords)
         parts = load_models(settings)
         corrector = cls(
-            model=parts.model, tokens=parts.tokens, thresholds=parts.thresholds, spelling=parts.spelling,
+            network=parts.network, tokens=parts.tokens, thresholds=parts.thresholds, spelling=parts.spelling,
             folder=parts.folder, batch_size=settings.batch_size, workers=parts.workers,
-            dictionary=frozenset(word.casefold() for word in settings.dictionary),
+            dictionary=frozenset(word.casefold() for word in settings.dictionary), dialect=settings.dialect,
         )  # fmt: skip
         if parts.verifier is not None:
             least = settings.min_confidence or 0.0
             corrector = replace(corrector.verified_by(parts.verifier), verified_confidence=least)
         return replace(corrector, settings=settings)
 
+    def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
+        """The same for another threshold and dialect; None keeps its own. Raises InputError for a wrong threshold."""
+        given = {} if min_confidence is None else {"min_confidence": min_confidence}
+        return replace(self.with_thresholds(**given), dialect=dialect or self.dialect)
+
     # ---------------------------------------------------------------- texts in, corrections out
 
     def __call__(self, text: str) -> Correction:
+        """As `correct`."""
         return self.correct(text)
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown") -> Correction:
-        """Correct one text. `lines` takes each line as a text of its own. `format` is one of text.formats.UNDERSTOOD;
-        without `markup` the text is plain, and nothing in it is left out.
+        """Correct one text. `lines` takes each line as a text of its own. `format` is one of text.formats.UNDERSTOOD,
+        or a programming language; without `markup` the text is plain, and nothing in it is left out.
 
         Raises InputError for what is no text, and for other formats.
         """
@@ -98,15 +107,39 @@ class Corrector(WindowCorrector):
         formats: Sequence[str] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Correction]:
-        """Correct several texts together; `progress` is called with (windows done, windows in all).
+        """Correct several texts together; `progress` is called with (sentences done, sentences in all).
 
         `formats` has one for each text; by default all are Markdown. Raises InputError for what is no text, and for
         formats that are unknown or not as many as the texts.
         """
         given = list(check_texts(texts))
-        windows = self.prepare(given, lines=lines, markup=markup, formats=formats)
-        changes = self.predict(windows, progress)
-        return self.finish(given, windows, changes)
+        found = [Found(text, [], []) for text in given]
+        for done, stretch, left in cut_stretches(self._split(given, lines=lines, markup=markup, formats=formats)):
+            windows = self._encode(stretch)
+            changes = self.predict(windows, progress and shift_progress(progress, done, len(stretch), left))
+            self._collect(found, windows, changes)
+        with span(Stage.DETOKENIZE):
+            return [assemble(*each) for each in found]
+
+    def correct_in_stretches(
+        self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown"
+    ) -> Iterator[Correction]:
+        """The correction of one text of any length, one stretch of some 200,000 characters after the other.
+
+        The stretches follow each other without a gap. Beside the text, memory is taken for one of them. Raises
+        InputError as `correct` does.
+        """
+        sentences = self._split([check_text(text)], lines=lines, markup=markup, formats=[format])
+        begin = 0
+        for _, stretch, left in cut_stretches(sentences):
+            found = [Found(text, [], [])]
+            windows = self._encode(stretch)
+            self._collect(found, windows, self.predict(windows))
+            end = len(text) if not left else max([stretch[-1][1].offsets[-1], *(edit.end for edit in found[0].edits)])
+            yield assemble(*found[0].between(begin, end))
+            begin = end
+        if begin < len(text):  # nothing in it is prose
+            yield assemble(text[begin:], ())
 
     def stream(self, texts: Iterable[str], *, lines: bool = False, markup: bool = True) -> Iterator[Correction]:
         """The corrections of any number of texts, in order. Some 100,000 characters are in memory at a time.
@@ -127,17 +160,25 @@ class Corrector(WindowCorrector):
         self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
     ) -> list[ModelWindow]:
         """What the model reads of the texts; `formats` as for `correct_batch`."""
+        return self._encode(self._split(texts, lines=lines, markup=markup, formats=formats))
+
+    def _split(
+        self, texts: Sequence[str], *, lines: bool, markup: bool, formats: Sequence[str]
+    ) -> list[tuple[int, Sentence]]:
+        """The sentences of the texts, each with the number of its text."""
         named = check_formats(formats, len(texts))
         with span(Stage.SPLIT):
-            sentences = [
-                split(text, lines=lines, markup=markup, format=format)
-                for text, format in zip(texts, named, strict=True)
+            return [
+                (number, sentence)
+                for number, (text, format) in enumerate(zip(texts, named, strict=True))
+                for sentence in split(text, lines=lines, markup=markup, format=format)
             ]  # 1
+
+    def _encode(self, sentences: Sequence[tuple[int, Sentence]]) -> list[ModelWindow]:
         with span(Stage.TOKENIZE):
             return [
                 ModelWindow(number, sentence, pieces)
-                for number, of_text in enumerate(sentences)
-                for sentence in of_text
+                for number, sentence in sentences
                 for pieces in self.encode(sentence.text)  # 2
             ]
 
@@ -145,12 +186,12 @@ class Corrector(WindowCorrector):
         self, windows: Sequence[ModelWindow], progress: Callable[[int, int], None] | None = None
     ) -> list[SentenceChanges]:
         """What changes in each window; those of similar length are read together, the longest first."""
-        from edit_gec.editing.workers import is_small, map_batches
+        from edit_gec.editing.workers import map_batches
 
         size = min(self.batch_size, -(-len(windows) // self.workers) or 1)  # something for every worker
         batches = self.group_by_length([window.pieces for window in windows], size)
         read = [[windows[n].pieces for n in batch] for batch in batches]
-        results = map_batches(self.correct_windows, read, self.workers, small=is_small(self.model))  # 3 to 6
+        results = map_batches(self.correct_windows, read, self.workers, self.network)  # 3 to 6
         found: dict[int, SentenceChanges] = {}
         for batch, changes in zip(batches, results, strict=True):
             found.update(zip(batch, changes, strict=True))
@@ -162,45 +203,50 @@ class Corrector(WindowCorrector):
         self, texts: Sequence[str], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
     ) -> list[Correction]:
         """The changes of windows as corrections of their texts."""
-        edits: list[list[Edit]] = [[] for _ in texts]
-        refused: list[list[Edit]] = [[] for _ in texts]
-        for window, each in zip(windows, changes, strict=True):
-            made, left_out = self.to_document_edits(texts[window.text], window.sentence, each)  # 7
-            edits[window.text] += made
-            refused[window.text] += left_out
+        found = [Found(text, [], []) for text in texts]
+        self._collect(found, windows, changes)
         with span(Stage.DETOKENIZE):
-            return [assemble(*each) for each in zip(texts, edits, refused, strict=True)]
+            return [assemble(*each) for each in found]
+
+    def _collect(
+        self, found: Sequence[Found], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
+    ) -> None:
+        """Add the changes of windows to what was found in their texts."""
+        for window, each in zip(windows, changes, strict=True):
+            of_text = found[window.text]
+            made, left_out = self.to_document_edits(of_text.text, window.sentence, each)  # 7
+            of_text.edits.extend(made)
+            of_text.refused.extend(left_out)
 
     def to_document_edits(
         self, text: str, sentence: Sentence, changes: SentenceChanges
     ) -> tuple[list[Edit], list[Edit]]:
         """The changes of a sentence as edits of its text, and the drafted edits that a target refused."""
+        projection = Projection(self.spelling, self.dictionary, self.dialect)
         with span(Stage.REALIZE):
-            drafted = self._project(text, sentence, changes.drafted)
+            drafted = projection.choose(text, sentence, changes.drafted)
+            respelt = projection.respell(text, sentence)
         if changes.verified is None:
-            return drafted, []
+            return drafted + respelt, []
         from edit_gec.speculative.provenance import attribute_provenance
 
         with span(Stage.ALIGN):
-            sure = [change for change in changes.verified if change[3] >= self.verified_confidence]
-            return attribute_provenance(drafted, self._project(text, sentence, sure))
-
-    def _project(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
-        edits = (sentence.project(text, change) for change in changes)
-        return [edit for edit in edits if edit and not contains_word(edit.original, self.dictionary)]
+            sure = [change for change in changes.verified if change.confidence >= self.verified_confidence]
+            edits, refused = attribute_provenance(drafted, projection.project(text, sentence, sure))
+            return edits + respelt, refused
 
     # ---------------------------------------------------------------- as a value
 
     def __repr__(self) -> str:
         least = self.thresholds.min_confidence if self.verifier is None else self.verified_confidence
         target = "" if self.settings is None or self.settings.target is None else f", target={self.settings.target!r}"
-        device = str(self.model.embedding.weight.device)
-        return f"Corrector({self.folder.name!r}, device={device!r}, min_confidence={least:g}{target})"
+        where = f"backend={self.network.backend!r}, device={self.network.device!r}"
+        return f"Corrector({self.folder.name!r}, {where}, min_confidence={least:g}{target})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.settings is None:
             raise pickle.PicklingError("expected a Corrector made by `load`, which is what it is pickled as")
-        names = ("thresholds", "verified_confidence", "batch_size", "workers", "dictionary")
+        names = ("thresholds", "verified_confidence", "batch_size", "workers", "dictionary", "dialect")
         return _reload, (self.settings, {name: getattr(self, name) for name in names})
 
 

@@ -1,11 +1,11 @@
-"""The stages of the path: each says when it begins and ends, to whoever listens.
+"""The stages of the path: each reports its begin and its end to a listener.
 
     with listen(clock := Clock()):
         corrector.correct("She go home.")
     clock.spans                                    # [Span("split", ...), Span("tokenize", ...), Span("encode", ...)...]
 
-The profiler and the server's latency bar both listen here, so what they time is what runs. Where nobody listens a
-stage costs well under a microsecond. A listener hears the stages of its own thread only.
+The profiler and the server's latency bar both use these reports, so they time the code that runs. Without a listener a
+stage costs well under a microsecond. A listener gets the stages of its own thread only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STAGES = tuple(stage.value for stage in Stage)
 
 
 class Listener(Protocol):
-    """An object that is told when stages begin and end."""
+    """Gets a report when a stage begins and when it ends."""
 
     def begin(self, name: str) -> None:
         """The stage of this name begins."""
@@ -80,7 +80,7 @@ class span:
 
 @contextmanager
 def listen(listener: Listener) -> Iterator[None]:
-    """The listener hears all stages of this thread until the block ends."""
+    """Report all stages of this thread to the listener until the block ends."""
     token = _listener.set(listener)
     try:
         yield
@@ -111,11 +111,13 @@ class Clock:
     _open: list[Span] = field(default_factory=list)
 
     def begin(self, name: str) -> None:
+        """The stage of this name begins."""
         opened = Span(name, perf_counter())
         self.spans.append(opened)
         self._open.append(opened)
 
     def end(self) -> None:
+        """The stage that began last, and has not ended, ends."""
         closed = self._open.pop()
         closed.ended = perf_counter()
         if self._open:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 PROSE = Path(__file__).parent.parent / "data" / "samples" / "prose.txt"
 SLOTS = 40
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_words_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The user's own words, which every front reads, are those of nobody."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +63,8 @@ def make_model(tokens: Tokens) -> Callable[..., EdiT5]:
     """make_model(seed, **shape): a random two-layer model in evaluation mode, on one thread."""
     import torch
 
-    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+    from edit_gec.modeling.config import EdiT5Config
+    from edit_gec.modeling.edit5 import EdiT5
 
     torch.set_num_threads(1)
     tiny: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "point_width": 16}

@@ -122,7 +122,7 @@ print([name for name in ("torch", "numpy") if name in sys.modules])
 def test_a_corrector_never_changes(corrector: Corrector) -> None:
     stricter = corrector.with_thresholds(min_confidence=1.0)
     assert stricter.correct(LETTER).edits == () and corrector.correct(LETTER).edits
-    assert stricter.model is corrector.model and stricter.thresholds != corrector.thresholds
+    assert stricter.network is corrector.network and stricter.thresholds != corrector.thresholds
     with pytest.raises(FrozenInstanceError):
         corrector.batch_size = 1  # type: ignore[misc]
 
@@ -133,7 +133,7 @@ def test_a_corrector_can_be_pickled(model_folder: Path) -> None:
     copied = pickle.loads(pickle.dumps(corrector))
     assert (copied.thresholds, copied.dictionary, copied.workers) == (corrector.thresholds, frozenset(["dear"]), 1)
     assert alike(copied.correct(LETTER), corrector.correct(LETTER))
-    made = Corrector(corrector.model, corrector.tokens, corrector.thresholds, folder=model_folder)
+    made = Corrector(corrector.network, corrector.tokens, corrector.thresholds, folder=model_folder)
     with pytest.raises(pickle.PicklingError, match="expected a Corrector made by `load`"):
         pickle.dumps(made)
 
@@ -144,14 +144,16 @@ def test_a_verified_corrector_can_be_pickled(model_folder: Path, tokens: Tokens,
 
     random_target(tokens, 1).export(tmp_path)
     corrector = Corrector.load(model_folder, target=tmp_path, threads=1).with_thresholds(min_confidence=0.01)
-    assert repr(corrector).startswith(f"Corrector('{model_folder.name}', device='cpu', min_confidence=0.01, target=")
+    assert repr(corrector).startswith(
+        f"Corrector('{model_folder.name}', backend='torch', device='cpu', min_confidence=0.01, target="
+    )
     copied = pickle.loads(pickle.dumps(corrector))
     assert copied.verified_confidence == 0.01
     assert copied.correct(LETTER).corrected == corrector.correct(LETTER).corrected
 
 
 def test_a_corrector_shows_itself(corrector: Corrector) -> None:
-    assert repr(corrector) == f"Corrector({corrector.folder.name!r}, device='cpu', min_confidence=0)"
+    assert repr(corrector) == f"Corrector({corrector.folder.name!r}, backend='torch', device='cpu', min_confidence=0)"
 
 
 def test_many_callers_share_a_corrector(corrector: Corrector) -> None:

@@ -3,7 +3,9 @@ which edits everything that it may."""
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import shutil
 import threading
 from collections.abc import Callable, Sequence
@@ -19,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import brief, nasty
 
+from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.corrector import Corrector
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.editing.windows import cut_windows
@@ -28,7 +31,9 @@ from edit_gec.modeling.tokenizer import FILE, Pieces, Tokens
 from edit_gec.speculative.window_corrector import SentenceChanges
 from edit_gec.text.correction import Correction
 from edit_gec.text.edits import Edit, expand_to_words, resolve_overlaps
+from edit_gec.text.paragraphs import LINE_BREAK
 from edit_gec.text.sentences import split
+from edit_gec.text.words import breaks_character
 
 LETTER = """# Dear 🏠 neighbours
 
@@ -44,6 +49,7 @@ code stay as it are
 - 二 items: e\u0301 👩\u200d🚒 [link text](target.md) <b>bold text</b> {{name}} $x^2$
 """
 PARTS = [*LETTER.split(" "), *LETTER.splitlines(), "She walk to school.", "the the cat sat", "\ud800", "\x00", "</s>"]
+PARTS += ["one\vtwo", "it\x0cgo", "we\x85was", "a\u2028line", "the\u2029end", "cafe\u0301 are", "can not", "a\x1eb"]
 documents = st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join) | nasty
 
 
@@ -51,7 +57,7 @@ documents = st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join) | nasty
 def make(model: EdiT5, tokens: Tokens) -> Callable[..., Corrector]:
     def make(batch_size: int = 32, dictionary: tuple[str, ...] = (), **options: Any) -> Corrector:
         return Corrector(
-            model, tokens, Thresholds(**options), folder=Path("random"), batch_size=batch_size,
+            TorchNetwork(model), tokens, Thresholds(**options), folder=Path("random"), batch_size=batch_size,
             dictionary=frozenset(map(str.casefold, dictionary)),
         )  # fmt: skip
 
@@ -95,7 +101,10 @@ def test_only_the_edits_differ(make: Callable[..., Corrector], text: str, lines:
             assert not [e for e in correction.edits if e.start < last and first < e.end], text[first:last]
     for edit in correction.edits:  # in one sentence, outside all that is left out
         inside = [s for s in sentences if s.offsets[0] <= edit.start and edit.end <= s.offsets[-1]]
-        assert len(inside) >= 1 and edit.replacement.count("\n") == edit.original.count("\n")
+        assert len(inside) >= 1 and LINE_BREAK.findall(edit.replacement) == LINE_BREAK.findall(edit.original)
+        assert not breaks_character(text, edit.start, edit.end, edit.replacement)
+        old, new = (re.findall(r"[^\W_]+", side) for side in (edit.original, edit.replacement))
+        assert not {"".join(two) for two in pairwise(old)} & set(new) - set(old)  # no word list: no space goes
 
 
 @brief
@@ -148,7 +157,7 @@ def test_workers(make: Callable[..., Corrector]) -> None:
                 raise InputError("a worker fails")
             return super().correct_windows(windows)
 
-    watched = Watched(corrector.model, corrector.tokens, corrector.thresholds, folder=corrector.folder, workers=5)
+    watched = Watched(corrector.network, corrector.tokens, corrector.thresholds, folder=corrector.folder, workers=5)
     with pytest.raises(InputError, match="a worker fails"):
         watched.correct_batch([LETTER] * 20)
     assert torch.get_num_threads() == threads and threading.main_thread().name not in seen
@@ -170,7 +179,7 @@ def test_workers(make: Callable[..., Corrector]) -> None:
 def test_long_sentences_are_read_in_windows(make: Callable[..., Corrector], tokens: Tokens, text: str) -> None:
     corrector = make()
     pieces = tokens.encode(text)
-    longest = corrector.model.config.max_pieces
+    longest = corrector.network.config.max_pieces
     windows = list(cut_windows(pieces, tokens, longest))
     assert len(windows) >= len(pieces) / longest > 1
     assert all(1 <= len(window) <= longest and window.source == text for window in windows)
@@ -254,9 +263,25 @@ def test_of_edits_that_meet_the_surer_one(found: list[Edit], kept: list[int]) ->
 
 def test_loading(model_folder: Path, make: Callable[..., Corrector]) -> None:
     corrector = Corrector.load(model_folder, min_confidence=0.4, batch_size=3, dictionary=["We"])
-    assert corrector.thresholds == Thresholds(min_confidence=0.4, sentence_gate=0.4)
+    assert corrector.thresholds == Thresholds(min_confidence=0.4)
     assert (corrector.folder, corrector.batch_size) == (model_folder, 3)
     assert alike(corrector.correct(LETTER), make(min_confidence=0.4, dictionary=("we",)).correct(LETTER))
+
+
+def test_a_model_names_thresholds(model_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(model_folder, folder)
+    config = json.loads((folder / "config.json").read_text())
+    named = {**config, "thresholds": {"min_confidence": 0.5}, "strictness": {"low": 0.7, "high": 0.2}}
+    (folder / "config.json").write_text(json.dumps(named))
+    for name, least in (("low", 0.7), ("default", 0.5), ("high", 0.2), (None, 0.5)):
+        assert Corrector.load(folder, strictness=name).thresholds.min_confidence == least
+    with pytest.raises(InputError, match="expected one of them"):
+        Corrector.load(folder, strictness="low", min_confidence=0.4)
+    with pytest.raises(InputError, match="strictness 'lax': expected one of low, default, high"):
+        Corrector.load(folder, strictness="lax")
+    with pytest.raises(ModelError, match=r"config.json: no strictness 'low'"):
+        Corrector.load(model_folder, strictness="low")
 
 
 @pytest.mark.parametrize(
@@ -283,5 +308,29 @@ def test_loading_what_is_not_there(
 def test_a_vocabulary_of_another_model(model_folder: Path, t5_tokens: Tokens, tmp_path: Path) -> None:
     shutil.copytree(model_folder, tmp_path, dirs_exist_ok=True)
     (tmp_path / FILE).write_bytes(t5_tokens.processor.serialized_model_proto())
-    with pytest.raises(ModelError, match="the vocabulary has 390 entries with slots, config.json says 640"):
+    with pytest.raises(ModelError, match=r"the vocabulary has 390 entries with slots, config.json says 640"):
         Corrector.load(tmp_path)
+
+
+# --- long texts ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["markdown", "rst"])
+def test_a_text_in_parts(make: Callable[..., Corrector], format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it is cut: the stretches are the text, and their corrections that of the text; so is the progress."""
+    text = LETTER * 3
+    whole = make().correct(text, format=format)
+    for characters in (1, 40, 200, 10**6):
+        monkeypatch.setattr("edit_gec.text.stretches.STRETCH_CHARACTERS", characters)
+        parts = list(make().correct_in_stretches(text, format=format))
+        assert "".join(part.text for part in parts) == text
+        assert "".join(part.corrected for part in parts) == whole.corrected
+        assert len(parts) > 10 or characters > 40
+        for part in parts:
+            check(part)
+        calls: list[tuple[int, int]] = []
+        (again,) = make(4).correct_batch([text], formats=[format], progress=partial(told, calls))
+        assert alike(whole, again)
+        assert calls == sorted(calls) and calls[-1][0] == calls[-1][1] and len({of for _, of in calls}) == 1
+    assert [part.text for part in make().correct_in_stretches("``` \n x")] == ["``` \n x"]
+    assert list(make().correct_in_stretches("")) == []

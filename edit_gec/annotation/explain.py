@@ -1,8 +1,11 @@
-"""Edits -> the same edits with an ERRANT type and a message for writers.
+"""Edits -> the same edits with an ERRANT type, a message for writers, and a reason.
 
-    text  "She go home."   edit go -> goes   ->   type R:VERB:SVA, message "subject-verb agreement: 'go' -> 'goes'"
+    text  "She go home."   edit go -> goes   ->   type R:VERB:SVA, message "subject-verb agreement: 'go' -> 'goes'",
+                                                  reason "The verb agrees with its subject: “he goes”, “they go”."
 
-The types come from ERRANT itself, on the parse of the sentence before and after all its edits.
+The types come from ERRANT itself, on the parse of the sentence before and after all its edits. In two places they
+are mended, since its lemmatiser does not know misspelt words: "recieved" is spelling and no verb ending, "its" for
+"it's" a contraction. Messages name what the words show, where a type is vague.
 """
 
 from __future__ import annotations
@@ -15,39 +18,26 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple
 
+from edit_gec.annotation.reasons import are_confused, give_reason, is_contraction
 from edit_gec.text.edits import Edit
+from edit_gec.text.kinds import NAMES
 from edit_gec.text.sentences import Sentence, split
 
-NAMES = {
-    "ADJ": "adjective",
-    "ADJ:FORM": "form of the adjective",
-    "ADV": "adverb",
-    "CONJ": "conjunction",
-    "CONTR": "contraction",
-    "DET": "article or determiner",
-    "MORPH": "form of the word",
-    "NOUN": "noun",
-    "NOUN:INFL": "plural form",
-    "NOUN:NUM": "singular or plural",
-    "NOUN:POSS": "possessive",
-    "ORTH": "capital letters, spaces or hyphens",
-    "OTHER": "wording",
-    "PART": "particle",
-    "PREP": "preposition",
-    "PRON": "pronoun",
-    "PUNCT": "punctuation",
-    "SPELL": "spelling",
-    "VERB": "verb",
-    "VERB:FORM": "verb form",
-    "VERB:INFL": "verb ending",
-    "VERB:SVA": "subject-verb agreement",
-    "VERB:TENSE": "verb tense",
-    "WO": "word order",
-}
 LONGEST = 2_000  # characters of a sentence, above which it is not parsed
 _NO_WORD = re.compile(r"\S{100}")
 WORD = re.compile(r"[\w'’]{2}")  # two characters of one word
 MARKS = {",": "comma", ".": "full stop", "?": "question mark", "!": "exclamation mark", ":": "colon", ";": "semicolon"}
+
+
+class Explanation(NamedTuple):
+    """The ERRANT type of an edit, its name with the words that change, and why it is right, where that can be said."""
+
+    type: str
+    message: str
+    reason: str | None
+
+
+UNPARSED = Explanation("R:OTHER", "wording", None)
 
 
 class _Place(NamedTuple):
@@ -89,7 +79,7 @@ class _Passage:
 
 
 def explain(text: str, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits of a document, in order, with `type` and `message` filled in; R:OTHER in what cannot be parsed.
+    """The edits of a document, in order, with `type`, `message` and `reason`; R:OTHER in what cannot be parsed.
 
     Raises InputError where ERRANT, spaCy or the pipeline is missing.
     """
@@ -102,9 +92,8 @@ def explain(text: str, edits: Sequence[Edit]) -> list[Edit]:
     out = list(edits)
     for passage, source, target in zip(passages, before, after, strict=True):
         for i, place in zip(passage.edits, passage.places(edits), strict=True):
-            kind, message = _classify(annotator, source, target, place)
-            out[i] = replace(edits[i], type=kind, message=message)
-    return [e if e.type else replace(e, type="R:OTHER", message="wording") for e in out]
+            out[i] = replace(edits[i], **_classify(annotator, source, target, place)._asdict())
+    return [e if e.type else replace(e, **UNPARSED._asdict()) for e in out]
 
 
 def parseable(sentence: str) -> bool:
@@ -148,13 +137,35 @@ def _group_edits(sentences: Sequence[Sentence], edits: Sequence[Edit]) -> list[_
     return passages
 
 
-def _classify(annotator: Any, source: Any, target: Any, place: _Place) -> tuple[str, str]:
-    """ERRANT's type and our message for one edit of a parsed sentence."""
+def _classify(annotator: Any, source: Any, target: Any, place: _Place) -> Explanation:
+    """ERRANT's type, our message and the reason for one edit of a parsed sentence."""
     before, after = _cover_tokens(source, target, place)
     edit = annotator.import_edit(source, target, [*before, *after])
     if edit.o_str == edit.c_str:
-        return "R:ORTH", "spacing"
-    return edit.type, message(edit.type, _words(source, edit.o_toks), _words(target, edit.c_toks))
+        return Explanation("R:ORTH", "spacing", None)
+    old, new = _words(source, edit.o_toks), _words(target, edit.c_toks)
+    if not new and _is_repeated(source, *before):
+        return Explanation(edit.type, f"repeated word: '{old}'", "This stands twice in a row.")
+    kind = _mend_type(edit.type, old, new)
+    return Explanation(kind, message(kind, old, new), give_reason(kind, old, new))
+
+
+def _mend_type(kind: str, old: str, new: str) -> str:
+    """Spelling where a word that ERRANT takes for badly inflected keeps its ending; contraction where it is one."""
+    if kind in ("R:VERB:INFL", "R:NOUN:INFL") and old[-2:].lower() == new[-2:].lower():
+        return "R:SPELL"
+    if kind == "R:OTHER" and is_contraction(old, new):
+        return "R:CONTR"
+    if kind == "R:SPELL" and are_confused(old, new):
+        return "R:OTHER"  # "then" is spelt rightly, and no dictionary should learn it
+    return kind
+
+
+def _is_repeated(doc: Any, first: int, last: int) -> bool:
+    """Whether the tokens [first, last) stand once more, right before or behind."""
+    words = [token.lower_ for token in doc]
+    count = last - first
+    return words[first:last] in (words[max(first - count, 0) : first], words[last : last + count])
 
 
 def _cover_tokens(source: Any, target: Any, place: _Place) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -212,9 +223,28 @@ def _words(doc: Any, tokens: Any) -> str:
 def message(kind: str, old: str, new: str) -> str:
     """'R:VERB:SVA', 'go', 'goes' -> "subject-verb agreement: 'go' -> 'goes'"."""
     operation, _, category = kind.partition(":")
-    name = NAMES.get(category, "wording")
-    if category == "PUNCT":
-        name = MARKS.get((new if operation == "M" else old).split(" ")[0], name)
     prefix = {"M": "missing ", "U": "unnecessary "}.get(operation, "")
     shown = f"'{old}' -> '{new}'" if old and new else f"'{old or new}'"
-    return f"{prefix}{name}: {shown}"
+    return f"{prefix}{_name(operation, category, old, new)}: {shown}"
+
+
+def _name(operation: str, category: str, old: str, new: str) -> str:
+    """What a writer calls it."""
+    if category == "PUNCT":
+        return MARKS.get((new if operation == "M" else old).split(" ")[0], NAMES[category])
+    if category == "ORTH":
+        return _name_writing(old, new)
+    if category != "DET" and are_confused(old, new):
+        return "words that are mixed up"
+    return NAMES.get(category, "wording")
+
+
+def _name_writing(old: str, new: str) -> str:
+    """What changes where the letters stay."""
+    if old.lower() == new.lower():
+        return "capital letter" if sum(map(str.isupper, new)) > sum(map(str.isupper, old)) else "small letter"
+    if old.count("-") != new.count("-"):
+        return "hyphen"
+    if old.count(" ") != new.count(" "):
+        return "one word" if " " in old else "two words"
+    return NAMES["ORTH"]

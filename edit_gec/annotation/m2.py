@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,7 +97,7 @@ def _parse(line: str, length: int, where: str) -> tuple[int, M2Edit | None]:
 def check_overlap(edits: Sequence[M2Edit], where: str) -> None:
     """Raises InputError where two edits change the same token: no sentence can be the result of both."""
     ordered = sorted(e for e in edits if e.type not in DETECTION_ONLY)
-    for left, right in zip(ordered, ordered[1:], strict=False):
+    for left, right in pairwise(ordered):
         if right.start < left.end:
             raise InputError(
                 f"{where}: edits {left.start} {left.end} and {right.start} {right.end} overlap; keep one of them"

@@ -1,21 +1,20 @@
 """Model folder -> ONNX graphs beside its weights, in the layout of the Hugging Face hub.
 
-    FOLDER/onnx/encode.onnx  encode_plan.onnx  decode.onnx  weights.json        some 50 kB in all
+    FOLDER/onnx/encode.onnx  point.onnx  encode_plan.onnx  decode.onnx  weights.json    some 100 kB in all
     FOLDER/onnx/encode-int8.onnx  encode_plan-int8.onnx                         where the weights are in bytes
 
-Opset 17 (and DynamicQuantizeMatMul of ONNX Runtime for int8). The graphs hold no weights: weights.json names those that
-each takes from FOLDER/model.safetensors, so nothing is stored twice.
+Opset 17 with operators of ONNX Runtime. The graphs hold no weights: weights.json names those that each takes from
+FOLDER/model.safetensors, so nothing is stored twice.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from edit_gec.backends.graphs import build, external_names
-from edit_gec.backends.onnx_network import FOLDER, INDEX, graph_files, take_tensor
+from edit_gec.backends.sessions import FOLDER, INDEX, graph_files, take_tensor
 from edit_gec.backends.weights import read_weights
-from edit_gec.text.files import atomic_write
+from edit_gec.text.files import atomic_write, write_json
 
 
 def export(folder: Path) -> list[Path]:
@@ -23,8 +22,7 @@ def export(folder: Path) -> list[Path]:
 
     Raises InputError or ModelError for other folders, MissingExtraError without the package onnx.
     """
-    from edit_gec.modeling.checkpoint import read_config
-    from edit_gec.modeling.edit5 import edit5_config
+    from edit_gec.modeling.config import edit5_config, read_config
 
     config = edit5_config(read_config(folder), str(folder / "config.json"))
     weights = read_weights(folder)
@@ -37,6 +35,6 @@ def export(folder: Path) -> list[Path]:
         take_tensor(weights, name)  # raises where the folder lacks it
     (folder / FOLDER).mkdir(exist_ok=True)
     for name, graph in graphs.items():
-        atomic_write(str(folder / FOLDER / name), graph.SerializeToString())
-    atomic_write(str(folder / FOLDER / INDEX), (json.dumps(index, indent=1) + "\n").encode())
+        atomic_write(folder / FOLDER / name, graph.SerializeToString())
+    write_json(folder / FOLDER / INDEX, index, indent=1)
     return [folder / FOLDER / name for name in graphs]

@@ -1,13 +1,15 @@
-"""An EdiT5 as three ONNX graphs without weights: `build` makes them from the shape of a model.
+"""An EdiT5 as four ONNX graphs without weights: `build` makes them from the shape of a model.
 
-    encode       ids, bias                               -> encoded, tag_logits
-    encode_plan  marked (encoded + tags + ranks), bias   -> states, cross_keys, cross_values
-    decode       stream, anchored, ... past keys         -> log_probabilities, keys, values
+    encode       ids, bias                          -> encoded, tag_logits
+    point        encoded, tags                      -> scores
+    encode_plan  encoded, tags, ranks, bias         -> anchors, cross_keys, cross_values
+    decode       stream, anchored, ... past keys    -> log_probabilities, keys, values
 
-Opset 17. B sentences, S source positions, R rows of the decoder, T new and L past positions, C places whose output is
-asked for, H heads, k head width, d model width, V vocabulary. Weights are external initializers that carry their names
-in the safetensors file: `X` in float32 with its rows as columns [K, N], or, with precision int8, `X.digits` [K, N] and
-`X.scales` [N]. What is a table (position biases, embeddings of tags, ranks and slots) is looked up by the caller.
+Opset 17, and operators of ONNX Runtime: with standard ones a layer takes a fifth longer. B sentences, S source
+positions, R rows of the decoder, T new and L past positions, C places whose output is asked for, H heads, k head width,
+d model width, V vocabulary. Weights are external initializers that carry their names in the safetensors file: `X` in
+float32 with its rows as columns [K, N], or, with precision int8, `X.digits` [K, N] and `X.scales` [N]. Biases by
+position are looked up by the caller.
 """
 
 from __future__ import annotations
@@ -20,11 +22,10 @@ import numpy as np
 from edit_gec.errors import ModelError
 
 if TYPE_CHECKING:
-    from edit_gec.modeling.edit5 import EdiT5Config
+    from edit_gec.modeling.config import EdiT5Config
 
 OPSET, IR_VERSION = 17, 9
-CONTRIB = "com.microsoft"  # the domain of ONNX Runtime's DynamicQuantizeMatMul
-GELU = 2 * (2 / np.pi) ** 0.5  # gelu(x) is nearly x * sigmoid(GELU * (x + 0.044715 * x^3))
+CONTRIB = "com.microsoft"  # the domain of ONNX Runtime's own operators
 
 
 class GraphBuilder:
@@ -73,9 +74,19 @@ class GraphBuilder:
 
     def norm(self, x: str, name: str) -> str:
         """Scale by the root mean square [..., d]."""
-        mean = self.add("ReduceMean", self.add("Mul", x, x), axes=[-1], keepdims=1)
-        root = self.add("Sqrt", self.add("Add", mean, self.constant(self.config.layer_norm_epsilon)))
-        return self.add("Mul", self.add("Div", x, root), self.weight(name, self.config.d_model))
+        weight = self.weight(name, self.config.d_model)
+        return self.add(
+            "SimplifiedLayerNormalization", x, weight, axis=-1, epsilon=self.config.layer_norm_epsilon, stash_type=1
+        )
+
+    def split(self, x: str, parts: int) -> list[str]:
+        """[..., parts * n] -> `parts` values [..., n]."""
+        from onnx import helper
+
+        self._count += 1
+        names = [f"v{self._count}_{n}" for n in range(parts)]
+        self.nodes.append(helper.make_node("Split", [x], names, axis=-1))
+        return names
 
     def split_heads(self, x: str, parts: int) -> list[str]:
         """[B, T, parts * H * k] -> `parts` values [B, H, T, k]."""
@@ -104,13 +115,8 @@ class GraphBuilder:
         width = c.d_ff * (2 if c.gated else 1)
         hidden = self.linear(self.norm(x, f"{name}.norm.weight"), f"{name}.wi.weight", c.d_model, width)
         if c.gated:
-            ends = ([0], [c.d_ff], [2 * c.d_ff])
-            gate, value = (
-                self.add("Slice", hidden, *map(self.constant, (ends[n], ends[n + 1], [-1]))) for n in range(2)
-            )
-            cubic = self.add("Mul", self.add("Mul", gate, gate), self.constant(float(0.044715 * GELU)))
-            inner = self.add("Mul", gate, self.add("Add", cubic, self.constant(float(GELU))))
-            hidden = self.add("Mul", self.add("Mul", gate, self.add("Sigmoid", inner)), value)
+            gate, value = self.split(hidden, 2)
+            hidden = self.add("Mul", self.add("FastGelu", gate, domain=CONTRIB), value)
         else:
             hidden = self.add("Relu", hidden)
         return self.add("Add", x, self.linear(hidden, f"{name}.wo.weight", c.d_ff, c.d_model))
@@ -118,14 +124,18 @@ class GraphBuilder:
     def encoder_layer(self, x: str, bias: str, name: str) -> str:
         """[B, S, d] -> [B, S, d]; bias [B, H, S, S]."""
         c = self.config
-        width = 3 * c.num_heads * c.d_kv
+        inner = c.num_heads * c.d_kv
         normed = self.norm(x, f"{name}.attention.norm.weight")
-        heads = self.split_heads(self.linear(normed, f"{name}.attention.qkv.weight", c.d_model, width), 3)
-        return self.feed_forward(self.attend(x, heads, bias, f"{name}.attention"), f"{name}.feed_forward")
+        parts = self.split(self.linear(normed, f"{name}.attention.qkv.weight", c.d_model, 3 * inner), 3)
+        mixed = self.add(
+            "MultiHeadAttention", *parts, "", "", bias, domain=CONTRIB, num_heads=c.num_heads, scale=c.attention_scale
+        )
+        x = self.add("Add", x, self.linear(mixed, f"{name}.attention.o.weight", inner, c.d_model))
+        return self.feed_forward(x, f"{name}.feed_forward")
 
 
 def build(config: EdiT5Config, *, int8: bool = False) -> dict[str, Any]:
-    """The three graphs of a model as ONNX ModelProtos, by name. int8 products are in `encode` and `encode_plan` only.
+    """The four graphs of a model as ONNX ModelProtos, by name. int8 products are in `encode` and `encode_plan` only.
 
     Raises ModelError for more than one decoder layer: EdiT5 has one.
     """
@@ -133,6 +143,7 @@ def build(config: EdiT5Config, *, int8: bool = False) -> dict[str, Any]:
         raise ModelError(f"{config.num_decoder_layers} decoder layers; expected one, as an EdiT5 has")
     return {
         "encode": _encode(GraphBuilder(config, int8=int8)),
+        "point": _point(GraphBuilder(config)),
         "encode_plan": _encode_plan(GraphBuilder(config, int8=int8)),
         "decode": _decode(GraphBuilder(config)),
     }
@@ -152,16 +163,41 @@ def _encode(g: GraphBuilder) -> Any:
     return _finish(g, "encode", inputs, {"encoded": ["B", "S", c.d_model], "tag_logits": ["B", "S", 4]})
 
 
-def _encode_plan(g: GraphBuilder) -> Any:
+def _point(g: GraphBuilder) -> Any:
+    """Scores [B, S, S] before the bias by distance: piece m is followed by piece j."""
     c = g.config
-    states = g.norm(g.encoder_layer("marked", "bias", "memory_layer"), "memory_norm.weight")
+    tagged = g.add("Add", "encoded", g.add("Gather", g.weight("tag_embedding.weight", 4, c.d_model), "tags", axis=0))
+    query, key = (
+        g.add(
+            "Add",
+            g.add("MatMul", tagged, g.weight(f"{name}.weight", c.d_model, c.point_width)),
+            g.weight(f"{name}.bias", c.point_width),
+        )
+        for name in ("point_query", "point_key")
+    )
+    product = g.add("MatMul", query, g.add("Transpose", key, perm=[0, 2, 1]))
+    g.name(g.add("Mul", product, g.constant(float(c.point_width**-0.5))), "scores")
+    return _finish(g, "point", {"encoded": ["B", "S", c.d_model], "tags": "BS"}, {"scores": ["B", "S", "S"]})
+
+
+def _encode_plan(g: GraphBuilder) -> Any:
+    """What the decoder attends to, and what it adds to the input of a slot that is anchored at a piece."""
+    c = g.config
+    tagged = g.add("Add", "encoded", g.add("Gather", g.weight("tag_embedding.weight", 4, c.d_model), "tags", axis=0))
+    ranked = g.add("GreaterOrEqual", "ranks", g.constant([0]))  # deleted pieces have no rank
+    table = g.weight("rank_embedding.weight", c.slots, c.d_model)
+    position = g.add("Gather", table, g.add("Max", "ranks", g.constant([0])), axis=0)
+    shown = g.add("Unsqueeze", g.add("Cast", ranked, to=1), g.constant([2]))  # [B, S, 1] float32
+    marked = g.add("Add", tagged, g.add("Mul", position, shown))
+    states = g.norm(g.encoder_layer(marked, "bias", "memory_layer"), "memory_norm.weight")
     width = 2 * c.num_heads * c.d_kv
     keys, values = g.split_heads(g.linear(states, "decoder.layers.0.cross.kv.weight", c.d_model, width), 2)
-    for value, output in ((states, "states"), (keys, "cross_keys"), (values, "cross_values")):
+    anchors = g.add("MatMul", states, g.weight("anchor.weight", c.d_model, c.d_model))
+    for value, output in ((anchors, "anchors"), (keys, "cross_keys"), (values, "cross_values")):
         g.name(value, output)
-    heads = ["B", c.num_heads, "S", c.d_kv]
-    inputs = {"marked": ["B", "S", c.d_model], "bias": ["B", c.num_heads, "S", "S"]}
-    return _finish(g, "encode_plan", inputs, {"states": inputs["marked"], "cross_keys": heads, "cross_values": heads})
+    heads, hidden = ["B", c.num_heads, "S", c.d_kv], ["B", "S", c.d_model]
+    inputs = {"encoded": hidden, "tags": "BS", "ranks": "BS", "bias": ["B", c.num_heads, "S", "S"]}
+    return _finish(g, "encode_plan", inputs, {"anchors": hidden, "cross_keys": heads, "cross_values": heads})
 
 
 def _decode(g: GraphBuilder) -> Any:
@@ -224,7 +260,7 @@ def _finish(g: GraphBuilder, name: str, inputs: dict[str, Any], outputs: dict[st
         [describe(*entry) for entry in outputs.items()],
         [*constants, *weights],
     )
-    opsets = [helper.make_opsetid("", OPSET), *([helper.make_opsetid(CONTRIB, 1)] if g.int8 else [])]
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)]
     model = helper.make_model(graph, opset_imports=opsets, producer_name="edit-gec")
     model.ir_version = IR_VERSION
     return model

@@ -1,101 +1,214 @@
-"""An EdiT5 run by ONNX Runtime: numpy in, numpy out, without torch.
+"""An EdiT5 run by ONNX Runtime, behind the protocol of network.py: on a CPU, without torch.
 
-The graphs hold no weights (graphs.py): those come from the model's safetensors file and are handed to the sessions, so
-that a folder has them once. Shapes as in graphs.py.
+Every sentence is encoded alone. Batches would be no faster, would have to be padded, and with products in int8 a
+sentence's result would depend on the others: activations are quantised by the largest of them. The decoder computes in
+float32 and writes into all slots of a batch at once.
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from edit_gec.backends.network import Asked, Ids, is_small, never_written
+from edit_gec.backends.relative_bias import RelativeBias
+from edit_gec.backends.sessions import Sessions, open_sessions
 from edit_gec.backends.weights import Weights, read_weights
-from edit_gec.errors import ModelError
-
-if TYPE_CHECKING:
-    import onnxruntime
-
-FOLDER = "onnx"  # of a model folder
-INDEX = "weights.json"  # beside the graphs: which weights each takes
-REMEDY = "make it with edit-gec export"
-DIGITS, SCALES = ".digits", ".scales"  # behind the name of a matrix whose products are in int8
-EMBEDDING = "embedding.weight"  # is looked up by rows, and stays as it is; other matrices are turned
+from edit_gec.modeling.config import NEGATIVE, POINT_DISTANCE, EdiT5Config, edit5_config, read_config
+from edit_gec.modeling.tagset import INSERT, KEEP
+from edit_gec.modeling.tokenizer import EOS
 
 
-@dataclass(frozen=True)
+class Sentence(NamedTuple):
+    """One sentence behind the encoder."""
+
+    encoded: np.ndarray  # [1, S, d]
+    tag_logits: np.ndarray  # [1, S, 4]
+    bias: np.ndarray  # [1, H, S, S]
+
+
+@dataclass(frozen=True, eq=False)
 class OnnxNetwork:
-    """The sessions of a model's three graphs."""
+    """A network (network.py) of ONNX Runtime's sessions, and of the tables that are looked up outside of them."""
 
-    encoder: onnxruntime.InferenceSession
-    plan_encoder: onnxruntime.InferenceSession
-    decoder: onnxruntime.InferenceSession
+    config: EdiT5Config
+    sessions: Sessions
+    relative: RelativeBias  # of the encoder
+    decoder_relative: RelativeBias
+    anchor_distance: RelativeBias
+    point_distance: np.ndarray  # [2 * POINT_DISTANCE + 1]
+    precision: str = "float32"
+    backend: ClassVar[str] = "onnx"
+    device: ClassVar[str] = "cpu"
+    batch_overhead: ClassVar[float] = 1e6  # nothing is padded: fewest batches
+    gains_from_batches: ClassVar[bool] = False
 
     @classmethod
     def load(cls, folder: Path, *, int8: bool = False, threads: int = 1) -> OnnxNetwork:
-        """The network of a model folder with exported graphs; `threads` of one run.
+        """The network of a model folder with exported graphs; a large one computes on so many threads.
 
         Raises ModelError where a graph is missing or broken, InputError for broken weights.
         """
+        config = edit5_config(read_config(folder), str(folder / "config.json"))
         weights = read_weights(folder)
-        graphs = [folder / FOLDER / name for name in graph_files(int8=int8)]
-        return cls(*(_session(graph, weights, threads) for graph in graphs))
+        sessions = open_sessions(folder, weights, int8=int8, threads=1 if is_small(config) else threads)
+        return cls(
+            config,
+            sessions,
+            _relative(config, weights, "encoder.relative", bidirectional=True),
+            _relative(config, weights, "decoder.relative", bidirectional=False),
+            _relative(config, weights, "anchor_distance", bidirectional=True),
+            weights.dense("point_distance"),
+            "int8" if int8 else "float32",
+        )
 
-    def encode(self, ids: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """ids [B, S], bias [B, H, S, S] -> encoded [B, S, d], tag logits [B, S, 4]."""
-        encoded, tag_logits = self.encoder.run(None, {"ids": ids, "bias": bias})
-        return encoded, tag_logits
+    @cached_property
+    def banned(self) -> np.ndarray:
+        """`never_written` [V]."""
+        return never_written(self.config)
 
-    def encode_plan(self, marked: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """marked [B, S, d] (encoded + tags + ranks) -> states [B, S, d], cross keys and values [B, H, S, k]."""
-        states, keys, values = self.plan_encoder.run(None, {"marked": marked, "bias": bias})
-        return states, keys, values
+    def get_threads(self) -> int:
+        """On how many threads a product is computed."""
+        return 1
 
-    def decode(self, **inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Log-probabilities [C, V] at the places that are asked for, and all keys and values [R, H, L + T, k].
+    def set_threads(self, count: int) -> None:
+        """Nothing: how many there are is decided when the sessions are opened."""
 
-        `inputs` are those of the graph `decode` (graphs.py).
-        """
-        log_probabilities, keys, values = self.decoder.run(None, inputs)
-        return log_probabilities, keys, values
+    def encode(self, ids: Ids) -> list[Sentence]:
+        """Read B sentences."""
+        sentences = []
+        for each in ids:
+            bias = self.relative.square(len(each))
+            encoded, tag_logits = self.sessions.encode.run(None, {"ids": np.array([each]), "bias": bias})
+            sentences.append(Sentence(encoded, tag_logits, bias))
+        return sentences
+
+    def tag(self, source: Sequence[Sentence]) -> list[np.ndarray]:
+        """Tag logits of each sentence."""
+        return [sentence.tag_logits[0] for sentence in source]
+
+    def point(self, source: Sequence[Sentence], tags: Ids) -> list[np.ndarray]:
+        """Scores of the next kept piece, for each sentence."""
+        return [self._point(*each) for each in zip(source, map(np.array, tags), strict=True)]
+
+    def _point(self, sentence: Sentence, tags: np.ndarray) -> np.ndarray:
+        """Scores [S, S], as EdiT5.point computes them."""
+        (scores,) = self.sessions.point.run(None, {"encoded": sentence.encoded, "tags": tags[None]})
+        kept = (tags == KEEP) | (tags == INSERT)
+        order = kept.cumsum()
+        distance = (order[None, :] - order[:, None]).clip(-POINT_DISTANCE, POINT_DISTANCE)
+        scores = scores[0] + self.point_distance[distance + POINT_DISTANCE]
+        scores[~kept] = scores[:, ~kept] = NEGATIVE
+        return scores  # type: ignore[no-any-return]
+
+    def remember(self, source: Sequence[Sentence], rows: Sequence[int], tags: Ids, ranks: Ids) -> OnnxMemory:
+        """Some sentences, as the decoder attends to them."""
+        found = []
+        for row, of_tags, of_ranks in zip(rows, tags, ranks, strict=True):
+            encoded, _, bias = source[row]
+            inputs = {"encoded": encoded, "tags": np.array([of_tags]), "ranks": np.array([of_ranks]), "bias": bias}
+            found.append(self.sessions.encode_plan.run(None, inputs))
+        lengths = np.array([len(each) for each in tags])
+        anchors, keys, values = (_stack([one[n][0] for one in found], axis) for n, axis in ((0, 0), (1, 1), (2, 1)))
+        return OnnxMemory(self, lengths, anchors, keys, values)
 
 
-def graph_files(*, int8: bool = False) -> tuple[str, str, str]:
-    """Names of the three graphs; the decoder computes in float32 in any case."""
-    kind = "-int8" if int8 else ""
-    return f"encode{kind}.onnx", f"encode_plan{kind}.onnx", "decode.onnx"
+@dataclass(frozen=True, eq=False)
+class OnnxMemory:
+    """M sentences as the decoder attends to them, padded to the longest."""
+
+    network: OnnxNetwork
+    lengths: np.ndarray  # [M]
+    anchors: np.ndarray  # [M, S, d] what a slot that is anchored there adds to the decoder's input
+    cross_keys: np.ndarray  # [M, H, S, k]
+    cross_values: np.ndarray  # [M, H, S, k]
+
+    def attach(self, sentences: Sequence[int], anchors: Sequence[int]) -> OnnxWriting:
+        """N slots in these sentences, at these positions."""
+        return OnnxWriting(self, np.array(sentences), np.array(anchors))
 
 
-def _session(graph: Path, weights: Weights, threads: int) -> Any:
-    """A session of one graph. Which weights it takes stands in INDEX beside it."""
-    import onnxruntime
+class OnnxWriting:
+    """The rows of the decoder, and the keys and values of what they have read."""
 
-    try:
-        content = graph.read_bytes()
-        names = json.loads((graph.parent / INDEX).read_text(encoding="utf-8"))[graph.name]
-    except OSError as error:
-        raise ModelError(f"{graph}: cannot be read ({error.strerror}); {REMEDY}") from None
-    except (ValueError, KeyError, TypeError):
-        raise ModelError(f"{graph.parent / INDEX}: does not name the weights of {graph.name}; {REMEDY}") from None
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    tensors = [onnxruntime.OrtValue.ortvalue_from_numpy(take_tensor(weights, name)) for name in names]
-    options.add_external_initializers(names, tensors)
-    try:
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # ONNX Runtime's own errors share no public class
-        line = str(error).splitlines()[0][:200]
-        raise ModelError(f"{graph}: not a graph of this model ({line}); {REMEDY}") from None
+    def __init__(self, memory: OnnxMemory, sentence: np.ndarray, anchor: np.ndarray) -> None:
+        self.network, self.sentence = memory.network, sentence  # [N]
+        self.anchored = memory.anchors[sentence, anchor]  # [N, d]
+        positions = np.arange(memory.anchors.shape[1])
+        padding = np.where(positions < memory.lengths[sentence, None], np.float32(0), np.float32(NEGATIVE))  # [N, S]
+        distance = self.network.anchor_distance(positions - anchor[:, None, None])  # [N, H, 1, S]
+        self.cross_bias = distance + padding[:, None, None, :]
+        self.source = {"cross_keys": memory.cross_keys, "cross_values": memory.cross_values}
+        self.past = self._nothing(0)
+
+    def score(self, asked: Asked) -> np.ndarray:
+        """Log-probability [K] of the pieces that are asked for."""
+        stream = _stack([np.array(row) for row in asked.stream], 0)  # [N, T], filled up with PAD
+        log_probabilities, *_ = self._decode(
+            stream, np.arange(len(stream)), np.array(asked.places), self._nothing(len(stream))
+        )
+        place, piece = np.array(asked.pieces).T
+        found: np.ndarray = log_probabilities[place, piece]
+        return found
+
+    def begin(self, slots: Sequence[int]) -> None:
+        """Open a row for each of these slots."""
+        self.past = self._nothing(len(slots))
+
+    def step(
+        self, slots: Sequence[int], pieces: Sequence[int], opening: Sequence[bool]
+    ) -> tuple[list[float], list[int]]:
+        """Read a piece in each row; what comes next."""
+        numbers = np.arange(len(slots))
+        at = np.stack([numbers, np.zeros_like(numbers)], 1)
+        log_probabilities, *self.past = self._decode(np.array(pieces)[:, None], np.array(slots), at, self.past)
+        log_probabilities[:, self.network.banned] = NEGATIVE
+        log_probabilities[np.array(opening), EOS] = NEGATIVE
+        chosen = log_probabilities.argmax(-1)
+        return log_probabilities[numbers, chosen].tolist(), chosen.tolist()
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Close all rows but these."""
+        self.past = [each[list(rows)] for each in self.past]
+
+    def _decode(
+        self, stream: np.ndarray, slots: np.ndarray, at: np.ndarray, past: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Log-probabilities [C, V] at the places `at` [C, 2], and all keys and values, of the stream [R, T]."""
+        inputs = {
+            "stream": stream,
+            "anchored": self.anchored[slots],
+            "sentence": self.sentence[slots],
+            "at": at,
+            "cross_bias": self.cross_bias[slots],
+            "self_bias": self.network.decoder_relative.causal(stream.shape[1], past[0].shape[2]),
+            "past_keys": past[0],
+            "past_values": past[1],
+        }
+        found: list[np.ndarray] = self.network.sessions.decode.run(None, {**inputs, **self.source})
+        return found
+
+    def _nothing(self, rows: int) -> list[np.ndarray]:
+        """Keys and values of no position."""
+        config = self.network.config
+        return [np.zeros((rows, config.num_heads, 0, config.d_kv), np.float32)] * 2
 
 
-def take_tensor(weights: Weights, name: str) -> np.ndarray:
-    """A weight as the graphs want it: matrices [K, N] with the rows of the file as columns, all but EMBEDDING."""
-    if name.endswith(DIGITS):
-        return np.ascontiguousarray(weights.digits(name.removesuffix(DIGITS)).T)
-    if name.endswith(SCALES):
-        return weights.scales(name.removesuffix(SCALES))
-    tensor = weights.dense(name)
-    return np.ascontiguousarray(tensor.T if tensor.ndim == 2 and name != EMBEDDING else tensor)
+def _relative(config: EdiT5Config, weights: Weights, name: str, *, bidirectional: bool) -> RelativeBias:
+    longest = config.relative_attention_max_distance
+    return RelativeBias(weights.dense(f"{name}.weight"), longest, bidirectional=bidirectional)
+
+
+def _stack(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:
+    """Arrays that differ in the length of one axis, filled up with 0 and stacked."""
+    shape = list(arrays[0].shape)
+    shape[axis] = max(each.shape[axis] for each in arrays)
+    stacked = np.zeros((len(arrays), *shape), arrays[0].dtype)
+    for row, each in zip(stacked, arrays, strict=True):
+        row[(*[slice(None)] * axis, slice(each.shape[axis]))] = each
+    return stacked

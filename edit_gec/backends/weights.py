@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 
 FILE = "model.safetensors"
 SCALES = ".scales"  # behind the name of a matrix in int8: the name of its scales
@@ -34,7 +34,7 @@ class Weights:
     source: str
 
     def dense(self, name: str) -> np.ndarray:
-        """A tensor in float32. Raises InputError when it is missing."""
+        """A tensor in float32. Raises ModelError when it is missing."""
         tensor = self._find(name)
         if tensor.dtype == np.int8:
             dense: np.ndarray = tensor.astype(np.float32) * self.scales(name)[:, None]
@@ -50,35 +50,35 @@ class Weights:
         return self._find(name)
 
     def scales(self, name: str) -> np.ndarray:
-        """The scales [N] of the rows of a packed matrix [N, K]. Raises InputError when they do not fit."""
+        """The scales [N] of the rows of a packed matrix [N, K]. Raises ModelError when they do not fit."""
         matrix, scales = self._find(name), self._find(name + SCALES)
         if matrix.ndim != 2 or scales.shape != matrix.shape[:1]:
-            raise InputError(f"{self.source}: {name} is in int8; expected a scale for each row in {name + SCALES}")
+            raise ModelError(f"{self.source}: {name} is in int8; expected a scale for each row in {name + SCALES}")
         return scales.astype(np.float32, copy=False)
 
     def _find(self, name: str) -> np.ndarray:
         try:
             return self.tensors[name]
         except KeyError:
-            raise InputError(f"{self.source}: no tensor {name}; is this an EdiT5 folder?") from None
+            raise ModelError(f"{self.source}: no tensor {name}; is this an EdiT5 folder?") from None
 
 
 def read_weights(folder: Path) -> Weights:
-    """All tensors of a folder. Raises InputError for files that are missing, truncated or no safetensors file."""
+    """All tensors of a folder. Raises ModelError for files that are missing, truncated or no safetensors file."""
     path = folder / FILE
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or size > min(MOST_HEADER, len(content) - 8):
-        raise InputError(f"{path}: not a safetensors file, or a truncated one")
+        raise ModelError(f"{path}: not a safetensors file, or a truncated one")
     body = memoryview(content)[8 + size :]
     try:
         header = json.loads(content[8 : 8 + size])
         tensors = {name: _tensor(entry, body) for name, entry in header.items() if name != "__metadata__"}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{path}: not a safetensors file, or a truncated one ({error})") from None
+        raise ModelError(f"{path}: not a safetensors file, or a truncated one ({error})") from None
     return Weights(tensors, str(path))
 
 

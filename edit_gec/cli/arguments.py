@@ -16,15 +16,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
-from edit_gec.speculative.loading import DTYPES, VERIFY
+from edit_gec.errors import InputError
+from edit_gec.speculative.loading import BACKENDS, DTYPES, PRECISIONS, STRICTNESS, VERIFY
+from edit_gec.text.dialect import DIALECTS
+from edit_gec.text.kinds import parse_names
 
 STATUSES = """exit status:
-  0    done; with --check, nothing to change
-  1    something could not be read, written or loaded; all else was still done
-  2    wrong usage, also a file of a format that is not understood; with --check, something would change
+  0    done; where findings are listed (--check, several files), there are none
+  1    there are findings, unless --exit-zero is given
+  2    wrong usage, a file of a format that is not understood, or something could not be read, written or loaded; all
+       else was still done
   130  interrupted by Ctrl-C; every file is whole, corrected or as it was
   141  nobody reads standard output any more"""
 MAX_PORT = 65_535
+
+
+SETTINGS = (
+    "The nearest edit-gec.toml, .edit-gec.toml or [tool.edit-gec] in pyproject.toml sets dictionary, ignore,\n"
+    "ignore-regex, min-confidence, dialect, exclude, model, and [[overrides]] for some files."
+)
 
 
 class UsageError(Exception):
@@ -84,6 +94,16 @@ def device(value: str) -> str:
     return value
 
 
+def edit_names(value: str) -> tuple[str, ...]:
+    """Kinds and types of edits, separated by commas."""
+    names = tuple(name.strip() for name in value.split(",") if name.strip())
+    try:
+        parse_names(names)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return names
+
+
 def data_folder() -> Path:
     """The default folder of corpora."""
     return Path(os.environ.get("EDIT_GEC_DATA", "data"))
@@ -103,6 +123,7 @@ class ModelOptions:
 
     model: str | None
     min_confidence: float | None
+    strictness: str | None
     dictionary: Sequence[str]  # paths
     target: str | None
     target_prefix: str | None
@@ -112,6 +133,8 @@ class ModelOptions:
     batch_size: int
     verify: str | None = None
     lenience: float = 1.0
+    backend: str = BACKENDS[0]
+    precision: str = PRECISIONS[0]
 
 
 def add_model_options(
@@ -122,10 +145,24 @@ def add_model_options(
     threads_help: str = "all cores",
 ) -> None:
     """The options of every command that corrects text. `threads_help` says what no --threads means."""
-    add = parser.add_argument_group("model").add_argument
+    group = parser.add_argument_group("model")
+    add = group.add_argument
     add("--model", metavar="NAME|PATH", help=f"model to correct with (default: {DEFAULT_MODEL})")
-    add("--min-confidence", type=confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
+    least = group.add_mutually_exclusive_group().add_argument
+    least("--min-confidence", type=confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
+    least(
+        "--strictness", choices=STRICTNESS, help="the model's own thresholds: low for the surest edits, high for more"
+    )
     add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one on each line")
+    add(
+        "--backend", choices=BACKENDS, default=BACKENDS[0],
+        help="what runs the model; torch is needed for a target, a GPU and --dtype (default: onnx where it can)",
+    )  # fmt: skip
+    add(
+        "--precision", choices=PRECISIONS, default=PRECISIONS[0],
+        help="of the backend onnx; float32 makes the same edits on every processor "
+        "(default: int8 where it is fast and the model is fitted for it)",
+    )  # fmt: skip
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add(
         "--dtype", choices=DTYPES, default=DTYPES[0],
@@ -152,6 +189,26 @@ def add_verification_options(parser: argparse.ArgumentParser) -> None:
         "--lenience", type=share, default=1.0, metavar="L",
         help="lossy verification: let words pass that have this share of the probability of the T5's own (default: 1)",
     )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontOptions(ModelOptions):
+    """The options of add_settings_options as well."""
+
+    config: str | None
+    isolated: bool
+    ignore: Sequence[Sequence[str]]
+    dialect: str | None
+
+
+def add_settings_options(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that obeys the settings of projects (config/)."""
+    add = parser.add_argument_group("settings").add_argument
+    add("--ignore", type=edit_names, action="append", default=[], metavar="NAMES",
+        help="leave out edits of these kinds or types, for instance case,PUNCT,R:DET")  # fmt: skip
+    add("--dialect", choices=DIALECTS, help="correct the spelling of the other side (default: leave both alone)")
+    add("--config", metavar="FILE", help="take settings from FILE, not from the files above what is corrected")
+    add("--isolated", action="store_true", help="take no settings from files, nor the user's own words")
 
 
 def check_verification(options: ModelOptions, *others: str) -> None:

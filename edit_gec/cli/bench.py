@@ -109,7 +109,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--repeats", type=positive, default=3, metavar="N", help="medians of so many (default: 3)")
     how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="processes of each (default: 3)")
     how.add_argument("--longest", type=float, default=600, metavar="S", help="--cost: leave out what takes longer")
-    how.add_argument("--compare", metavar="OLD", help="older result: say what got slower, exit with 2 if anything did")
+    how.add_argument("--compare", metavar="OLD", help="older result: say what got slower, exit with 1 if anything did")
     how.add_argument("--with", dest="new", metavar="NEW", help="compare with this result instead of measuring")
     how.add_argument("--tolerance", type=float, default=1.1, metavar="X", help="slower than so many times (1.1)")
     how.add_argument("--quality", action="append", default=[], metavar="SYSTEM=FILE[:SET[:NAME]]",
@@ -154,7 +154,7 @@ def measure_side_by_side(arguments: Arguments) -> int:
         return 0
     lines, how = results.find_slower(old, new, arguments.tolerance)
     out("".join(line + "\n" for line in [*lines, how]))
-    return 2 if lines else 0
+    return 1 if lines else 0
 
 
 def measure_scaling(arguments: Arguments) -> int:

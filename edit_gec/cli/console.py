@@ -18,6 +18,7 @@ from typing import Any
 from edit_gec.errors import InputError
 
 PATIENCE_S = 2.0  # work that takes longer gets a progress bar
+BAR = 40  # its width
 
 
 def say(line: str) -> None:
@@ -56,9 +57,12 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def shows_colors() -> bool:
-    """Whether standard output is a terminal with colours, and nobody switched them off."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def shows_colors(wanted: str = "auto") -> bool:
+    """Whether standard output gets colours: always, never, or if it is a terminal and NO_COLOR is not set."""
+    if wanted != "auto":
+        return wanted == "always"
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 @contextlib.contextmanager
@@ -83,28 +87,47 @@ def ending_at_interrupt() -> Iterator[None]:
 
 
 class ProgressBar:
-    """A bar on standard error, if that is a terminal and the work turns out to be long; gone when it is done."""
+    """A bar on standard error over the whole work, if that is a terminal and the work turns out to be long.
 
-    def __init__(self, *, enabled: bool) -> None:
+    The work comes in parts: `begin` one of so much `size`, call the bar with what is done of it, `end` it. While data
+    is printed, between parts, the bar is hidden; it is gone when all is done.
+    """
+
+    def __init__(self, size: int, *, enabled: bool) -> None:
         self.enabled = enabled and sys.stderr is not None and sys.stderr.isatty()
+        self.size = size  # of all parts
+        self.finished = self.part = 0
+        self.name = ""
         self.begun = time.monotonic()
-        self.bar: Any = None
+        self.shown = ""
 
     def __enter__(self) -> ProgressBar:
         return self
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show that `done` parts of `total` are done."""
-        if self.enabled and self.bar is None and time.monotonic() - self.begun > PATIENCE_S:
-            from rich.console import Console
-            from rich.progress import Progress
+    def begin(self, name: str, size: int) -> None:
+        """The next part."""
+        self.name, self.part = name, size
+        self.size = max(self.size, self.finished + size)
 
-            self.bar = Progress(console=Console(stderr=True), transient=True)
-            self.bar.start()
-            self.bar.add_task("correcting", total=total)
-        if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], completed=done, total=total)
+    def __call__(self, done: int, total: int) -> None:
+        """Show that `done` of `total` are done in this part."""
+        if not self.enabled or time.monotonic() - self.begun <= PATIENCE_S:
+            return
+        share = (self.finished + self.part * done / max(1, total)) / max(1, self.size)
+        full = round(BAR * share)
+        self._show(f"{self.name} {'━' * full}{' ' * (BAR - full)} {round(100 * share)} %")
+
+    def end(self) -> None:
+        """This part is done."""
+        self.finished += self.part
+        self._show("")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        self._show("")
+
+    def _show(self, line: str) -> None:
+        """Put a line in the place of the last one."""
+        if line != self.shown:
+            sys.stderr.write("\r" + line.ljust(len(self.shown)) + ("" if line else "\r"))
+            sys.stderr.flush()
+            self.shown = line

@@ -10,24 +10,28 @@ The work itself is in corpus/, from run.py on.
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
 
 from edit_gec.cli.arguments import (
-    ModelOptions,
+    SETTINGS,
+    FrontOptions,
     UsageError,
     add_model_options,
+    add_settings_options,
     add_verification_options,
     check_verification,
     positive,
 )
 from edit_gec.cli.console import say
-
-UNIT_SIZE = 2_000_000  # bytes of a unit: some 20,000 sentences, a minute on one core
-REMEMBERED = 100_000  # sentences
+from edit_gec.config.settings import Settings
+from edit_gec.corpus.run import UNIT_BYTES
+from edit_gec.runtime.dedup import REMEMBERED
+from edit_gec.text.formats import UNDERSTOOD
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(ModelOptions):
+class Arguments(FrontOptions):
     """What `edit-gec corpus` was asked."""
 
     input: str
@@ -35,8 +39,9 @@ class Arguments(ModelOptions):
     column: str
     corrected: str
     edits: str
-    config: str | None
+    subset: str | None
     split: str | None
+    read_as: str
     no_types: bool
     engine: str
     address: str | None
@@ -49,54 +54,62 @@ class Arguments(ModelOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = "--device cuda is a process for each GPU; --threads are those of one worker."
+    parser.epilog = f"--device cuda is a process for each GPU; --threads are those of one worker.\n\n{SETTINGS}"
     add = parser.add_argument
     add("input", metavar="INPUT", help="file (text, JSONL, CSV, TSV, Parquet), folder, saved data set, or hub:NAME")
     add("output", metavar="OUTPUT", help="folder for the parts; the same command again goes on where it was")
     add("--column", default="text", metavar="NAME", help="column to correct (default: text)")
     add("--corrected", default="corrected", metavar="NAME", help="column for the corrected text (default: corrected)")
     add("--edits", default="edits", metavar="NAME", help="column for the edits (default: edits)")
-    add("--config", metavar="NAME", help="configuration of the data set (hub:NAME)")
+    add("--subset", metavar="NAME", help="configuration of the data set (hub:NAME)")
     add("--split", metavar="NAME", help="split of the data set (default: all)")
+    add(
+        "--read-as", default="markdown", metavar="FORMAT",
+        help=f"format of the texts: {', '.join(UNDERSTOOD[:-1])}, plain, or a programming language (default: markdown)",
+    )  # fmt: skip
     add("--no-types", action="store_true", help="leave the types of edits out (they need edit-gec[score])")
     add("--engine", choices=("local", "ray"), default="local", help="processes of this machine, or Ray Data")
     add("--address", metavar="A", help="of the Ray cluster, auto or ray://HOST:PORT (default: this machine)")
     add("--workers", type=positive, metavar="N", help="processes or actors (default: one a GPU, or one a core)")
-    add("--unit-size", type=positive, default=UNIT_SIZE, metavar="BYTES", help=f"of one part (default: {UNIT_SIZE})")
+    add("--unit-size", type=positive, default=UNIT_BYTES, metavar="BYTES", help=f"of one part (default: {UNIT_BYTES})")
     add(
         "--remember", type=positive, default=REMEMBERED, metavar="N",
         help=f"sentences to recall (default: {REMEMBERED})",
     )  # fmt: skip
     add("--hourly-cost", type=float, metavar="X", help="of all machines together, for the cost of a million sentences")
     add("--quiet", action="store_true", help="say nothing but errors")
+    add_settings_options(parser)
     add_model_options(parser, threads=1, threads_help="1")
     add_verification_options(parser)
 
 
 def run(arguments: Arguments) -> int:
     """Do the job, or what is left of it. Raises InputError, UsageError."""
-    from edit_gec.cli.loading import corrector_arguments, warn_of_slow_dtype
+    from edit_gec.cli.loading import corrector_arguments, find_projects, warn_of_slow_dtype
     from edit_gec.corpus.records import Columns
     from edit_gec.corpus.run import CorpusTask, Engine, correct_corpus
 
     check_arguments(arguments)
     warn_of_slow_dtype(arguments)
+    settings = find_projects(arguments).of_all([arguments.input] if os.path.exists(arguments.input) else [])
     task = CorpusTask(
         arguments.input,
         arguments.output,
         Columns(arguments.column, arguments.corrected, arguments.edits),
-        config=arguments.config,
+        config=arguments.subset,
         split=arguments.split,
         unit_size=arguments.unit_size,
         names_types=not arguments.no_types,
-        options=corrector_arguments(arguments),
+        read_as=arguments.read_as,
+        options=corrector_arguments(arguments, settings),
+        settings=Settings(ignore=settings.ignore, ignore_regex=settings.ignore_regex),
         remember=arguments.remember,
         engine=Engine(arguments.engine),
         workers=arguments.workers,
         address=arguments.address,
     )
     summary = correct_corpus(task, say, is_quiet=arguments.quiet, hourly_cost=arguments.hourly_cost)
-    return 1 if summary["unreadable_files"] or summary["files_cut_short"] else 0
+    return 2 if summary["unreadable_files"] or summary["files_cut_short"] else 0
 
 
 def check_arguments(arguments: Arguments) -> None:

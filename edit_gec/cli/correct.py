@@ -1,9 +1,8 @@
 """`edit-gec correct`: documents in, corrections out in the form that was asked for.
 
-    documents (text/files.py) -> groups -> Corrector.correct_batch -> one output for each document (text/render.py)
+    documents (correct_inputs.py) -> groups -> Corrector.correct_batch -> wanted edits -> output (correct_output.py)
 
-One file that cannot be read or written is one line on standard error and exit status 1, one of a format that is not
-understood exit status 2; the others are still done.
+One file that cannot be read or written is one line on standard error and exit status 2; the others are still done.
 """
 
 from __future__ import annotations
@@ -11,64 +10,82 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING
 
-from edit_gec import config
+from edit_gec.catalog import DEFAULT_MODEL
 from edit_gec.cli.arguments import (
+    SETTINGS,
     STATUSES,
-    ModelOptions,
+    FrontOptions,
     UsageError,
     add_model_options,
+    add_settings_options,
     add_verification_options,
     check_verification,
 )
-from edit_gec.cli.console import ProgressBar, count, ending_at_interrupt, out, out_json, say, shows_colors
+from edit_gec.cli.console import ProgressBar, count, ending_at_interrupt, out, say, shows_colors
+from edit_gec.cli.correct_inputs import GROUP_CHARACTERS, STDIN, Inputs, Reading, Source
+from edit_gec.cli.correct_output import PRINTED, Output
 from edit_gec.cli.extras import needing
-from edit_gec.errors import EditGecError, InputError, WriteError
-from edit_gec.text import files, formats, render
-from edit_gec.version import version
+from edit_gec.cli.old_sentences import Revision, find_keys, read_baseline, split_as, write_baseline
+from edit_gec.config.settings import Settings
+from edit_gec.errors import WriteError
+from edit_gec.text import formats
+from edit_gec.text.correction import assemble
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.text.correction import Correction
     from edit_gec.text.edits import Edit
 
-GROUP_CHARACTERS = 200_000  # files corrected in one call: small ones share batches, memory stays bounded
-PRINTED = ("text", "json", "jsonl", "sarif", "github")
-STRUCTURED = PRINTED[1:]  # these carry type and message themselves
-
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(ModelOptions):
+class Arguments(FrontOptions):
     """What `edit-gec correct` was asked."""
 
     files: Sequence[str]
     lines: bool
     read_as: str | None
+    stdin_filename: str | None
+    code: bool
     force_exclude: bool
+    no_gitignore: bool
+    since: str | None
+    baseline: str | None
+    write_baseline: bool
     check: bool
-    output: str  # one of PRINTED, "write", "diff" or "inline"
+    exit_zero: bool
+    output: str | None  # one of PRINTED, "write", "diff" or "inline"
     explain: bool
+    color: str
     stats: bool
     verbose: bool
     quiet: bool
+
+    @property
+    def form(self) -> str:
+        """The form of the output: as asked, or else findings for several files, and the text for one."""
+        if self.output is not None:
+            return self.output
+        several = len(self.files) > 1 or any(map(os.path.isdir, self.files))
+        return "findings" if self.check or self.write_baseline or several else "text"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.description = (
-        f"Correct FILEs and print the corrected text. {formats.list_understood()} are understood.\n"
+        "Correct FILE and print the corrected text; of several files list what would change. "
+        f"{formats.list_understood()} are understood.\n"
         f"In folders, README and files with these suffixes are corrected: {' '.join(formats.suffixes())}"
     )
-    parser.epilog = (
-        "[tool.edit-gec] in the nearest pyproject.toml sets dictionary, min-confidence, exclude, model.\n\n" + STATUSES
-    )
+    parser.epilog = f"{SETTINGS}\n\n{STATUSES}"
     _add_input(parser)
     _add_output(parser)
+    add_settings_options(parser)
     add_model_options(parser)
     add_verification_options(parser)
     talk = parser.add_argument_group("talk")
@@ -87,17 +104,26 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         help=f"the format of the named files, whatever their names say: {', '.join(formats.UNDERSTOOD)}",
     )  # fmt: skip
     add(
-        "--force-exclude", action="store_true",
-        help="skip named files that a folder would not give: excluded in pyproject.toml, or of a format not understood",
+        "--stdin-filename", metavar="NAME",
+        help="the name of standard input, which tells its format and its settings (default: Markdown)",
     )  # fmt: skip
+    add("--code", action="store_true", help="in folders, correct the comments and docstrings of programs too")
+    add(
+        "--force-exclude", action="store_true",
+        help="skip named files that a folder would not give: excluded in the settings, or of a format not understood",
+    )  # fmt: skip
+    add("--no-gitignore", action="store_true", help="search folders for files that git ignores as well")
+    add("--since", metavar="REV", help="only sentences that are not in this git revision")
+    add("--baseline", metavar="FILE", help="only sentences that are not in this file")
+    add("--write-baseline", action="store_true", help="put the sentences with findings into the --baseline FILE")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--check", action="store_true",
-        help="exit with 2 when something would change; print no text, say how many edits, with -v also which and where",
-    )  # fmt: skip
+        "--check", action="store_true", help="list what would change, and exit with 1 if there is something"
+    )
+    group.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
     output = group.add_mutually_exclusive_group()
     for flags, summary in (
         (("-w", "--write"), "correct the files in place, atomically"),
@@ -106,197 +132,168 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     ):
         output.add_argument(*flags, action="store_const", dest="output", const=flags[-1][2:], help=summary)
     output.add_argument(
-        "--format", choices=PRINTED, dest="output", default="text", help="what to print (default: text)"
+        "--format", choices=PRINTED, dest="output", help="what to print (default: text, findings for several files)"
     )
     group.add_argument("--explain", action="store_true", help="name and explain each edit (needs edit-gec[score])")
+    group.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto, on a terminal)"
+    )
 
 
 def run(arguments: Arguments) -> int:
     """Correct everything; the exit status. Raises UsageError, and InputError when nothing can be corrected at all."""
     if arguments.output == "write" and arguments.check:
         raise UsageError("--check changes nothing: leave out --write")
-    if arguments.output == "write" and (not arguments.files or "-" in arguments.files):
+    if arguments.output == "write" and (not arguments.files or STDIN in arguments.files):
         raise UsageError("--write needs files: standard input cannot be written back")
+    if arguments.since is not None and (not arguments.files or STDIN in arguments.files):
+        raise UsageError("--since needs files: git knows nothing of standard input")
+    if arguments.write_baseline and (arguments.baseline is None or arguments.output == "write"):
+        raise UsageError("--write-baseline needs --baseline FILE, and corrects nothing")
     check_verification(arguments, *(["--stats"] if arguments.stats else []))
     return Run(arguments).run()
 
 
-class Report(NamedTuple):
-    """A document in a format that is one value for all of them."""
-
-    path: str
-    text: str
-    edits: Sequence[Edit]
-    refused: Sequence[Edit]
-
-
 class Run:
-    """One run of the command: what it was asked and what came of it."""
+    """One run of the command: from what it was asked to its exit status."""
 
     def __init__(self, arguments: Arguments) -> None:
+        from edit_gec.cli.loading import find_projects
+
         self.arguments = arguments
-        self.settings = config.nearest(path for path in arguments.files if path != "-")
-        self.has_headings = len(arguments.files) > 1 or any(map(os.path.isdir, arguments.files))
-        self.has_failed = self.has_refused = False
-        self.changed_files = self.edits = 0
-        self.reports: list[Report] = []
+        self.projects = find_projects(arguments)
+        self.since = None if arguments.since is None else Revision(arguments.since)
+        reads_baseline = arguments.baseline is not None and not arguments.write_baseline
+        self.baseline = read_baseline(str(arguments.baseline)) if reads_baseline else frozenset()
+        self.found: list[tuple[str, str]] = []  # of a baseline to be written: key and file
+        reading = Reading(
+            lines=arguments.lines,
+            read_as=arguments.read_as,
+            stdin_filename=arguments.stdin_filename,
+            code=arguments.code,
+            writing=arguments.output == "write",
+            force_exclude=arguments.force_exclude,
+            uses_gitignore=not arguments.no_gitignore,
+            is_verbose=arguments.verbose,
+            skips=self.since.is_unchanged if self.since else lambda path: False,
+        )
+        self.inputs = Inputs(arguments.files, self.projects, reading)
+        self.output = Output(
+            form=arguments.form,
+            has_colors=shows_colors(arguments.color),
+            has_headings=len(arguments.files) > 1 or any(map(os.path.isdir, arguments.files)),
+            has_notes=arguments.verbose or arguments.explain,
+            is_check=arguments.check,
+            is_quiet=arguments.quiet,
+        )
 
     def run(self) -> int:
         """Correct everything and return the exit status. Raises InputError when nothing can be corrected at all."""
         corrector: Corrector | None = None
-        for group in self._groups():
-            corrector = corrector or self._load()
-            with ProgressBar(enabled=not self.arguments.quiet) as progress:
-                texts = [document.text for document in group]
-                corrections = corrector.correct_batch(
-                    texts, lines=self.arguments.lines, formats=[self._format(d.path) for d in group], progress=progress
-                )
-            for document, correction in zip(group, corrections, strict=True):
-                self._finish(document, correction)
+        with ProgressBar(self.inputs.size, enabled=not self.arguments.quiet) as progress:
+            for group in self.inputs.groups():
+                corrector = corrector or self._load()
+                if self._comes_in_stretches(group[0]):
+                    self._correct_in_stretches(corrector, group[0])
+                    continue
+                first = group[0].document.path
+                name = first if len(group) == 1 else f"{first} and {count(len(group) - 1, 'more file')}"
+                progress.begin(name, sum(len(source.document.text) for source in group))
+                corrections = list(self._correct(corrector, group, progress))
+                progress.end()
+                for source, correction in zip(group, corrections, strict=True):
+                    self._finish(source, correction)
         self._conclude(corrector)
-        if self.has_failed:
-            return 1
-        return 2 if self.has_refused or (self.arguments.check and self.changed_files) else 0
+        if self.inputs.has_failed:
+            return 2
+        lists = self.arguments.check or self.arguments.form == "findings"
+        return int(lists and self.output.changed_files > 0 and not self.arguments.exit_zero)
 
-    def _format(self, path: str) -> str:
-        """What a document is read as: by its name, or as --read-as says; standard input as Markdown."""
-        known = self.arguments.read_as or formats.format_of(path)
-        return known if known in formats.UNDERSTOOD else "markdown"
+    def _load(self) -> Corrector:
+        from edit_gec.cli.loading import load_corrector
+
+        begun = time.perf_counter()
+        model = self.projects.of_all(path for path in self.arguments.files if path != STDIN).model
+        with ending_at_interrupt():  # the other settings are those of each file
+            corrector = load_corrector(self.arguments, Settings(model=model))
+        if self.arguments.verbose:
+            say(f"{model or DEFAULT_MODEL} loaded in {time.perf_counter() - begun:.1f} s")
+        return corrector
+
+    def _correct(self, corrector: Corrector, group: Sequence[Source], progress: ProgressBar) -> Iterator[Correction]:
+        """The corrections of a group, those with equal thresholds and dialects together."""
+        wanted = [(source.settings.min_confidence, source.settings.dialect) for source in group]
+        for (least, dialect), together in groupby(zip(group, wanted, strict=True), key=lambda pair: pair[1]):
+            sources = [source for source, _ in together]
+            yield from corrector.with_settings(least, dialect).correct_batch(
+                [source.document.text for source in sources],
+                lines=self.arguments.lines,
+                formats=[source.format for source in sources],
+                progress=progress,
+            )
+
+    def _comes_in_stretches(self, source: Source) -> bool:
+        """Whether a document is printed one stretch after the other: a long one whose text is all that is wanted."""
+        asked, text = self.arguments, source.document.text
+        plain = asked.form == "text" and not (asked.check or asked.explain or asked.verbose)
+        compared = (
+            self.since is not None or asked.baseline is not None or source.settings.edit_filter().needs_types(text)
+        )
+        return plain and not compared and len(text) >= GROUP_CHARACTERS
+
+    def _correct_in_stretches(self, corrector: Corrector, source: Source) -> None:
+        """Print a long document as it is corrected; what is printed before Ctrl-C stays."""
+        document, settings = source.document, source.settings
+        corrector = corrector.with_settings(settings.min_confidence, settings.dialect)
+        is_wanted = settings.edit_filter().on(document.text)
+        done = 0
+        out(document.bom)
+        for part in corrector.correct_in_stretches(document.text, lines=self.arguments.lines, format=source.format):
+            shifted = (replace(edit, start=edit.start + done, end=edit.end + done) for edit in part.edits)
+            kept = [edit for edit, moved in zip(part.edits, shifted, strict=True) if is_wanted(moved)]
+            out(assemble(part.text, kept).corrected.encode(document.encoding))
+            done += len(part.text)
+
+    def _finish(self, source: Source, correction: Correction) -> None:
+        """Leave out the edits that are not wanted, and put the others out."""
+        document = source.document
+        edits = self._choose(source, correction.edits) if correction.edits else ()
+        if self.arguments.write_baseline:
+            return
+        try:
+            self.output.put(document, assemble(document.text, edits, correction.refused))
+        except WriteError as error:
+            self.inputs.fail(error)
+
+    def _choose(self, source: Source, edits: Sequence[Edit]) -> Sequence[Edit]:
+        """The edits that settings, directives and older sentences leave."""
+        document, chooser = source.document, source.settings.edit_filter()
+        if self.arguments.explain or chooser.needs_types(document.text):
+            edits = _explain(document.text, edits, "--explain" if self.arguments.explain else "ignore by type")
+        edits = list(filter(chooser.on(document.text), edits))
+        if not edits or (self.since is None and self.arguments.baseline is None):
+            return edits
+        splitter = split_as(self.arguments.lines, source.format)
+        old = self.baseline | (self.since.find_keys(document.path, splitter) if self.since else frozenset())
+        keys = find_keys(splitter(document.text), edits)
+        new = [edit for edit, key in zip(edits, keys, strict=True) if key not in old]
+        self.found += [(key, document.path) for key in keys if key not in old]
+        return new
 
     def _conclude(self, corrector: Corrector | None) -> None:
-        """Print the formats that are one value, and say what came of it."""
-        if self.arguments.output == "json":
-            out_json([render.as_json(*each) for each in self.reports], indent=1)
-        elif self.arguments.output == "sarif":
-            out_json(render.sarif(version(), [each[:3] for each in self.reports]), indent=1)
-        elif self.arguments.output == "write" and not self.arguments.quiet:
-            say(f"{count(self.changed_files, 'file')} changed, {count(self.edits, 'edit')}")
+        if self.arguments.write_baseline:
+            write_baseline(str(self.arguments.baseline), self.found)
+            if not self.arguments.quiet:
+                say(f"{self.arguments.baseline}: {count(len(set(self.found)), 'sentence')}")
+        else:
+            self.output.conclude()
         if self.arguments.stats and corrector is not None and corrector.verifier is not None:
             say(json.dumps(corrector.verifier.summary()))
 
-    def _load(self) -> Corrector:
-        from edit_gec.cli.loading import load_corrector, model_name
 
-        begun = time.perf_counter()
-        with ending_at_interrupt():
-            corrector = load_corrector(self.arguments, self.settings)
-        if self.arguments.verbose:
-            name = model_name(self.arguments, self.settings)
-            say(f"{name} loaded in {time.perf_counter() - begun:.1f} s")
-        return corrector
-
-    def _fail(self, error: EditGecError) -> None:
-        say(f"edit-gec: {error}")
-        self.has_failed = True
-
-    def _paths(self) -> Iterator[tuple[str, bool]]:
-        """(path, whether it was named and not found in a folder), each file once."""
-        seen = set()
-        for name in self.arguments.files or ["-"]:
-            try:
-                folder = os.path.isdir(name)
-                if self._leaves_out(name):
-                    continue
-                for path in files.search(name, self.settings.exclude, self.settings.root) if folder else [name]:
-                    real = os.path.realpath(path)
-                    if real not in seen:
-                        seen.add(real)
-                        yield path, not folder
-            except EditGecError as error:
-                self._fail(error)
-
-    def _leaves_out(self, name: str) -> bool:
-        """Whether a search from the settings' folder would not come to this name, and --force-exclude is given."""
-        rules, root = self.settings.exclude, self.settings.root
-        left_out = self.arguments.force_exclude and name != "-" and files.is_below_excluded(name, rules, root)
-        if left_out and self.arguments.verbose:
-            say(f"skipped {name}: excluded in pyproject.toml")
-        return left_out
-
-    def _documents(self) -> Iterator[files.Document]:
-        for path, named in self._paths():
-            try:
-                document = _read_stdin() if path == "-" else files.read(path)
-                if named and path != "-" and not self.arguments.lines and self.arguments.read_as is None:
-                    formats.check(path, writing=self.arguments.output == "write" or self.arguments.force_exclude)
-                yield document
-            except formats.FormatError as error:
-                if not self.arguments.force_exclude:
-                    say(f"edit-gec: {error}")
-                    self.has_refused = True
-                elif self.arguments.verbose:
-                    say(f"skipped {error}")
-            except files.BinaryFileError as error:
-                if named:
-                    self._fail(error)
-                elif self.arguments.verbose:
-                    say(f"skipped {error}")
-            except EditGecError as error:
-                self._fail(error)
-
-    def _groups(self) -> Iterator[list[files.Document]]:
-        group: list[files.Document] = []
-        characters = 0
-        for document in self._documents():
-            group.append(document)
-            characters += len(document.text)
-            if characters >= GROUP_CHARACTERS:
-                yield group
-                group, characters = [], 0
-        if group:
-            yield group
-
-    def _finish(self, document: files.Document, correction: Correction) -> None:
-        """Write or print one document as asked, and count it."""
-        edits: Sequence[Edit] = correction.edits
-        if self.arguments.explain:
-            edits = _explain(document.text, edits)
-        try:
-            if self.arguments.output != "write":
-                self._print(document, correction, edits)
-            elif edits:
-                files.write(document, correction.corrected)
-        except WriteError as error:
-            return self._fail(error)
-        self.changed_files += bool(edits)
-        self.edits += len(edits)
-        if self.arguments.check and edits and not self.arguments.quiet:
-            say(f"{document.path}: {count(len(edits), 'edit')}")
-        if self.arguments.verbose or (self.arguments.explain and self.arguments.output not in STRUCTURED):
-            for note in render.notes(document.path, document.text, edits):
-                say(note)
-
-    def _print(self, document: files.Document, correction: Correction, edits: Sequence[Edit]) -> None:
-        path, text, output = document.path, document.text, self.arguments.output
-        path = "stdin" if path == "-" else path
-        if output in ("json", "sarif"):
-            self.reports.append(Report(path, text, edits, correction.refused))
-        elif output == "jsonl":
-            out_json(render.as_json(path, text, edits, correction.refused))
-        elif output == "github":
-            out(render.github(path, text, edits))
-        elif output == "diff":
-            if document.bom:  # part of the first line for patch, part of no text for us
-                edits = [replace(edit, start=edit.start + 1, end=edit.end + 1) for edit in edits]
-                text = "\ufeff" + text
-            out(render.unified_diff(path, text, edits))
-        elif output == "inline":
-            out((f"==> {path} <==\n" if self.has_headings else "") + render.inline(text, edits, color=shows_colors()))
-        elif not self.arguments.check:
-            out(document.encode(correction.corrected))
-
-
-def _explain(text: str, edits: Sequence[Edit]) -> Sequence[Edit]:
+def _explain(text: str, edits: Sequence[Edit], why: str) -> Sequence[Edit]:
     """The edits with type and message. Raises MissingExtraError where the extra is not installed."""
-    with needing("--explain", "score"):
+    with needing(why, "score"):
         from edit_gec.annotation.explain import explain
 
         return explain(text, edits)
-
-
-def _read_stdin() -> files.Document:
-    if sys.stdin is None:
-        raise InputError("standard input is closed; name a file or pipe a text in")
-    if sys.stdin.isatty():
-        say("edit-gec: reading from the terminal; end with Ctrl-D")
-    return files.decode("-", sys.stdin.buffer.read())

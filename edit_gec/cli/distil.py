@@ -12,6 +12,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from edit_gec.catalog import DEFAULT_MODEL
 from edit_gec.cli.arguments import (
     ModelOptions,
     UsageError,
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Write the pairs. Raises InputError, UsageError."""
-    from edit_gec.cli.loading import load_corrector, model_name
+    from edit_gec.cli.loading import load_corrector
     from edit_gec.training.distillation import distil, write_pairs
     from edit_gec.training.pairs import Pairs
     from edit_gec.training.recipe import Recipe, Stage
@@ -64,7 +65,7 @@ def run(arguments: Arguments) -> int:
         random.Random(arguments.seed)
     )
     pairs = distil(corrector, (source for source, _ in texts), arguments.pairs)
-    name = Path(arguments.target or model_name(arguments)).name
+    name = Path(arguments.target or arguments.model or DEFAULT_MODEL).name
     written = write_pairs(pairs, arguments.output, name, lambda done: say(count(done, "pair")))
     out(f"{arguments.output}: {count(written, 'pair')}\n")
     return 0

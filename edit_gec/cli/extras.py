@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 from edit_gec.errors import MissingExtraError
 
 PACKAGE = "edit-gec"
+
+
+def require(what: str, package: str, extra: str) -> None:
+    """Raises MissingExtraError where a package is not installed, before anything is done."""
+    if find_spec(package) is None:
+        raise MissingExtraError(f"{what} needs {package}; install it: pip install '{PACKAGE}[{extra}]'")
 
 
 @contextlib.contextmanager

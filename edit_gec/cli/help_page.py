@@ -1,4 +1,4 @@
-"""README.md of this folder: what `--help` says of every command.
+"""README.md of this folder: the output of `--help` for every command.
 
 python -m edit_gec.cli.help_page      # writes it again, after a change of an option
 """
@@ -15,7 +15,7 @@ PAGE = Path(__file__).parent / "README.md"
 WIDTH = 110  # characters of a line
 INTRODUCTION = """# The commands
 
-What `--help` says of each. `python -m edit_gec.cli.help_page` writes this page; a test compares the two.
+The output of `--help` for each. `python -m edit_gec.cli.help_page` writes this page; a test checks that it is current.
 
 In this folder: `main.py` starts a command, `arguments.py` has the options that commands share, `loading.py` makes a
 corrector of them, `console.py` prints. Each command is a file of its own, with a dataclass `Arguments`, `add_arguments`

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from edit_gec import config
 from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
-from edit_gec.cli.arguments import ModelOptions
+from edit_gec.cli.arguments import FrontOptions, ModelOptions
 from edit_gec.cli.console import say
+from edit_gec.config.projects import Projects
+from edit_gec.config.settings import Settings, words
 from edit_gec.speculative.loading import VERIFY
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
 
 
-def load_corrector(options: ModelOptions, settings: config.Settings | None = None) -> Corrector:
+def find_projects(options: FrontOptions) -> Projects:
+    """The settings of files, with what was asked on the command line. Raises InputError for a dictionary."""
+    return Projects(options.config, options.isolated, asked_settings(options))
+
+
+def asked_settings(options: ModelOptions) -> Settings:
+    """What the options set. Raises InputError for a dictionary that cannot be read."""
+    listed = tuple(word for path in options.dictionary for word in words(path))
+    asked = Settings(dictionary=listed, min_confidence=options.min_confidence, model=options.model)
+    if not isinstance(options, FrontOptions):
+        return asked
+    ignore = tuple(name for names in options.ignore for name in names)
+    return replace(asked, ignore=ignore, dialect=options.dialect)
+
+
+def load_corrector(options: ModelOptions, settings: Settings | None = None) -> Corrector:
     """The corrector that is asked for. Raises InputError for a model, a device or a dictionary that is not there."""
     from edit_gec.corrector import Corrector
 
@@ -23,14 +40,20 @@ def load_corrector(options: ModelOptions, settings: config.Settings | None = Non
     return corrector
 
 
-def corrector_arguments(options: ModelOptions, settings: config.Settings | None = None) -> dict[str, Any]:
-    """The arguments of Corrector.load. Options win over settings; words add up. Raises InputError for a dictionary."""
-    settings = settings or config.Settings()
-    words = [*settings.dictionary, *(word for path in options.dictionary for word in config.words(path))]
+def corrector_arguments(options: ModelOptions, settings: Settings | None = None) -> dict[str, Any]:
+    """The arguments of Corrector.load with these settings, by default those of the options alone.
+
+    Raises InputError for a dictionary.
+    """
+    settings = asked_settings(options) if settings is None else settings
     return {
-        "model": model_name(options, settings),
-        "min_confidence": settings.min_confidence if options.min_confidence is None else options.min_confidence,
-        "dictionary": words,
+        "model": DEFAULT_MODEL if settings.model is None else settings.model,
+        "min_confidence": settings.min_confidence if options.strictness is None else None,
+        "strictness": options.strictness,
+        "dictionary": settings.dictionary,
+        "dialect": settings.dialect,
+        "backend": options.backend,
+        "precision": options.precision,
         "device": options.device,
         "dtype": options.dtype,
         "threads": options.threads,
@@ -40,13 +63,6 @@ def corrector_arguments(options: ModelOptions, settings: config.Settings | None 
         "verify": options.verify or VERIFY[0],
         "lenience": options.lenience,
     }
-
-
-def model_name(options: ModelOptions, settings: config.Settings | None = None) -> str:
-    """Name or folder of the model: as asked for, else of the settings, else the one we ship."""
-    if options.model is not None:
-        return options.model
-    return (settings and settings.model) or DEFAULT_MODEL
 
 
 def warm_up(corrector: Corrector) -> None:

@@ -10,18 +10,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from edit_gec import config
 from edit_gec.catalog import find_model
 from edit_gec.cli.arguments import (
+    SETTINGS,
+    FrontOptions,
     ModelOptions,
     add_model_options,
+    add_settings_options,
     add_verification_options,
     check_verification,
     confidence,
 )
+from edit_gec.config.settings import Settings
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(ModelOptions):
+class Arguments(FrontOptions):
     """What `edit-gec lsp` was asked."""
 
     stdio: bool
@@ -38,10 +41,11 @@ class Arguments(ModelOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = "[tool.edit-gec] in the nearest pyproject.toml sets dictionary, min-confidence, model."
+    parser.epilog = SETTINGS
     add = parser.add_argument
     add("--stdio", action="store_true", help="talk over standard input and output, as it always does")
     add("--fix-all-confidence", type=confidence, default=0.9, metavar="P", help="what fix-all corrects (default: 0.9)")
+    add_settings_options(parser)
     add_model_options(parser, threads=max(1, (os.cpu_count() or 1) // 2), threads_help="half of the cores")
     add_verification_options(parser)
 
@@ -50,23 +54,23 @@ def run(arguments: Arguments) -> int:
     """Serve one editor until it leaves: 1, as the protocol says, where it did not say goodbye. Raises InputError."""
     import pygments  # noqa: F401  # told now, where it is missing
 
-    from edit_gec.cli.loading import corrector_arguments, model_name
+    from edit_gec.cli.loading import corrector_arguments, find_projects
     from edit_gec.lsp.handlers import register
     from edit_gec.lsp.options import Options
     from edit_gec.lsp.server import Server
-    from edit_gec.lsp.user_dictionary import UserDictionary, config_folder
+    from edit_gec.lsp.user_dictionary import UserDictionary
 
     check_verification(arguments)
-    # Only the model's name is of the settings here: words and confidence are those of each document's project.
-    # The confidence that is given goes to the server, because the editor may change it.
-    model = replace(arguments, model=model_name(arguments, config.nearest([])), min_confidence=None)
-    given = corrector_arguments(model)
+    # Only the model's name is of the settings here: all else is that of each document's project, and of the editor.
+    projects = find_projects(arguments)
+    settings = Settings(model=projects.of("").model)
+    given = corrector_arguments(arguments, settings)
     for name in filter(None, (given["model"], given["target"])):
         find_model(name)  # before the editor is told that all is well
     if sys.stdin is None or sys.stdout is None:
         raise InputError("standard input and output are closed; an editor must start edit-gec lsp")
     options = Options(min_confidence=arguments.min_confidence, fix_all_confidence=arguments.fix_all_confidence)
-    server = Server(lambda: load(model), UserDictionary(config_folder()), options)
+    server = Server(lambda: load(arguments, settings), UserDictionary(projects), options)
     register(server)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as protocol:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -74,10 +78,10 @@ def run(arguments: Arguments) -> int:
     return 0 if server.has_shut_down else 1
 
 
-def load(options: ModelOptions) -> Corrector:
+def load(options: ModelOptions, settings: Settings) -> Corrector:
     """The corrector, and all that the first check would wait for."""
     from edit_gec.cli.loading import load_corrector, warm_up
 
-    corrector = load_corrector(options)
+    corrector = load_corrector(options, settings)
     warm_up(corrector)
     return corrector

@@ -14,12 +14,16 @@ import contextlib
 import logging
 import socket
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from edit_gec.catalog import DEFAULT_MODEL
 from edit_gec.cli.arguments import (
-    ModelOptions,
+    SETTINGS,
+    FrontOptions,
     add_model_options,
+    add_settings_options,
     add_verification_options,
     check_verification,
     port,
@@ -35,12 +39,13 @@ GRACE_S = 20  # for requests that are being answered when the server is told to 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(ModelOptions):
+class Arguments(FrontOptions):
     """What `edit-gec serve` was asked."""
 
     host: str
     port: int
     allow_origin: str | None
+    allow_host: Sequence[str]
     max_text_length: int
     max_requests: int
     timeout: int
@@ -49,10 +54,15 @@ class Arguments(ModelOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
+    parser.epilog = f"Of the working folder: {SETTINGS[0].lower()}{SETTINGS[1:]}"
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)")
     add("--port", type=port, default=8081, metavar="N", help="port, 0 for a free one (default: 8081)")
     add("--allow-origin", metavar="ORIGIN", help="let web pages from here use the server, * for all (default: none)")
+    add(
+        "--allow-host", action="append", default=[], metavar="NAME",
+        help="a name that clients call the server by, * for any (default: this machine's own on loopback, else any)",
+    )  # fmt: skip
     for option, default, summary in (
         ("--max-text-length", 100_000, "characters of a text"),
         ("--max-requests", 16, "requests at a time from one address"),
@@ -60,29 +70,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         add(option, type=positive, default=default, metavar="N", help=f"{summary} (default: {default})")
     add("--quiet", action="store_true", help="no line of log for each request")
+    add_settings_options(parser)
     add_model_options(parser, batch_size=16)
     add_verification_options(parser)
 
 
 def run(arguments: Arguments) -> int:
     """Serve until a signal ends it; requests that are being answered are finished. Raises InputError, UsageError."""
-    from edit_gec.cli.loading import load_corrector, model_name, warm_up
+    from edit_gec.cli.loading import find_projects, load_corrector, warm_up
     from edit_gec.server.app import create_app
+    from edit_gec.server.callers import Callers
     from edit_gec.server.middleware import Limits
 
     check_verification(arguments)
+    projects = find_projects(arguments)
+    settings = replace(projects.of(""), dictionary=(), dialect=None)  # these are looked up for every request
     with open_listener(arguments.host, arguments.port) as listener:  # first: a used port is told at once
         with ending_at_interrupt():
-            corrector = load_corrector(arguments)
+            corrector = load_corrector(arguments, settings)
         warm_up(corrector)
         limits = Limits(
             characters=arguments.max_text_length, timeout_s=arguments.timeout, per_client=arguments.max_requests
         )
-        app = create_app(corrector, limits, allow_origin=arguments.allow_origin)
+        callers = Callers.of_listener(listener.getsockname()[0], arguments.allow_host, arguments.allow_origin)
+        app = create_app(corrector, limits, callers, projects=projects)
         log = logging.getLogger("edit_gec.server")
         log.setLevel(logging.ERROR if arguments.quiet else logging.INFO)
         log.addHandler(logging.StreamHandler(sys.stderr))
-        serve(app, listener, model_name(arguments))
+        serve(app, listener, settings.model or DEFAULT_MODEL)
     return 0
 
 
@@ -90,8 +105,11 @@ def serve(app: FastAPI, listener: socket.socket, model: str) -> None:
     """Say where, and answer requests until a signal comes."""
     import uvicorn
 
+    from edit_gec.server.protocol import PatientProtocol
+
     config = uvicorn.Config(
         app,
+        http=PatientProtocol,
         log_config=None,  # its access log would hold query strings, and those texts
         access_log=False,
         server_header=False,

@@ -16,19 +16,23 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corpus import lines, tables
 from edit_gec.corpus.edit_column import edit_to_dict
 from edit_gec.corpus.records import BadRow, BrokenFileError, Chunk, Columns, Unit, UnitResult
 from edit_gec.errors import EditGecError, WriteError
 from edit_gec.runtime.dedup import REMEMBERED
+from edit_gec.text.correction import assemble
 from edit_gec.text.files import atomic_file
 
 if TYPE_CHECKING:
     from edit_gec.runtime.dedup import DeduplicatingCorrector
     from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
     from edit_gec.text.correction import Correction
+    from edit_gec.text.edit_filter import EditFilter
     from edit_gec.text.edits import Edit
 
 A = TypeVar("A")
@@ -62,15 +66,18 @@ class ChunkWork:
 class Job:
     """What is done to every unit.
 
-    `folder` is the output. `options` are the arguments of Corrector.load. `remember` is the number of sentences whose
-    changes a worker keeps. `names_types` adds the ERRANT type of each edit.
+    `folder` is the output. `options` are the arguments of Corrector.load. `settings` say which edits are not wanted.
+    `remember` is the number of sentences whose changes a worker keeps. `names_types` adds the ERRANT type of each edit.
+    `read_as` is the format of all texts.
     """
 
     folder: str
     columns: Columns
     options: dict[str, Any]
+    settings: Settings = DEFAULTS
     remember: int = REMEMBERED
     names_types: bool = True
+    read_as: str = "markdown"
 
     def load_corrector(self) -> DeduplicatingCorrector:
         """The corrector of a worker. Raises ModelError for a model that cannot be loaded."""
@@ -90,6 +97,7 @@ class Job:
     def load(self, unit: Unit, corrector: DeduplicatingCorrector, split: Splitter | None = None) -> Iterator[ChunkWork]:
         """The chunks of the unit, each split further if `split` is given, with the sentences of their texts."""
         chunks = (tables if unit.format.is_table else lines).read(unit, self.columns)
+        prepare = partial(corrector.prepare, format=self.read_as)
         while True:
             begun = time.perf_counter()
             try:
@@ -100,7 +108,7 @@ class Job:
             if chunk is None:
                 return
             for part in [chunk] if split is None else split(chunk):
-                windows, reasons = _try_each(corrector.prepare, [text or "" for text in part.texts])
+                windows, reasons = _try_each(prepare, [text or "" for text in part.texts])
                 yield ChunkWork(part.set_aside(reasons), windows, seconds=time.perf_counter() - begun)
                 begun = time.perf_counter()
 
@@ -178,12 +186,10 @@ class Job:
         """The correction of each row, and its edits with their types."""
         texts, windows, changes = zip(*rows, strict=True) if rows else ((), (), ())
         corrections = corrector.finish(texts, windows, changes)
-        if not self.names_types or not any(correction.edits for correction in corrections):
-            return [(correction, correction.edits) for correction in corrections]
-        from edit_gec.annotation.explain import explain, spacy_memory_zone
-
-        with spacy_memory_zone():
-            return [(correction, explain(correction.text, correction.edits)) for correction in corrections]
+        edit_filter = self.settings.edit_filter()
+        needed = [bool(c.edits) and (self.names_types or edit_filter.needs_types(c.text)) for c in corrections]
+        named = _name_types(corrections, needed)
+        return [_choose(*each, edit_filter) for each in zip(corrections, named, strict=True)]
 
     def _write_bad_rows(self, unit: Unit, bad: list[BadRow]) -> None:
         place = bad_rows_path(self.folder, unit.number)
@@ -194,6 +200,29 @@ class Job:
                     file.write(line.encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
             raise WriteError(f"{place}: cannot write: {error.strerror or error}") from None
+
+
+def _name_types(corrections: Sequence[Correction], needed: Sequence[bool]) -> list[Sequence[Edit]]:
+    """The edits of each correction, with types where they are needed."""
+    if not any(needed):
+        return [correction.edits for correction in corrections]
+    from edit_gec.annotation.explain import explain, spacy_memory_zone
+
+    with spacy_memory_zone():
+        return [
+            explain(correction.text, correction.edits) if needs else correction.edits
+            for correction, needs in zip(corrections, needed, strict=True)
+        ]
+
+
+def _choose(
+    correction: Correction, edits: Sequence[Edit], edit_filter: EditFilter
+) -> tuple[Correction, Sequence[Edit]]:
+    """The correction with the edits that are wanted."""
+    kept = list(filter(edit_filter.on(correction.text), edits)) if edits else edits
+    if len(kept) < len(edits):
+        correction = assemble(correction.text, kept, correction.refused)
+    return correction, kept
 
 
 class _EmptyPartError(Exception):

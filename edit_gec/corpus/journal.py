@@ -119,7 +119,7 @@ def _load_plan(path: Path, settings: dict[str, Any], make_plan: Callable[[], Pla
     """The plan of the job, which must have these settings; a new one if there is none."""
     if not path.exists():
         plan = make_plan()
-        atomic_write(str(path), json.dumps({"settings": settings, **plan_to_json(plan)}).encode())
+        atomic_write(path, json.dumps({"settings": settings, **plan_to_json(plan)}).encode())
         return plan
     known = json.loads(path.read_bytes())
     for name, value in json.loads(json.dumps(settings)).items():

@@ -28,7 +28,7 @@ from typing import Any
 
 from edit_gec.errors import InputError
 from edit_gec.performance import machine
-from edit_gec.text.files import atomic_write
+from edit_gec.text.files import write_json
 
 PACKAGES = ("torch", "sentencepiece", "numpy", "pyarrow", "errant", "spacy")
 
@@ -131,8 +131,7 @@ def main(arguments: list[str] | None = None) -> None:
                 write_rows(source, lines, rows)
                 found = measure_job(source, Path(folder) / "out", workers, more)
             runs.append({"rows": rows, "workers": workers, **found})
-            text = json.dumps({**about, "runs": runs}, indent=1) + "\n"
-            atomic_write(str(args.result), text.encode())
+            write_json(args.result, {**about, "runs": runs}, indent=1)
 
 
 if __name__ == "__main__":

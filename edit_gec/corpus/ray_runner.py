@@ -41,7 +41,7 @@ Row = dict[str, Any]
 @cache
 def _load_corrector(options: str, remember: int) -> DeduplicatingCorrector:
     """The corrector of this process."""
-    return Job("", Columns(), json.loads(options), remember).load_corrector()
+    return Job("", Columns(), json.loads(options), remember=remember).load_corrector()
 
 
 def _corrector_of(job: Job) -> DeduplicatingCorrector:
@@ -73,6 +73,7 @@ class LoadStage:
 
     @_pass_on_errors
     def __call__(self, row: Row) -> Row:
+        """The row with the texts of its unit, split into windows."""
         unit: Unit = pickle.loads(row["unit"])
         return {**row, "works": pickle.dumps(list(self.job.load(unit, _corrector_of(self.job))))}
 
@@ -86,6 +87,7 @@ class InferStage:
 
     @_pass_on_errors
     def __call__(self, row: Row) -> Row:
+        """The row with what changes in its windows. A unit at which workers die again and again is given up."""
         attempts = _attempts_folder(self.job) / str(pickle.loads(row["unit"]).number)
         if _count_attempt(attempts) >= DEATHS_PER_UNIT:
             return {**row, "works": b"", "lost": True}
@@ -105,6 +107,7 @@ class SaveStage:
 
     @_pass_on_errors
     def __call__(self, row: Row) -> Row:
+        """The row with what became of its unit, once its part is written."""
         unit: Unit = pickle.loads(row["unit"])
         result = self.job.save(unit, pickle.loads(row["works"]), _corrector_of(self.job))
         return {**row, "works": b"", "result": json.dumps(result)}

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from edit_gec.catalog import DEFAULT_MODEL, find_model, fingerprint
+from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corpus import partition
 from edit_gec.corpus.job import Events, Job
 from edit_gec.corpus.journal import open_journal
@@ -26,8 +27,11 @@ from edit_gec.corpus.records import Columns, Unit, UnitResult
 from edit_gec.corpus.summary import describe_summary, summarize
 from edit_gec.errors import DeviceError, InputError
 from edit_gec.runtime.dedup import REMEMBERED
+from edit_gec.text.formats import check_format
 
-MODEL_SETTINGS = ("min_confidence", "target_prefix", "dtype", "verify", "lenience")
+MODEL_SETTINGS = (
+    "min_confidence", "strictness", "dialect", "target_prefix", "backend", "precision", "dtype", "verify", "lenience",
+)  # fmt: skip
 UNIT_BYTES = 2_000_000  # some 20,000 sentences: a minute on one core
 Say = Callable[[str], None]
 
@@ -44,8 +48,8 @@ class CorpusTask:
     """What is corrected, how, and where the parts go.
 
     `source` is a file, a folder, a saved data set or hub:NAME; `config` and `split` choose from a data set. `options`
-    are the arguments of Corrector.load. `workers` None starts one for each GPU or core. `address` is that of a Ray
-    cluster.
+    are the arguments of Corrector.load. `settings` say which edits are not wanted. `read_as` is the format of the texts
+    (text/formats.py). `workers` None starts one for each GPU or core. `address` is that of a Ray cluster.
     """
 
     source: str
@@ -55,7 +59,9 @@ class CorpusTask:
     split: str | None = None
     unit_size: int = UNIT_BYTES
     names_types: bool = True
+    read_as: str = "markdown"
     options: dict[str, Any] = field(default_factory=dict)
+    settings: Settings = DEFAULTS
     remember: int = REMEMBERED
     engine: Engine = Engine.LOCAL
     workers: int | None = None
@@ -113,11 +119,19 @@ def _make_job(task: CorpusTask) -> Job:
         "model": str(find_model(task.options.get("model") or DEFAULT_MODEL).resolve()),
         "target": target and str(find_model(target).resolve()),
     }
-    if task.names_types:
+    if task.names_types or task.settings.edit_filter().ignored.types:
         for module in ("errant", "spacy"):
             if find_spec(module) is None:
                 raise ModuleNotFoundError(f"no {module}", name=module)
-    return Job(task.output, task.columns, options, task.remember, task.names_types)
+    return Job(
+        task.output,
+        task.columns,
+        options,
+        task.settings,
+        task.remember,
+        task.names_types,
+        check_format(task.read_as),
+    )
 
 
 def _settings(task: CorpusTask, job: Job) -> dict[str, Any]:
@@ -129,6 +143,8 @@ def _settings(task: CorpusTask, job: Job) -> dict[str, Any]:
         "split": task.split,
         "unit_size": task.unit_size,
         "types": task.names_types,
+        "ignore": [*task.settings.ignore, *task.settings.ignore_regex],
+        "read_as": job.read_as,
         "dictionary": hashlib.sha256(words).hexdigest()[:16],
         **{name: job.options.get(name) for name in MODEL_SETTINGS},
         "model": fingerprint(job.options["model"]),

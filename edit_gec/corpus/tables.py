@@ -13,6 +13,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from edit_gec.corpus.edit_column import EDIT_FIELDS
@@ -77,7 +78,7 @@ def count_shards(name: str, config: str | None, split: str | None) -> dict[str, 
 def _cut_evenly(rows: int, parts: int) -> Iterator[tuple[int, int]]:
     parts = max(1, min(rows, parts))
     ends = [rows * n // parts for n in range(parts + 1)]
-    return ((start, stop) for start, stop in zip(ends, ends[1:], strict=False) if stop > start)
+    return ((start, stop) for start, stop in pairwise(ends) if stop > start)
 
 
 def _check_columns(schema: pyarrow.Schema, columns: Columns) -> None:

@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-CPU_BATCH_OVERHEAD = (
-    64  # of a batch, in pieces: on one core edit5-mini takes 7 ms for any batch, and 0.13 ms for each piece
-)
-GPU_BATCH_OVERHEAD = 1e6  # on a GPU a batch takes equally long whatever is in it: fewest batches first
 ATTENTION_KNEE = 300  # pieces in a sentence at which attention doubles the cost of a piece
 
 
-def plan_batches(lengths: Sequence[int], most: int, overhead: float = CPU_BATCH_OVERHEAD) -> list[list[int]]:
+def plan_batches(lengths: Sequence[int], most: int, overhead: float) -> list[list[int]]:
     """Indices of the sentences of each batch, the longest sentences first, at most `most` in a batch.
 
-    lengths and overhead are in pieces. Dynamic programming over the sentences in the order of length; 20 us for each.
+    lengths and overhead (Network.batch_overhead) are in pieces.
+    Dynamic programming over the sentences in the order of length; 20 us for each.
 
-    >>> plan_batches([12, 190, 11, 42, 9, 41, 12, 40, 10], most=32)
+    >>> plan_batches([12, 190, 11, 42, 9, 41, 12, 40, 10], most=32, overhead=64)
     [[1], [3, 5, 7], [0, 6, 2, 8, 4]]
     """
     order = sorted(range(len(lengths)), key=lambda n: -lengths[n])

@@ -1,12 +1,17 @@
 """How sure an edit is: the model's own probabilities, scaled by how often edits of that kind are right.
 
-    log-odds = slope * log-odds(tags) + written_slope * log(written) + stays_slope * log-odds(not stays)
-               + offset + the offset of the kind
+    own log-odds = slope * log-odds(tags) + written_slope * log(written) + stays_slope * log-odds(not stays)
+                   + offset + the offset of the kind
+    log-odds     = final_slope * (own log-odds - doubt_slope * doubt + neighbour_slope * support) + final_offset
 
 The model tags and writes in two steps, with a probability for each; the decoder also gives the probability that the
 source stays as it is. Edits of spelling and capitals are right more often than edits of grammar, so each kind has an
-offset. The numbers are fitted on development text by logistic regression (training/calibrate.py) and lie in the model
-folder.
+offset. Two things come from the sentence around an edit: the doubt of the second reading in what was written, and the
+support of the surest other edit, because a sentence with one error often has more. The final slope and offset change
+no order: they make 0.5 mean one in two.
+
+The result is the confidence that users see, and the only number that thresholds are compared with. All slopes and
+offsets are fitted on development text (training/calibrate.py) and lie in the model folder.
 """
 
 from __future__ import annotations
@@ -16,13 +21,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from itertools import zip_longest
 from typing import NamedTuple
 
 from edit_gec.modeling.tagset import INSERT, REPLACE
 
-POWER = 4  # of the norm that combines the confidences of a sentence
 NOT_ASKED = 0.5  # probability that the source stays where no decoder said so: its log-odds are 0
 MIN_STAYS = 0.02  # smaller probabilities that the source stays count as this, so that their effect has a bound
+CALM = 0.02  # doubt of the second reading that counts for nothing
+NO_SUPPORT, MOST_SUPPORT = -2.0, 2.5  # log-odds from which on an edit supports others, and how much it can at most
 
 
 class Kind(str, Enum):
@@ -33,6 +40,7 @@ class Kind(str, Enum):
     DELETE = "delete"
     CASE = "case"
     SPELLING = "spelling"
+    CERTAIN = "certain"  # a rule proposes it (certain.py)
 
     def __str__(self) -> str:
         return str(self.value)
@@ -65,6 +73,11 @@ class Scale:
     delete_offset: float = 0.0
     case_offset: float = 0.0
     spelling_offset: float = 0.0
+    certain_offset: float = 0.0
+    doubt_slope: float = 0.0
+    neighbour_slope: float = 0.0
+    final_slope: float = 1.0
+    final_offset: float = 0.0
 
     @cached_property
     def offsets(self) -> dict[Kind, float]:
@@ -75,10 +88,12 @@ class Scale:
             Kind.DELETE: self.delete_offset,
             Kind.CASE: self.case_offset,
             Kind.SPELLING: self.spelling_offset,
+            Kind.CERTAIN: self.certain_offset,
         }
 
     def confidence(self, evidence: Evidence) -> float:
-        """How often such edits are right, 0 to 1; 0 where the model gives a probability of 0."""
+        """How often such edits are right, 0 to 1, before the sentence around them counts; 0 where the model gives a
+        probability of 0."""
         if evidence.tags <= 0 or evidence.written <= 0:
             return 0.0
         odds = self.slope * log_odds(evidence.tags) + self.written_slope * math.log(evidence.written)
@@ -86,20 +101,34 @@ class Scale:
         odds += self.offset + self.offsets[evidence.kind]
         return logistic(odds)
 
+    def judge(self, own: Sequence[float], doubts: Sequence[float] = (), others: Sequence[float] = ()) -> list[float]:
+        """The confidence of each edit of a sentence, from those that they have alone (`confidence`).
 
-def combine(confidences: Sequence[float]) -> float:
-    """How sure the edits of a sentence are together, 0 to 1; 0 for none.
+        `doubts` are those of the second reading in each of them, where there was one. `others` are edits that only
+        support these. What is impossible alone stays impossible.
+        """
+        doubted = [self.doubted(sure, doubt) for sure, doubt in zip_longest(own, doubts, fillvalue=CALM)]
+        support = [max(0.0, min(MOST_SUPPORT, odds - NO_SUPPORT)) for odds in (*doubted, *map(log_odds, others))]
+        judged = []
+        for n, (sure, odds) in enumerate(zip(own, doubted, strict=True)):
+            most = max((each for place, each in enumerate(support) if place != n), default=0.0)
+            odds = self.final_slope * (odds + self.neighbour_slope * most) + self.final_offset
+            judged.append(logistic(odds) if sure else 0.0)
+        return judged
 
-    A norm: the surest edit counts most, and edits that are nearly as sure raise the result.
+    def doubted(self, own: float, doubt: float) -> float:
+        """The log-odds of an edit after the second reading, whose doubt only takes away."""
+        return log_odds(own) - self.doubt_slope * (log_odds(max(doubt, CALM)) - log_odds(CALM))
 
-    >>> [round(combine(each), 2) for each in ([0.45], [0.45, 0.2], [0.45, 0.45, 0.4])]
-    [0.45, 0.45, 0.57]
-    """
-    largest = max(confidences, default=0.0)
-    if not largest:
-        return 0.0
-    norm: float = math.fsum((each / largest) ** POWER for each in confidences) ** (1 / POWER)  # in any order
-    return min(1.0, largest * norm)
+    @property
+    def most_supported(self) -> float:
+        """By how much the edits of a sentence can raise the log-odds of another one."""
+        return self.final_slope * self.neighbour_slope * MOST_SUPPORT
+
+
+def supports(own: float) -> bool:
+    """Whether an edit of this confidence raises that of others in its sentence."""
+    return log_odds(own) > NO_SUPPORT
 
 
 def log_odds(probability: float) -> float:
@@ -114,7 +143,8 @@ def logistic(odds: float) -> float:
 
 
 def classify(deleted: str, written: str) -> Kind:
-    """The kind of a change by the text it removes and the text it writes. Never SPELLING: the lexicon says that.
+    """The kind of a change by the text it removes and the text it writes. Never SPELLING or CERTAIN: the lexicon and
+    the rules say that.
 
     >>> [str(classify(*each)) for each in (("", " the"), (" the", ""), (" go", " goes"), (" alot", " A lot"))]
     ['insert', 'delete', 'replace', 'case']
@@ -125,12 +155,16 @@ def classify(deleted: str, written: str) -> Kind:
     return Kind.CASE if same else Kind.REPLACE
 
 
-def possible_kinds(tags: Sequence[int], kept: int, deleted: Sequence[int], *, empty: bool = False) -> tuple[Kind, ...]:
+def possible_kinds(
+    tags: Sequence[int], kept: int, deleted: Sequence[int], *, empty: bool = False, certain: bool = False
+) -> tuple[Kind, ...]:
     """The kinds that the change behind a kept piece can turn out to be, before anything is written.
 
-    `empty`: the model knows empty slots, so every deletion has a slot that the decoder may fill or leave empty.
+    `certain`: a rule proposes something there. `empty`: the model knows empty slots, so every deletion has a slot that
+    the decoder may fill or leave empty.
     """
     if not deleted:
         return (Kind.INSERT,)
     is_slot = empty or tags[kept] == INSERT or any(tags[piece] == REPLACE for piece in deleted)
-    return (Kind.REPLACE, Kind.CASE, Kind.SPELLING, Kind.DELETE) if is_slot else (Kind.DELETE,)
+    kinds = (Kind.REPLACE, Kind.CASE, Kind.SPELLING, Kind.DELETE) if is_slot else (Kind.DELETE,)
+    return (*kinds, Kind.CERTAIN) if certain else kinds

@@ -1,48 +1,53 @@
 """Logits -> plan: tags with a keep bias, the pointer walk, the insertion loop, and how sure each edit is.
 
-    predict(model, tokens, sentences, thresholds) -> one Prediction per sentence
+    predict(network, tokens, sentences, thresholds) -> one Prediction per sentence
 
 Decisions, in order:
 
     tags         greedy after KEEP gets a bonus; words change as a whole (tags.py)
     points       followed only where they leave the source order, which gets the same bonus (pointer.py)
     insertions   written only where a slot is open whose edit can still become sure enough (insertion.py)
-    thresholds   an edit below `min_confidence` is undone, and so are all edits of a sentence that are together below
-                 `sentence_gate`: a sentence that certainly contains one error is more likely to contain others, so
-                 weaker edits are accepted in it
+    thresholds   an edit below `min_confidence` is undone; its confidence counts the other edits of its sentence, and
+                 the second reading may still lower it (second_pass.py)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from edit_gec.editing.confidence import MIN_STAYS, NOT_ASKED, Evidence, Kind, classify, combine, possible_kinds
+from edit_gec.backends.network import Network
+from edit_gec.editing.confidence import MIN_STAYS, NOT_ASKED, Evidence, Kind, classify, possible_kinds, supports
 from edit_gec.editing.insertion import InsertionDecoder, Slot, decode_insertions, open_slots, score_sources
 from edit_gec.editing.lexicon import WordList
 from edit_gec.editing.plan import Plan, spans, unchanged
 from edit_gec.editing.pointer import Order, follow_points, keep_order
-from edit_gec.editing.spelling import find_misspelt_slots, tag_suspect_words, write_candidates
+from edit_gec.editing.spelling import (
+    Proposed,
+    find_misspelt_slots,
+    tag_certain_errors,
+    tag_suspect_words,
+    write_candidates,
+    write_proposals,
+)
 from edit_gec.editing.tags import choose_tags, tag_probabilities
 from edit_gec.editing.thresholds import Thresholds
-from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.padding import pad, wrap
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
-from edit_gec.modeling.tokenizer import PAD, Pieces, Tokens
+from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.text.edits import Change
 from edit_gec.tracing import Stage, span
 
 
 @dataclass
 class Prediction:
-    """A plan and, for each kept piece behind which something changes, the confidence of that change."""
+    """A plan and, for each kept piece behind which something changes, the confidence that this change has alone.
+
+    `Scale.judge` makes of it what users see; `refused` are the changes that it refused.
+    """
 
     plan: Plan
     confidence: dict[int, float] = field(default_factory=dict)
+    refused: tuple[float, ...] = ()
     steps: int = 0  # of the insertion decoder, as far as this sentence needed them
     doubts: Sequence[float] = ()  # probability of each piece, the sentinel first, that it does not simply stay
     respelt: frozenset[int] = frozenset()  # kept pieces behind which a word of the lexicon was chosen
@@ -62,7 +67,7 @@ class Prediction:
         lexicon."""
         for start, end, text, (first, last) in spans(self.plan, pieces, tokens) if self.plan.changes else ():
             if not respelt or {piece for piece in self.confidence if first <= piece < last} <= self.respelt:
-                yield start, end, text, self.between(first, last)
+                yield Change(start, end, text, self.between(first, last))
 
 
 @dataclass
@@ -74,6 +79,7 @@ class SentenceState:
     probabilities: list[list[float]]  # [S][4] of the tags
     order: Order
     is_english: bool = True
+    proposed: Sequence[Proposed] = ()  # what rules propose, misspelt words among it
     gaps: dict[int, list[int]] = field(init=False)  # deleted pieces behind each kept piece where something changes
     likely: frozenset[int] = frozenset()  # kept pieces whose changes can still become sure enough
     slots: list[Slot] = field(default_factory=list)
@@ -86,47 +92,58 @@ class SentenceState:
         """Pieces with the sentinel."""
         return len(self.tags)
 
+    def proposals(self, kept: int) -> list[Proposed]:
+        """The proposals that make up all that is replaced behind a kept piece; [] where there is more, or no rule."""
+        gap = self.gaps.get(kept, [])
+        inside = [each for each in self.proposed if gap and each.first + 1 in gap]
+        pieces = [n + 1 for each in inside for n in range(each.first, each.last)]  # the sentinel comes first
+        is_all = pieces == gap and self.tags[kept] == KEEP
+        return inside if is_all and any(each.certain for each in inside) else []
+
+    @property
+    def all_tags(self) -> list[int]:
+        """Those of all positions, </s> included."""
+        return [*self.tags, KEEP]
+
+    @property
+    def all_ranks(self) -> list[int]:
+        """The position of each piece in the output order, -1 for deleted ones; </s> comes last."""
+        return [*Plan(self.length, tuple(self.order.pieces)).ranks(), len(self.order.pieces)]
+
     @property
     def likely_slots(self) -> list[Slot]:
         """The slots that are worth writing."""
         return [slot for slot in self.slots if slot.after_piece in self.likely]
 
 
-class EncodedBatch(NamedTuple):
-    """A batch of B sentences behind the encoder."""
-
-    mask: Tensor  # [B, S] true where there is a piece
-    encoded: Tensor  # [B, S, d]
-    bias: Tensor  # [B, H, S, S] attention bias of the later layers
-
-
-@torch.inference_mode()
 def predict(
-    model: EdiT5,
+    network: Network,
     tokens: Tokens,
     sentences: Sequence[Pieces],
     thresholds: Thresholds,
-    encoded: Tensor | None = None,
     lexicon: WordList | None = None,
 ) -> list[Prediction]:
-    """Plans for one batch of sentences, none longer than model.config.max_pieces.
+    """Plans for one batch of sentences, none longer than network.config.max_pieces.
 
-    `encoded` [B, S, d] is the encoder's output where the caller has it already. With a `lexicon`, unknown words that
-    the model doubts are replaced by known ones, and sentences in other languages are left unchanged.
+    With a `lexicon`, unknown words that the model doubts are replaced by known ones, and sentences in other languages
+    are left unchanged.
     """
-    batch = encode(model, tokens, sentences, encoded)
+    with span(Stage.TOKENIZE):
+        ids = [tokens.wrap(sentence.ids) for sentence in sentences]
+    with span(Stage.ENCODE):
+        source = network.encode(ids)
     with span(Stage.TAG):
-        probabilities = tag_probabilities(model.tag(batch.encoded, batch.bias), thresholds.keep_bias)
+        probabilities = [tag_probabilities(logits, thresholds.keep_bias) for logits in network.tag(source)]
         states = [decide_tags(*each, tokens, lexicon) for each in zip(sentences, probabilities, strict=True)]
-        tag_ids = pad([[*state.tags, KEEP] for state in states], KEEP).to(batch.mask.device)  # [B, S]
     with span(Stage.POINT):
         if thresholds.reorder:
-            tag_lists = [state.tags for state in states]
-            orders = follow_points(model, batch.encoded, tag_ids, batch.mask, tag_lists, thresholds.keep_bias)
+            scores = network.point(source, [state.all_tags for state in states])
+            orders = follow_points(scores, [state.tags for state in states], thresholds.keep_bias)
             for state, order in zip(states, orders, strict=True):
-                state.order = order
+                if not any(each.certain for each in state.proposed):  # what a rule proposes is about words in order
+                    state.order = order
     alternative = thresholds.alternative() if thresholds.alternative_threshold else None
-    empty = model.config.empty_slots
+    empty = network.config.empty_slots
     for state in states:
         if state.is_english:
             state.likely = prune_unlikely(state, alternative or thresholds, empty=empty)
@@ -136,8 +153,8 @@ def predict(
     changing = [states[n] for n in changed]
     if any(state.likely_slots for state in changing):
         with span(Stage.INSERT_SETUP):
-            rows = torch.tensor(changed, device=tag_ids.device)
-            decoder = prepare_decoder(model, tokens, EncodedBatch(*(each[rows] for each in batch)), changing)
+            tags, ranks = [state.all_tags for state in changing], [state.all_ranks for state in changing]
+            decoder = InsertionDecoder(network.remember(source, changed, tags, ranks), tokens, empty)
         write_slots(decoder, changing, lexicon, sequential=thresholds.sequential)
     with span(Stage.REALIZE):
         return [finish(state, tokens, thresholds, alternative) for state in states]
@@ -146,41 +163,17 @@ def predict(
 # ---------------------------------------------------------------- the stages
 
 
-def encode(model: EdiT5, tokens: Tokens, sentences: Sequence[Pieces], encoded: Tensor | None) -> EncodedBatch:
-    """Run the encoder, unless its output is given."""
-    device = model.embedding.weight.device
-    with span(Stage.TOKENIZE):
-        ids = pad([wrap(s.ids, tokens) for s in sentences], PAD).to(device)  # [B, S]
-        lengths = torch.tensor([len(s) + 2 for s in sentences], device=device)
-        mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
-    with span(Stage.ENCODE):
-        if encoded is not None:
-            return EncodedBatch(mask, encoded, model.encoder.bias(mask))
-        return EncodedBatch(mask, *model.encode(ids, mask))
-
-
 def decide_tags(
     pieces: Pieces, probabilities: list[list[float]], tokens: Tokens, lexicon: WordList | None
 ) -> SentenceState:
     """The tags of a sentence; unknown words that the model doubts are tagged too. The order is that of the source."""
     tags = choose_tags(probabilities, pieces, tokens)
     is_english = lexicon is None or not lexicon.is_foreign(pieces)
+    proposed: list[Proposed] = []
     if lexicon and is_english:
-        tag_suspect_words(lexicon, tags, probabilities, pieces)
-    return SentenceState(pieces, tags, probabilities, keep_order(tags), is_english)
-
-
-def prepare_decoder(
-    model: EdiT5, tokens: Tokens, batch: EncodedBatch, states: Sequence[SentenceState]
-) -> InsertionDecoder:
-    """The insertion decoder over a batch of sentences whose tags and order are decided."""
-    length, device = batch.mask.shape[1], batch.mask.device
-    tag_ids = pad([[*state.tags, KEEP] for state in states], KEEP, length).to(device)  # [B, S]
-    ranks = [Plan(state.length, tuple(state.order.pieces)).ranks() for state in states]
-    rank_ids = pad(
-        [[*of_pieces, len(state.order.pieces)] for of_pieces, state in zip(ranks, states, strict=True)], -1, length
-    ).to(device)  # [B, S]
-    return InsertionDecoder(model, tokens, model.encode_plan(batch.encoded, batch.bias, tag_ids, rank_ids), batch.mask)
+        suspect = tag_suspect_words(lexicon, tags, probabilities, pieces)
+        proposed = tag_certain_errors(tags, probabilities, pieces, suspect)
+    return SentenceState(pieces, tags, probabilities, keep_order(tags), is_english, proposed)
 
 
 def write_slots(
@@ -189,14 +182,19 @@ def write_slots(
     """Write into the slots whose changes can become sure enough: words of the lexicon first, then whatever is left."""
     if lexicon:
         with span(Stage.SPELL):
-            misspelt = []
+            proposed, misspelt = [], []
             for state in states:
-                misspelt += find_misspelt_slots(lexicon, state.likely_slots, state.tags, state.pieces)
+                certain = {slot.after_piece: state.proposals(slot.after_piece) for slot in state.likely_slots}
+                slots = [slot for slot in state.likely_slots if certain[slot.after_piece]]
+                proposed += [(slot, deleted_ids(state, slot), certain[slot.after_piece]) for slot in slots]
+                left = [slot for slot in state.likely_slots if not certain[slot.after_piece]]
+                misspelt += find_misspelt_slots(lexicon, left, state.tags, state.pieces)
+            write_proposals(decoder, proposed)
             write_candidates(decoder, misspelt)
     left = [slot for state in states for slot in state.likely_slots if not slot.finished]
     if left:
         decode_insertions(decoder, left, sequential=sequential)
-    if decoder.model.config.empty_slots:
+    if decoder.may_be_empty:
         sources = [(slot, deleted_ids(state, slot)) for state in states for slot in state.likely_slots]
         score_sources(decoder, sources)
 
@@ -251,7 +249,8 @@ def tag_confidences(gaps: dict[int, list[int]], probabilities: list[list[float]]
 
 
 def prune_unlikely(state: SentenceState, thresholds: Thresholds, *, empty: bool = False) -> frozenset[int]:
-    """Kept pieces whose changes could still pass the thresholds; none where the sentence fails as a whole.
+    """Kept pieces whose changes could still pass the threshold, and those that could support them; none without the
+    former.
 
     What is written only lowers a confidence, so a change that fails on tags alone needs no decoding. `empty`: the model
     knows empty slots, so its decoder can also raise a confidence (Slot.stays).
@@ -260,15 +259,17 @@ def prune_unlikely(state: SentenceState, thresholds: Thresholds, *, empty: bool 
     links, gaps = state.order.links, state.gaps
     best = {piece: thresholds.confidence(Evidence(value)) for piece, value in links.items()}
     for piece, value in tag_confidences(gaps, state.probabilities).items():
-        kinds = possible_kinds(state.tags, piece, gaps[piece], empty=empty)
+        certain = bool(state.proposals(piece))
+        kinds = possible_kinds(state.tags, piece, gaps[piece], empty=empty, certain=certain)
         sure = max(thresholds.confidence(Evidence(value, kind=kind, stays=stays)) for kind in kinds)
         best[piece] = min(sure, best.get(piece, sure))
-    good = frozenset(piece for piece, value in best.items() if value >= thresholds.least)
-    if not good or combine([best[piece] for piece in good]) < thresholds.sentence_gate:
+    judged = dict(zip(best, thresholds.judge(list(best.values())), strict=True))
+    good = frozenset(piece for piece, value in judged.items() if value >= thresholds.least)
+    if not good or (links and len(good) < len(best)):
         return frozenset()
-    if links and len(good) < len(best):
-        return frozenset()
-    return frozenset(best) if thresholds.sequential else good  # there each slot reads the slots before it
+    if thresholds.sequential:
+        return frozenset(best)  # each slot reads the slots before it
+    return good | {piece for piece, value in best.items() if supports(value)}
 
 
 def classify_slots(state: SentenceState, tokens: Tokens) -> None:
@@ -295,9 +296,10 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
             evidence = Evidence(value, slot.probability, slot.kind or Kind.REPLACE, slot.stays)
         sure = thresholds.confidence(evidence)
         confidence[piece] = min(sure, confidence.get(piece, sure))
-    refused = {piece for piece, value in confidence.items() if value < thresholds.least}
+    judged = zip(confidence, thresholds.judge(list(confidence.values())), strict=True)
+    refused = {piece for piece, value in judged if value < thresholds.least}
     made = {piece: value for piece, value in confidence.items() if piece not in refused}
-    if combine(list(made.values())) < thresholds.sentence_gate or (links and refused):
+    if not made or (links and refused):
         return Prediction(unchanged(state.length))
     restored = {i for piece in refused for i in gaps.get(piece, [])}
     order = state.order.pieces if links else sorted({*state.order.pieces, *restored})
@@ -310,6 +312,7 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
     return Prediction(
         Plan(state.length, tuple(order), insertions),
         made,
-        sum(steps) if thresholds.sequential else max(steps, default=0),
+        refused=tuple(confidence[piece] for piece in refused),
+        steps=sum(steps) if thresholds.sequential else max(steps, default=0),
         respelt=frozenset(slot.after_piece for slot in state.slots if slot.kind == Kind.SPELLING) - refused,
     )

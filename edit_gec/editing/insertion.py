@@ -1,8 +1,8 @@
 """Slots, and the loop in which the insertion decoder writes into them.
 
-    decoder = InsertionDecoder(model, tokens, states, mask)     over one batch
-    decode_insertions(decoder, slots)                           writes greedily, step by step
-    score_candidates(decoder, [(slot, ids), ...])               log-probability of given texts, in one pass
+    decoder = InsertionDecoder(memory, tokens)              over one batch
+    decode_insertions(decoder, slots)                       writes greedily, step by step
+    score_candidates(decoder, [(slot, ids), ...])           log-probability of given texts, in one pass
 
 All slots of all sentences are written at once, each in a row of its own. `sequential` writes the slots of a sentence
 one after the other instead, as in the paper: the reference.
@@ -14,15 +14,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from edit_gec.backends.network import Asked, Memory, Writing
 from edit_gec.editing.confidence import NOT_ASKED, Kind
 from edit_gec.editing.plan import anchor
-from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.padding import pad
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
 from edit_gec.tracing import Stage, span
@@ -69,42 +66,20 @@ def open_slots(tags: Sequence[int], order: Sequence[int], sentence: int = 0, *, 
     return [Slot(sentence, k, i, anchor(i, tags)) for k, i in enumerate(order, start=1) if i in opened]
 
 
-class Attached(NamedTuple):
-    """N slots as the decoder sees them."""
-
-    embedding: Tensor  # [N, d] of the anchor, added to each input
-    cross_bias: Tensor  # [N, H, 1, S]
-    sentence: Tensor  # [N] row of the batch
-
-
+@dataclass(frozen=True)
 class InsertionDecoder:
-    """The insertion decoder of a model over one batch of B sentences.
+    """The insertion decoder of a network over one batch of sentences.
 
-    states [B, S, d] is what it attends to (EdiT5.encode_plan), mask [B, S] is true where there is a piece.
+    `may_be_empty`: the model knows empty slots (EdiT5Config.empty_slots).
     """
 
-    def __init__(self, model: EdiT5, tokens: Tokens, states: Tensor, mask: Tensor) -> None:
-        self.model, self.tokens = model, tokens
-        self.states, self.mask = states, mask
-        self.device = states.device
-        self.cross_keys = model.decoder.cross_keys(states)
+    memory: Memory
+    tokens: Tokens
+    may_be_empty: bool = True
 
-    def attach(self, slots: Sequence[Slot]) -> Attached:
+    def attach(self, slots: Sequence[Slot]) -> Writing:
         """What the decoder reads of each slot, once for all steps."""
-        sentence = torch.tensor([slot.sentence for slot in slots], device=self.device)  # [N]
-        anchors = torch.tensor([slot.anchor for slot in slots], device=self.device)  # [N]
-        embedding = self.model.anchor(self.states[sentence, anchors])  # as in EdiT5.embed_slots
-        return Attached(embedding, self.model.cross_bias(anchors[:, None], self.mask[sentence]), sentence)
-
-    def cross_keys_of(self, sentence: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """Cross-attention keys and values of every layer for R rows, each of the sentence [R]."""
-        return [(k[sentence], v[sentence]) for k, v in self.cross_keys]
-
-    def banned(self) -> Tensor:
-        """Pieces [V] that are never written."""
-        banned = torch.zeros(self.tokens.size, dtype=torch.bool, device=self.device)
-        banned[[PAD, UNK]] = banned[self.tokens.pieces :] = True
-        return banned
+        return self.memory.attach([slot.sentence for slot in slots], [slot.anchor for slot in slots])
 
 
 @dataclass
@@ -149,35 +124,24 @@ def queue_slots(slots: Sequence[Slot], *, sequential: bool = False) -> list[Slot
 
 def decode_insertions(decoder: InsertionDecoder, slots: Sequence[Slot], *, sequential: bool = False) -> int:
     """Write into every slot, greedily; returns the number of decoder steps."""
-    model, device = decoder.model, decoder.device
     with span(Stage.INSERT_SETUP):
         rows = queue_slots(slots, sequential=sequential)
-        attached = decoder.attach([slot for row in rows for slot in row.slots])
-        cross_keys = decoder.cross_keys_of(attached.sentence[[row.first for row in rows]])
-        caches = model.decoder.new_caches()
+        writing = decoder.attach([slot for row in rows for slot in row.slots])
+        writing.begin([row.first for row in rows])
         inputs = [decoder.tokens.slot(row.slot.index) for row in rows]
-        banned = decoder.banned()
-    may_be_empty = model.config.empty_slots
     steps = 0
     while rows:
         with span(Stage.INSERT_STEP):
-            numbers = torch.tensor([row.number for row in rows], device=device)  # [R]
-            stream = torch.tensor(inputs, device=device)[:, None]  # [R, 1]
-            embedded = model.embedding(stream) + attached.embedding[numbers, None]  # [R, 1, d]
-            hidden = model.decoder(embedded, cross_keys, attached.cross_bias[numbers], caches)
             # a slot is open because something belongs there, unless the model knows empty slots
-            opening = torch.tensor([not (may_be_empty or row.slot.pieces) for row in rows], device=device)
-            values, choices = (found.tolist() for found in model.likeliest(hidden[:, 0], banned, opening))
+            opening = [not (decoder.may_be_empty or row.slot.pieces) for row in rows]
+            values, choices = writing.step([row.number for row in rows], inputs, opening)
             decided = zip(rows, choices, values, strict=True)
             inputs = [row.advance(choice, value, decoder.tokens) for row, choice, value in decided]
             alive = [n for n, given in enumerate(inputs) if given != PAD]
             if len(alive) < len(rows):
                 rows = [rows[n] for n in alive]
                 inputs = [inputs[n] for n in alive]
-                left = torch.tensor(alive, dtype=torch.long, device=device)
-                cross_keys = [(k[left], v[left]) for k, v in cross_keys]
-                for cache in caches:
-                    cache.select(left)
+                writing.keep(alive)
         steps += 1
     return steps
 
@@ -187,30 +151,29 @@ def score_sources(decoder: InsertionDecoder, sources: Sequence[tuple[Slot, list[
 
     The decoder of a model with empty slots has learnt to answer that (training/predicted_tags.py).
     """
-    scores = score_candidates(decoder, sources).exp().tolist()
+    scores = np.exp(score_candidates(decoder, sources)).tolist()
     for (slot, source), probability in zip(sources, scores, strict=True):
         slot.stays = probability
         slot.unchanged = slot.pieces == source
 
 
-def score_candidates(decoder: InsertionDecoder, rows: Sequence[tuple[Slot, list[int]]]) -> Tensor:
+def score_candidates(decoder: InsertionDecoder, rows: Sequence[tuple[Slot, list[int]]]) -> np.ndarray:
     """Log-probability [R] of writing these pieces, and nothing else, into these slots; one pass for all."""
-    model, device = decoder.model, decoder.device
-    attached = decoder.attach([slot for slot, _ in rows])
-    stream = pad([[decoder.tokens.slot(slot.index), *ids] for slot, ids in rows], PAD).to(device)  # [R, T]
-    embedded = model.embedding(stream) + attached.embedding[:, None]  # [R, T, d]
-    hidden = model.decoder(embedded, decoder.cross_keys_of(attached.sentence), attached.cross_bias)
+    stream = [[decoder.tokens.slot(slot.index), *ids] for slot, ids in rows]
     # candidates of a slot begin alike: what follows the same pieces is computed once
-    prefixes: dict[tuple[int, ...], tuple[int, int, int]] = {}  # -> its number, and a place [R, T] where it stands
-    written: list[tuple[int, int, int]] = []  # number of the prefix, the piece behind it, row
+    prefixes: dict[tuple[int, ...], int] = {}  # -> its number
+    places: list[tuple[int, int]] = []  # where each of them stands: row, position
+    written: list[tuple[int, int]] = []  # number of the prefix, and the piece behind it
+    of_row: list[int] = []
     for row, (slot, ids) in enumerate(rows):
         for n, piece in enumerate([*ids, EOS]):
-            prefix = prefixes.setdefault((id(slot), *ids[:n]), (len(prefixes), row, n))
-            written.append((prefix[0], piece, row))
-    _, at_row, at = torch.tensor(list(prefixes.values()), device=device).unbind(-1)  # [C]
-    log_probabilities = model.output(hidden[at_row, at]).float().log_softmax(-1)  # [C, V]
-    number, piece_ids, of_row = torch.tensor(written, device=device).unbind(-1)  # [N]
-    of_pieces = log_probabilities[number, piece_ids]  # [N]
-    scores = of_pieces.new_zeros(len(rows)).index_add(0, of_row, of_pieces)
-    inexpressible = torch.tensor([UNK in ids for _, ids in rows], device=device)
-    return scores.masked_fill(inexpressible, IMPOSSIBLE)
+            number = prefixes.setdefault((id(slot), *ids[:n]), len(prefixes))
+            if number == len(places):
+                places.append((row, n))
+            written.append((number, piece))
+            of_row.append(row)
+    of_pieces = decoder.attach([slot for slot, _ in rows]).score(Asked(stream, places, written))
+    scores = np.zeros(len(rows), np.float32)
+    np.add.at(scores, of_row, of_pieces)
+    scores[[UNK in ids for _, ids in rows]] = IMPOSSIBLE
+    return scores

@@ -12,6 +12,7 @@ file of the model folder, made from its training text. A model without one write
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
@@ -20,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 from edit_gec.modeling.tokenizer import Pieces
 
 FILE = "words.txt"  # in a model folder; build_lexicon.py makes it
@@ -30,6 +31,7 @@ SHORTEST, LONGEST = 3, 24  # letters of a word that is looked up
 LONGEST_GAP = 6  # words in a row that are chosen together
 ENGLISH = 0.3  # of the words of an English sentence, and more, are among the first SPLIT of the list
 FOREIGN_WORDS, FOREIGN = 4, 0.2  # a sentence in another language has so many words, and this share is unknown
+COMMON_SLIP = 2.6  # cost of a candidate: one letter changed, and among the first 1,500 of the list
 # What speaks for a candidate, in nats:
 APART = 1.5  # against it: each letter changed; another first letter costs a third of that
 COMMON = 0.15  # against it: of the logarithm of its rank in the list
@@ -93,21 +95,30 @@ class WordList:
 
     @classmethod
     def load(cls, folder: str | Path) -> WordList | None:
-        """The list of a model folder, or None where it has none. Raises InputError for one that cannot be read."""
+        """The list of a model folder, or None where it has none. Raises ModelError for one that cannot be read."""
         path = Path(folder) / FILE
-        if not path.exists():
+        if not os.path.lexists(path):
             return None
         try:
+            if not path.is_file():  # a pipe would be waited for
+                raise ValueError("not a regular file")
             words, _, slips = path.read_text(encoding="utf-8").strip("\n").partition("\n\n")
+            if not words:
+                raise ValueError("the file is empty")
             return cls(words.split("\n"), [(w, r) for w, r in map(str.split, slips.splitlines())])
-        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not a pair
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8, no words, or not a pair
             expected = "a word in each line, an empty line, then a wrong and a right form in each line, in UTF-8"
-            raise InputError(f"{path}: {error}; expected {expected}") from None
+            raise ModelError(f"{path}: {error}; expected {expected}") from None
 
     def knows(self, word: str) -> bool:
         """Whether it is a word of the list, in whatever case, or one with 's."""
         folded = word.casefold().replace("’", "'")
         return folded in self.known or folded.removesuffix("'s") in self.known
+
+    def is_common_slip(self, word: str) -> bool:
+        """Whether an unknown word is a slip that is listed, or one letter away from a frequent word."""
+        candidates = self.candidates(word)
+        return word.casefold() in self.slips or bool(candidates and candidates[0].cost <= COMMON_SLIP)
 
     def find_words(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
         """The words of a sentence that can be looked up and that follow a space; with `unknown` only unknown ones.

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from torch import Tensor
+import numpy as np
 
-from edit_gec.editing.tags import MAX_KEEP_BIAS
-from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.padding import pad
+from edit_gec.editing.tags import MAX_KEEP_BIAS, softmax
+from edit_gec.modeling.config import NEGATIVE
 from edit_gec.modeling.tagset import INSERT, KEEP
 
 
@@ -33,32 +32,29 @@ def keep_order(tags: Sequence[int]) -> Order:
     return Order([i for i, tag in enumerate(tags) if tag in (KEEP, INSERT)], {})
 
 
-def follow_points(
-    model: EdiT5, encoded: Tensor, tag_ids: Tensor, mask: Tensor, tag_lists: Sequence[Sequence[int]], keep_bias: float
-) -> list[Order]:
-    """The output order of each sentence; encoded [B, S, d], tag_ids and mask [B, S], `tag_lists` the tags without </s>.
+def follow_points(scores: Sequence[np.ndarray], tag_lists: Sequence[Sequence[int]], keep_bias: float) -> list[Order]:
+    """The output order of each sentence; its scores [S, S] or more (Network.point), and its tags without </s>.
 
     The next kept piece gets `keep_bias`, like the tag KEEP.
     """
-    scores = model.point(encoded, tag_ids, mask)  # [B, S, S]
-    scores[:, :, 0] = -1e9  # nothing comes before the sentinel
-    orders = [keep_order(tags) for tags in tag_lists]
-    chains = [dict(pairwise([*order.pieces, len(t)])) for order, t in zip(orders, tag_lists, strict=True)]
-    following = pad([[chain.get(i, 0) for i in range(tag_ids.shape[1])] for chain in chains], 0)  # [B, S]
-    following = following.to(tag_ids.device)
-    monotone = following[:, :, None]
-    scores = scores.scatter(2, monotone, scores.gather(2, monotone) + min(keep_bias, MAX_KEEP_BIAS))
-    leaves = ((scores.argmax(-1) != following) & (following > 0)).any(1).tolist()
-    for n, moves in enumerate(leaves):
-        if moves:
-            orders[n] = _walk_links(scores[n], orders[n].pieces, chains[n])
-    return orders
+    return [_follow(*each, keep_bias) for each in zip(scores, tag_lists, strict=True)]
 
 
-def _walk_links(scores: Tensor, kept: list[int], chain: dict[int, int]) -> Order:
+def _follow(scores: np.ndarray, tags: Sequence[int], keep_bias: float) -> Order:
+    order = keep_order(tags)
+    kept, following = np.array(order.pieces), np.array([*order.pieces[1:], len(tags)])
+    scores = scores[: len(tags) + 1, : len(tags) + 1].copy()
+    scores[:, 0] = NEGATIVE  # nothing comes before the sentinel
+    scores[kept, following] += min(keep_bias, MAX_KEEP_BIAS)
+    if (scores[kept].argmax(-1) == following).all():
+        return order
+    return _walk_links(scores, order.pieces, dict(zip(order.pieces, following.tolist(), strict=True)))
+
+
+def _walk_links(scores: np.ndarray, kept: list[int], chain: dict[int, int]) -> Order:
     """The greedy order of one sentence and its links; scores [S, S], `chain` the successors in source order."""
     pieces = walk(scores.tolist(), kept)
-    probabilities = scores.softmax(-1)
+    probabilities = softmax(scores)
     end = chain[kept[-1]]
     moved = [(here, there) for here, there in pairwise([*pieces, end]) if chain[here] != there]
     return Order(pieces, {here: float(probabilities[here, there]) for here, there in moved})

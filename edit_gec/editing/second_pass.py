@@ -5,20 +5,21 @@ r"""The second pass: a changed sentence is read once more, for errors that hid b
     second    (8, 11, ""), (16, 19, "")                     places in that
     merged    (4, 6, "went"), (6, 9, ""), (14, 17, "")      places in the source
 
-Few sentences are changed, so few are read twice; a sentence without changes stays as it is. The first pass has
-established that the sentence contains errors, so the second uses a lower threshold and no sentence gate.
+Few sentences are changed, so few are read twice; a sentence without changes stays as it is, and so does one in which
+only gaps are closed or opened: text that is spaced like tokens ("Hello , world .") says nothing of other errors.
 
-The second pass also scores the inserted words. If it would change them again, the confidence of the first change is
-reduced; if too little is left of it to pass the gate, the sentence is left unchanged (`is_confirmed`).
+The second pass also scores the inserted words. If it would change them again, that counts against the change that wrote
+them, and against no other: a doubtful change falls alone, and what is sure beside it stays. What the second pass finds
+is supported by the changes of the first (confidence.Scale.judge), and passes the same threshold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from edit_gec.editing.confidence import combine, log_odds, logistic
+from edit_gec.editing.confidence import CALM, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.text.edits import Change, apply_changes, expand_to_words
 from edit_gec.tracing import Stage, span
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from edit_gec.editing.thresholds import Thresholds
 
     Predict = Callable[[Sequence[Pieces], Thresholds], list[Prediction]]
-
-DOUBT_FLOOR = 0.02  # doubt that counts for nothing
 
 
 @dataclass(frozen=True)
@@ -41,30 +40,64 @@ class SecondPass:
     thresholds: Thresholds
     longest: int
 
-    def apply(self, sentences: Sequence[Pieces], first: Sequence[list[Change]]) -> list[list[Change]]:
-        """The changes of each sentence, those of the second pass among them."""
-        found = list(first)
-        if not self.thresholds.second_pass_factor:
-            return found
-        changed = [n for n, changes in enumerate(first) if changes]
+    def apply(self, sentences: Sequence[Pieces], plans: Sequence[Prediction]) -> list[list[Change]]:
+        """The changes of each sentence, those of the second pass among them, as sure as users see them."""
+        first = changes_of(sentences, plans, self.tokens)
+        read_twice = range(len(first)) if self.thresholds.reads_twice else ()
+        changed = [n for n in read_twice if not is_spacing(sentences[n].source, first[n])]
         with span(Stage.TOKENIZE):
             again = {n: apply_to_pieces(sentences[n], first[n], self.tokens) for n in changed}
         again = {n: pieces for n, pieces in again.items() if 0 < len(pieces) <= self.longest}
-        predictions = self.predict(list(again.values()), self._laxer()) if again else []
+        read = self.predict(list(again.values()), self.thresholds.for_second_reading()) if again else []
         with span(Stage.REALIZE):
-            for (n, pieces), prediction in zip(again.items(), predictions, strict=True):
-                found[n] = self._merge(sentences[n], first[n], pieces, prediction)
+            found = [judge(changes, plan, self.thresholds) for changes, plan in zip(first, plans, strict=True)]
+            for (n, pieces), prediction in zip(again.items(), read, strict=True):
+                doubts = doubts_beside(sentences[n], first[n], pieces, prediction.doubts)
+                found[n] = judge(first[n], plans[n], self.thresholds, doubts)
+                if found[n]:
+                    support = [self.thresholds.doubted(c.confidence, d) for c, d in zip(first[n], doubts, strict=True)]
+                    others = [*map(logistic, support), *plans[n].refused]
+                    more = judge(list(prediction.changes(pieces, self.tokens)), prediction, self.thresholds, (), others)
+                    found[n] = self._merge(sentences[n], first[n], found[n], pieces.source, more)
         return found
 
-    def _laxer(self) -> Thresholds:
-        least = self.thresholds.min_confidence * self.thresholds.second_pass_factor
-        return replace(self.thresholds, min_confidence=least, sentence_gate=0.0)
+    def _merge(
+        self, sentence: Pieces, first: Sequence[Change], kept: Sequence[Change], between: str, more: Sequence[Change]
+    ) -> list[Change]:
+        start = sentence.starts[0]
+        return merge_passes(sentence, kept, leave_out(between, shift(first, -start), shift(kept, -start), more))
 
-    def _merge(self, sentence: Pieces, first: Sequence[Change], again: Pieces, prediction: Prediction) -> list[Change]:
-        gate, penalty = self.thresholds.sentence_gate, self.thresholds.second_pass_penalty
-        if not is_confirmed(sentence, first, again, prediction.doubts, gate, penalty):
-            return []
-        return merge_passes(sentence, first, list(prediction.changes(again, self.tokens)))
+
+def judge(
+    changes: Sequence[Change],
+    plan: Prediction,
+    thresholds: Thresholds,
+    doubts: Sequence[float] = (),
+    others: Sequence[float] = (),
+) -> list[Change]:
+    """The changes that a plan makes in its sentence, as sure as users see them, without those below the threshold.
+
+    `doubts` has one for each change, where they were read again; `others` are changes elsewhere that support these.
+    """
+    sure = thresholds.judge([change.confidence for change in changes], doubts, [*plan.refused, *others])
+    judged = [change._replace(confidence=value) for change, value in zip(changes, sure, strict=True)]
+    return [change for change in judged if change.confidence >= thresholds.least]
+
+
+def is_spacing(source: str, changes: Sequence[Change]) -> bool:
+    """Whether the changes of a sentence are none, or close and open gaps beside marks and nothing else.
+
+    >>> is_spacing("I do n't , do you", [Change(2, 8, "don't", 0.9), Change(8, 9, "", 0.9)])
+    True
+    >>> is_spacing("I come every day", [Change(7, 16, "everyday", 0.9)])
+    False
+    """
+    return all(_is_gap(source[max(0, each.start - 1) : each.end + 1], source, each) for each in changes)
+
+
+def _is_gap(around: str, source: str, change: Change) -> bool:
+    same = "".join(source[change.start : change.end].split()) == "".join(change.replacement.split())
+    return same and not "".join(around.split()).isalnum()  # two words that become one are a change of words
 
 
 def changes_of(windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens) -> list[list[Change]]:
@@ -75,15 +108,21 @@ def changes_of(windows: Sequence[Pieces], predictions: Sequence[Prediction], tok
 
 def shift(changes: Sequence[Change], by: int) -> list[Change]:
     """The changes in a text that begins `by` characters later."""
-    return [(start + by, end + by, new, sure) for start, end, new, sure in changes]
+    return [change._replace(start=change.start + by, end=change.end + by) for change in changes]
 
 
 def written_spans(changes: Sequence[Change]) -> Iterator[tuple[int, int]]:
     """Where the replacements stand, once the changes of a text are made."""
     growth = 0
-    for start, end, new, _ in changes:
-        yield start + growth, start + growth + len(new)
-        growth += len(new) - (end - start)
+    for change in changes:
+        start = change.start + growth
+        yield start, start + len(change.replacement)
+        growth += growth_of(change)
+
+
+def growth_of(change: Change) -> int:
+    """How many characters longer the change makes its text."""
+    return len(change.replacement) - (change.end - change.start)
 
 
 def text_of(window: Pieces) -> str:
@@ -96,24 +135,41 @@ def apply_to_pieces(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -
     return tokens.encode(apply_changes(text_of(pieces), shift(changes, -pieces.starts[0])))
 
 
-def is_confirmed(
-    pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float], gate: float, penalty: float
-) -> bool:
-    """Whether the changes of a sentence stand, now that `again`, what they make of it, was read.
+def doubts_beside(pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float]) -> list[float]:
+    """For each change of a sentence the largest doubt in or beside what it wrote, now that `again` was read.
 
-    `doubts` [S] are the probabilities that the sentinel and each piece of `again` do not simply stay. Each change
-    loses `penalty` times the log-odds of the largest doubt in or beside what it wrote, as far as they are above those
-    of DOUBT_FLOOR; together (confidence.combine) the changes must still reach the gate.
+    `again` is what the changes make of the sentence; `doubts` [S] are the probabilities that the sentinel and each
+    piece of it do not simply stay.
     """
-    if not penalty:
-        return True
     spans = [(0, 0), *zip(again.starts, again.ends, strict=True)]  # the sentinel comes first
-    left = []
-    for (*_, sure), (begin, end) in zip(first, written_spans(shift(first, -pieces.starts[0])), strict=True):
-        beside = [doubt for doubt, (a, b) in zip(doubts, spans, strict=True) if a <= end and b >= begin]
-        odds = log_odds(sure) - penalty * (log_odds(max([DOUBT_FLOOR, *beside])) - log_odds(DOUBT_FLOOR))
-        left.append(logistic(odds))
-    return combine(left) >= gate
+    return [
+        max([CALM, *(doubt for doubt, (a, b) in zip(doubts, spans, strict=True) if a <= end and b >= begin)])
+        for begin, end in written_spans(shift(first, -pieces.starts[0]))
+    ]
+
+
+def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], again: Sequence[Change]) -> list[Change]:
+    """Changes of the text `between`, which `first` made, as changes of the text that `kept` of them make.
+
+    What touches a change that is not kept, or the same word, is left out.
+
+    >>> first = [Change(0, 1, "An", 0.9), Change(2, 3, "xyz", 0.2)]
+    >>> for change in leave_out("An xyz c d", first, first[:1], [Change(3, 6, "x", 0.8), Change(7, 8, "k", 0.8)]):
+    ...     print(*change)
+    5 6 k 0.8
+    """
+    stand = {change[:2] for change in kept}
+    gone = [
+        (begin, end, growth_of(change))
+        for change, (begin, end) in zip(first, written_spans(first), strict=True)
+        if change[:2] not in stand
+    ]
+    left: list[Change] = []
+    for change in again:
+        start, end, _ = expand_to_words(between, *change[:3])
+        if all(end < begin or start > stop for begin, stop, _ in gone):
+            left.append(*shift([change], -sum(growth for _, stop, growth in gone if stop < start)))
+    return left
 
 
 def merge_passes(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
@@ -139,8 +195,10 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
     Those that meet, or change the same word, become one, which is as sure as the less sure of them; what comes out as
     it went in is none.
 
-    >>> compose("a bad idea", [(2, 5, "good", 0.9)], [(0, 6, "the best", 0.5), (11, 11, ".", 0.7)])
-    [(0, 5, 'the best', 0.5), (10, 10, '.', 0.7)]
+    >>> again = [Change(0, 6, "the best", 0.5), Change(11, 11, ".", 0.7)]
+    >>> for change in compose("a bad idea", [Change(2, 5, "good", 0.9)], again): print(*change)
+    0 5 the best 0.5
+    10 10 . 0.7
     """
     if not again:
         return list(first)
@@ -165,20 +223,21 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
         if not stretch.second:
             changes += stretch.first
             continue
-        second = sorted(stretch.second, key=lambda change: change[:2])
+        second = sorted(stretch.second, key=lambda change: (change.start, change.end))
         text = apply_changes(between[stretch.start : stretch.end], shift(second, -stretch.start))
         if text != source[start:end]:
-            changes.append((start, end, text, min(sure for *_, sure in stretch.first + second)))
+            sure = min(change.confidence for change in stretch.first + second)
+            changes.append(Change(start, end, text, sure))
     return changes
 
 
 def _alone(between: str, first: Sequence[Change], second: Sequence[Change]) -> list[_Stretch]:
     """Each change alone, in the order of the text between the passes; those of the second with the words they cut."""
     alone = [
-        _Stretch(start, end, len(change[2]) - (change[1] - change[0]), [change], [])
+        _Stretch(start, end, growth_of(change), [change], [])
         for change, (start, end) in zip(first, written_spans(first), strict=True)
     ]
     for change in second:
-        start, end, _ = expand_to_words(between, *change[:3])
+        start, end, _ = expand_to_words(between, change.start, change.end, change.replacement)
         alone.append(_Stretch(start, end, 0, [], [change]))
     return sorted(alone, key=lambda stretch: stretch.start)

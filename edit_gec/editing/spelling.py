@@ -1,16 +1,23 @@
-"""Misspelt words: the insertion decoder does not write them anew, it ranks known words that are near.
+"""Misspelt words and certain errors: the insertion decoder does not write them anew, it ranks what is proposed.
 
 tag_suspect_words        tags unknown words that the model doubts
 find_misspelt_slots      finds the slots that replace misspelt words and nothing else
 write_candidates         writes the best candidates into them
+
+tag_certain_errors       tags what a rule proposes to change (certain.py) and the model doubts
+write_proposals          writes the best proposals into the slots that replace such words and nothing else
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import NamedTuple
 
-import torch
+import numpy as np
 
+from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import Kind
 from edit_gec.editing.insertion import InsertionDecoder, Slot, score_candidates
 from edit_gec.editing.lexicon import Candidate, WordList
@@ -18,17 +25,106 @@ from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces
 
 MIN_DOUBT = 0.05  # probability of a change from which on an unknown word is looked up
+NEAREST = 3  # candidates for a misspelt word beside what a rule proposes
+CERTAIN_DOUBT = 0.01  # the same where a rule proposes something
 DECODER_WEIGHT = 0.15  # of the decoder's score of a candidate: it knows the context, and how to spell only roughly
 KEEP_WORD_COST = 4.0  # nats for no candidate at all: the word is right as it is, or stands for something else
 
 
-def tag_suspect_words(lexicon: WordList, tags: list[int], probabilities: list[list[float]], sentence: Pieces) -> None:
-    """Tag REPLACE the unknown words of a sentence that the model doubts and that are near a known one."""
+class Proposed(NamedTuple):
+    """Pieces first..last (half-open, without the sentinel), and what may stand in their place."""
+
+    first: int
+    last: int
+    texts: tuple[str, ...]
+    certain: bool = True  # a rule proposes it, not the list of words
+
+
+def tag_suspect_words(
+    lexicon: WordList, tags: list[int], probabilities: list[list[float]], sentence: Pieces
+) -> list[Proposed]:
+    """Tag REPLACE the unknown words of a sentence that the model doubts and that are near a known one; returns them
+    with the nearest."""
+    suspect = []
     for word in lexicon.find_words(sentence, unknown=True):
         pieces = slice(word.first + 1, word.last + 1)  # the sentinel comes first
         changed = [p[DELETE] + p[REPLACE] for p in probabilities[pieces]]
-        if sum(changed) >= MIN_DOUBT * len(changed) and lexicon.candidates(word.text):
+        if sum(changed) >= MIN_DOUBT * len(changed) and (candidates := lexicon.candidates(word.text)):
             tags[pieces] = [REPLACE] * len(changed)
+            suspect.append(Proposed(word.first, word.last, tuple(each.text for each in candidates[:NEAREST]), False))
+    return suspect
+
+
+def tag_certain_errors(
+    tags: list[int], probabilities: list[list[float]], sentence: Pieces, suspect: Sequence[Proposed]
+) -> list[Proposed]:
+    """Tag REPLACE what a rule proposes to change and the model is not sure of; returns the proposals.
+
+    They stand alone: what the model would change together with one of them stays for the second reading. Misspelt words
+    beside them (`suspect`) are proposals too.
+    """
+    text = sentence.source[sentence.starts[0] : sentence.ends[-1]] if len(sentence) else ""
+    proposed: list[Proposed] = []
+    for match in find_certain(text):
+        covered = _cover(sentence, match.start + sentence.starts[0], match.end + sentence.starts[0])
+        if covered is None:
+            continue
+        doubt = 1 - min(p[KEEP] for p in probabilities[covered[0] + 1 : covered[1] + 1])  # the sentinel comes first
+        if doubt >= CERTAIN_DOUBT:
+            proposed.append(Proposed(*covered, match.texts))
+    if not proposed:
+        return []
+    clear = [each for each in suspect if not any(each.first < one.last and one.first < each.last for one in proposed)]
+    together = sorted([*proposed, *clear])
+    for each in proposed:
+        _free(tags, each, {n for one in together for n in range(one.first, one.last)})
+    for each in proposed:
+        tags[each.first + 1 : each.last + 1] = [REPLACE] * (each.last - each.first)
+    return together
+
+
+def _free(tags: list[int], proposed: Proposed, ours: set[int]) -> None:
+    """Keep the pieces that are changed in one gap with a proposal, without being part of one (`ours`)."""
+    for step, n in ((-1, proposed.first - 1), (1, proposed.last)):
+        while 0 <= n < len(tags) - 1 and (n in ours or tags[n + 1] in (DELETE, REPLACE)):
+            if n not in ours:
+                tags[n + 1] = KEEP
+            n += step
+        if step < 0 and tags[n + 1] == INSERT:
+            tags[n + 1] = KEEP
+
+
+def _cover(sentence: Pieces, start: int, end: int) -> tuple[int, int] | None:
+    """The pieces that hold these words and the space before them, or None where no pieces hold just that."""
+    inside = [n for n, (a, b) in enumerate(zip(sentence.starts, sentence.ends, strict=True)) if a < end and b > start]
+    if not inside:
+        return None
+    first, last = inside[0], inside[-1] + 1
+    first -= bool(first and sentence.text(first - 1, first) == " ")  # the space can be a piece of its own
+    return (first, last) if sentence.text(first, last) == " " + sentence.source[start:end] else None
+
+
+def write_proposals(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list[int], Sequence[Proposed]]]) -> None:
+    """Write into each slot the likeliest proposals; each comes with the ids of its source and the proposals in it.
+
+    The probability is the share of what is written among all that is proposed and the source.
+    """
+    rows: list[tuple[Slot, list[int]]] = []
+    for slot, source, proposed in slots:
+        texts = [" ".join(each) for each in product(*(one.texts for one in proposed))]
+        rows += [(slot, decoder.tokens.ids(text)) for text in texts] + [(slot, source)]
+    if not rows:
+        return
+    scores = score_candidates(decoder, rows)  # [R]
+    begin = 0
+    for slot, _, proposed in slots:
+        score = scores[begin : begin + prod(len(one.texts) for one in proposed) + 1]
+        best = int(score[:-1].argmax())
+        slot.log_probability = float(score[best] - np.logaddexp.reduce(score))
+        slot.pieces = rows[begin + best][1]
+        slot.finished = True
+        slot.kind = Kind.CERTAIN
+        begin += len(score)
 
 
 def find_misspelt_slots(
@@ -63,7 +159,7 @@ def write_candidates(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list
             costs += [each.cost for each in of_word]
     if not rows:
         return
-    scores = DECODER_WEIGHT * score_candidates(decoder, rows) - torch.tensor(costs, device=decoder.device)  # [R]
+    scores = DECODER_WEIGHT * score_candidates(decoder, rows) - np.array(costs, np.float32)  # [R]
     begin = 0
     for slot, gap in slots:
         chosen = []
@@ -71,7 +167,7 @@ def write_candidates(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list
             score = scores[begin : begin + len(of_word)]
             begin += len(of_word)
             chosen.append(of_word[int(score.argmax())].text)
-            everything = torch.cat([score, score.new_tensor([-KEEP_WORD_COST])]).logsumexp(0)
+            everything = np.logaddexp.reduce([*score, -KEEP_WORD_COST])
             slot.log_probability += float(score.max() - everything) / len(gap)
         slot.pieces = decoder.tokens.ids(" ".join(chosen))
         slot.finished = True

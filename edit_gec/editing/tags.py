@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from operator import eq
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from edit_gec.editing.alignment import STEM_CHARACTERS, word_ranges
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
@@ -19,11 +18,18 @@ from edit_gec.modeling.tokenizer import Pieces, Tokens
 MAX_KEEP_BIAS = 1e4  # a larger bias changes nothing, and infinity would make a softmax NaN
 
 
-def tag_probabilities(logits: Tensor, keep_bias: float) -> list[list[list[float]]]:
-    """Softmax over the four tags after the bonus for KEEP; plain lists [B][S][4], which Python reads fastest."""
-    bonus = torch.zeros(4, device=logits.device)
+def tag_probabilities(logits: np.ndarray, keep_bias: float) -> list[list[float]]:
+    """Softmax of the logits [S, 4] after the bonus for KEEP; plain lists [S][4], which Python reads fastest."""
+    bonus = np.zeros(4, np.float32)
     bonus[KEEP] = min(keep_bias, MAX_KEEP_BIAS)
-    return (logits.float() + bonus).softmax(-1).tolist()
+    return softmax(logits + bonus).tolist()  # type: ignore[no-any-return]
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities over the last axis."""
+    powers = np.exp(logits - logits.max(-1, keepdims=True))
+    probabilities: np.ndarray = powers / powers.sum(-1, keepdims=True)
+    return probabilities
 
 
 def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Tokens) -> list[int]:

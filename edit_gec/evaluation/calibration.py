@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from edit_gec.annotation.m2 import M2Edit
-from edit_gec.evaluation.systems import Change
 from edit_gec.text.detokenize import RawSentence
+from edit_gec.text.edits import Change
 
 RIDGE = 1e-3  # penalty on the squared weights of the logistic regression
 
@@ -79,18 +79,22 @@ def measure_calibration(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> 
     return Calibration(gap / len(pairs) if pairs else 0.0, table, *fit_platt(pairs))
 
 
-def fit_logistic(rows: Sequence[Sequence[float]], right: Sequence[bool]) -> list[float]:
+def fit_logistic(
+    rows: Sequence[Sequence[float]], right: Sequence[bool], known: Sequence[float] | None = None
+) -> list[float]:
     """Weights of a logistic regression, one per feature, fitted by Newton's method.
 
-    A small ridge penalty keeps them finite where the features separate right from wrong.
+    `known` are log-odds that are added to each row's. A small ridge penalty keeps the weights finite where the features
+    separate right from wrong.
     """
     import numpy as np
 
     x = np.array(rows, float)  # [N, F]
     y = np.array(right, float)  # [N]
+    given = np.zeros(len(y)) if known is None else np.array(known, float)  # [N]
     weights = np.zeros(x.shape[1])
     for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
+        p = 1 / (1 + np.exp(-np.clip(x @ weights + given, -30, 30)))
         curvature = (x * (p * (1 - p))[:, None]).T @ x + RIDGE * np.eye(len(weights))
         step = np.linalg.solve(curvature, x.T @ (y - p) - RIDGE * weights)
         weights += step

@@ -16,6 +16,8 @@ from difflib import SequenceMatcher
 from enum import Enum
 from typing import NamedTuple
 
+from edit_gec.text.kinds import bare, is_possessive, is_spelling
+
 _PIECE = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n|[^\S\n]+|[^\w\s]|_+")
 _MARKUP = {
     "markdown": "`*_[]<>|#~\\$",
@@ -24,10 +26,11 @@ _MARKUP = {
     "org": "[]=~*/|",
     "latex": "\\{}$&%~^_",
     "html": "<>&",
+    "mdx": "`*_[]<>|#~\\${}",
+    "typst": "`*_[]<>#$@\\",
 }
-_INDENTED = ("markdown", "rst", "asciidoc", "org")  # spaces at the start of a line mean something
+_INDENTED = ("markdown", "mdx", "rst", "asciidoc", "org", "typst")  # spaces at the start of a line mean something
 _CLOSES = re.compile(r"[\s*_`|)\]}\"'”’~+=/\\]*(?:</?\w[^>]*>|\]\([^)]*\)|\s)*(?:\n|\Z)")
-_NEAR = 2  # letters by which a misspelling differs from its word
 
 
 class Kind(str, Enum):
@@ -105,9 +108,9 @@ def classify_edit(text: str, mask: bytearray, name: str, edit: TextEdit) -> Kind
         return _kind_of_mark(old, new, text[edit.end :])
     if old.lower() == new.lower():
         return Kind.CAPITAL
-    if _bare(old) == _bare(new) or _is_possessive(old, new):
+    if bare(old) == bare(new) or is_possessive(old, new):
         return Kind.APOSTROPHE
-    if _is_spelling(old.lower(), new.lower()):
+    if is_spelling(old.lower(), new.lower()):
         return Kind.SPELLING
     return Kind.WORD
 
@@ -124,7 +127,7 @@ def damages_structure(text: str, mask: bytearray, name: str, edit: TextEdit) -> 
         return not (_is_end_mark(new) and (text[start].isspace() or text[start] == "|"))
     if any((old.count(mark) != new.count(mark)) for mark in _MARKUP.get(name, "")):
         return True
-    if old.isspace() and old != new or new.isspace() and not old:
+    if (old.isspace() and old != new) or (new.isspace() and not old):
         before = text[text.rfind("\n", 0, start) + 1 : start]
         columns = len(old) > 2 or "\t" in old
         return columns if before.strip() else name in _INDENTED
@@ -144,38 +147,3 @@ def _kind_of_mark(old: str, new: str, rest: str) -> Kind:
 
 def _is_end_mark(text: str) -> bool:
     return re.fullmatch(r"[.!?,;:]", text) is not None
-
-
-def _bare(text: str) -> str:
-    return re.sub(r"['’]", "", text).lower()
-
-
-def _is_possessive(old: str, new: str) -> bool:
-    longer, shorter = (old, new) if len(old) > len(new) else (new, old)
-    return longer.startswith(shorter) and re.fullmatch(r"['’]s?|s['’]", longer[len(shorter) :]) is not None
-
-
-def _is_spelling(old: str, new: str) -> bool:
-    """One word for a similar one of three letters or more, or words joined, split or hyphenated."""
-    if re.sub(r"[\s-]", "", old) == re.sub(r"[\s-]", "", new):
-        return True
-    if not (old.isalpha() and new.isalpha() and min(len(old), len(new)) >= 3):
-        return False
-    return _distance(old, new) <= _NEAR and not _same_stem(old, new)
-
-
-def _same_stem(a: str, b: str) -> bool:
-    """Whether two words differ by an inflection alone: "walk" and "walks", "come" and "coming"."""
-    head = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    endings = {"", "s", "es", "d", "ed", "ing", "e", "y", "ies", "ied", "ly", "er", "est"}
-    return head >= 3 and a[head:] in endings and b[head:] in endings
-
-
-def _distance(a: str, b: str) -> int:
-    """Levenshtein's distance."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]

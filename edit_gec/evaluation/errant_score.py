@@ -67,6 +67,7 @@ class ErrantScore:
 
     @property
     def prf(self) -> tuple[float, float, float]:
+        """Precision, recall and F of all types together."""
         return self.total.prf(self.beta)
 
     def at_level(self, level: int) -> dict[str, Counts]:
@@ -153,9 +154,12 @@ class Span(Protocol):
     """What has a half-open span."""
 
     @property
-    def start(self) -> int: ...
+    def start(self) -> int:
+        """The first token."""
+
     @property
-    def end(self) -> int: ...
+    def end(self) -> int:
+        """The token behind the last one."""
 
 
 def touches(a: Span, b: Span) -> bool:

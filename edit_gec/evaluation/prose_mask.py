@@ -17,8 +17,8 @@ _ADDRESS = r"(?:https?|ftp|mailto|git|ssh)://?[^\s<>\"'`)\]}|]+|\bwww\.[^\s<>\"'
 _TAG = r"</?[A-Za-z][^<>]*>|<!--[\s\S]*?-->|&[#\w]+;"
 _FRONT_MATTER = r"\A(?P<fence>---|\+\+\+)[ \t]*\n[\s\S]*?\n(?P=fence)[ \t]*$"
 _MATH = (
-    "equation|align|alignat|gather|multline|eqnarray|displaymath|math|verbatim|lstlisting|minted|tikzpicture|array"
-    "|tabular|comment"
+    "equation|align|alignat|gather|multline|eqnarray|displaymath|math|[vV]erbatim|alltt|lstlisting|minted|tikzpicture"
+    "|array|tabular|comment|algorithmic|thebibliography"
 )
 
 # What is no prose in each format. Where a pattern has a group `only`, just that group is masked. "^" and "$" match at
@@ -78,6 +78,11 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"|begin|end|texttt|newcommand|renewcommand|def)\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})?",
         r"\\[A-Za-z@]+\*?(?:\[[^\]\n]*\])*|\\.|[{}&~^_$]|``|''|---?",
     ),
+    "typst": (
+        r"```[\s\S]*?```|`[^`]*`|(?<!:)//.*$|/\*[\s\S]*?\*/|\$(?:\\[\s\S]|[^$\\])*\$",
+        r"^#(?:let|set|show|import|include|if|for|while)\b.*$|#[\w.-]+(?:\([^()]*\))?|\\.|@[\w:.-]*\w|<[A-Za-z][\w:.-]*>",
+        r"^[ \t]*(?:=+|[-+/]|\d+\.)[ \t]|[\[\]~]|---?|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|\"[^\"\n]*\"(?=\s*[,)])",
+    ),
     "text": (
         r"^(?:\d+[ \t]*\n)?\d\d:\d\d:\d\d[,.]\d+ --> .*$",  # subtitles
         r"^(?:From|To|Cc|Date|Message-ID|In-Reply-To|[A-Z][a-z]+(?:-[a-z]+)*-by): .*$|^>+ ?",  # mail and commits
@@ -87,7 +92,8 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"\b\w+\([\w ,]*\)|`[^`\n]+`|\$\{?\w+\}?|\b\w+_\w+\b",
     ),
 }
-SAME_AS = {"mdx": "markdown", "subtitles": "text", "commit": "text"}
+_PATTERNS["mdx"] = (*_PATTERNS["markdown"], r"^[ \t]*:::.*$|\{[^{}\n]*\}")
+SAME_AS = {"subtitles": "text", "commit": "text"}
 FORMATS = (*_PATTERNS, *SAME_AS)
 
 _DIRECTIVE = re.compile(r"[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?(?P<name>[\w:+-]+)::")

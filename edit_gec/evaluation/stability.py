@@ -7,13 +7,15 @@
 
 A writer who sees no more marks believes that the sentence is right. Each sentence with two or more suggestions is
 corrected again with its first suggestion accepted; what is proposed then is compared with the suggestions that were
-left.
+left. edit-gec suggests as it does in the server and in editors, where suggestions stand (runtime/standing.py); how many
+sentences lose suggestions in a corrector that remembers nothing is counted, too.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,10 +27,13 @@ from edit_gec.evaluation.edit_kinds import TextEdit
 from edit_gec.evaluation.errant_score import touches
 from edit_gec.evaluation.projection import diff_words
 from edit_gec.evaluation.systems import Output
+from edit_gec.runtime.async_corrector import AsyncCorrector
 from edit_gec.text.detokenize import detokenize, splits_hyphens
+from edit_gec.text.formats import PLAIN
 from edit_gec.text.tables import align_columns
 from edit_gec.version import version
 
+Suggest = Callable[[list[str]], Awaitable[list[Output]]]
 SHOWN = 10  # sentences that the table shows
 
 
@@ -73,11 +78,12 @@ class StabilityScore:
     sentences: int
     acceptances: Sequence[Acceptance]
     signature: str
+    read_anew: Sequence[Acceptance] | None = None  # the same without memory, of a system that remembers
 
     @property
     def counts(self) -> dict[str, int]:
         """How many sentences, how many of them with several suggestions, and what became of the other suggestions."""
-        return {
+        counts = {
             "sentences": self.sentences,
             "with several suggestions": len(self.acceptances),
             "some vanish": sum(a.vanished > 0 for a in self.acceptances),
@@ -87,6 +93,9 @@ class StabilityScore:
             "of them vanished": sum(a.vanished for a in self.acceptances),
             "of them changed": sum(a.changed for a in self.acceptances),
         }
+        if self.read_anew is not None:
+            counts["some vanish, nothing remembered"] = sum(a.vanished > 0 for a in self.read_anew)
+        return counts
 
     @property
     def vanish_rate(self) -> float:
@@ -114,18 +123,45 @@ def score_stability(
 ) -> StabilityScore:
     """Accept the first suggestion of every sentence that has several, and correct it again."""
     texts = read_sentences(path)
-    outputs = systems.run_system(system, texts, model, min_confidence)
+
+    async def run(given: list[str]) -> list[Output]:
+        return systems.run_system(system, given, model, min_confidence)
+
+    anew = None
+    if system == "edit-gec":
+        acceptances, anew = asyncio.run(_accept_remembering(texts, run, model, min_confidence))
+    else:
+        acceptances = asyncio.run(_accept_first(texts, run))
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
+    memory = "" if anew is None else "suggestions:stand|"
+    who = systems.describe_system(system, model, min_confidence)
+    signature = f"STABILITY|accept:first|{memory}set:{Path(path).name}:{digest}|sys:{who}|edit-gec:{version()}"
+    return StabilityScore(Path(path).name, system, len(texts), acceptances, signature, anew)
+
+
+async def _accept_first(texts: Sequence[str], suggest: Suggest, again: Suggest | None = None) -> list[Acceptance]:
+    """The sentences with several suggestions; `again` corrects them after the first, by default as `suggest` does."""
+    outputs = await suggest(list(texts))
     several = [(text, edits) for text, o in zip(texts, outputs, strict=True) if len(edits := _suggestions(text, o)) > 1]
     accepted = [text[: edits[0].start] + edits[0].replacement + text[edits[0].end :] for text, edits in several]
-    again = systems.run_system(system, accepted, model, min_confidence) if accepted else []
-    acceptances = [
+    now = await (again or suggest)(accepted) if accepted else []
+    return [
         Acceptance(text, edits, after, _suggestions(after, output))
-        for (text, edits), after, output in zip(several, accepted, again, strict=True)
+        for (text, edits), after, output in zip(several, accepted, now, strict=True)
     ]
-    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
-    who = systems.describe_system(system, model, min_confidence)
-    signature = f"STABILITY|accept:first|set:{Path(path).name}:{digest}|sys:{who}|edit-gec:{version()}"
-    return StabilityScore(Path(path).name, system, len(texts), acceptances, signature)
+
+
+async def _accept_remembering(
+    texts: Sequence[str], anew: Suggest, model: str | None, min_confidence: float | None
+) -> tuple[list[Acceptance], list[Acceptance]]:
+    """The acceptances where suggestions stand, and where the second text is read `anew`."""
+    async with AsyncCorrector(systems.load_corrector(model, min_confidence)) as corrector:
+
+        async def suggest(given: list[str]) -> list[Output]:
+            corrections = await asyncio.gather(*(corrector.correct(text, format=PLAIN) for text in given))
+            return [Output.of(correction) for correction in corrections]
+
+        return await _accept_first(texts, suggest), await _accept_first(texts, suggest, anew)
 
 
 def _suggestions(text: str, output: Output) -> list[TextEdit]:

@@ -13,23 +13,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from edit_gec.annotation.m2 import read_lines
 from edit_gec.catalog import DEFAULT_MODEL, fingerprint
 from edit_gec.errors import InputError
+from edit_gec.text.edits import Change, apply_changes
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-
-
-class Change(NamedTuple):
-    """Characters [start, end) of the given text become `replacement`; `confidence` is in 0..1."""
-
-    start: int
-    end: int
-    replacement: str
-    confidence: float
+    from edit_gec.text.correction import Correction
 
 
 @dataclass(frozen=True)
@@ -38,6 +31,12 @@ class Output:
 
     text: str
     changes: tuple[Change, ...] = ()
+
+    @classmethod
+    def of(cls, correction: Correction) -> Output:
+        """What the scorer needs of a correction."""
+        changes = (Change(e.start, e.end, e.replacement, e.confidence) for e in correction.edits)
+        return cls(correction.corrected, tuple(changes))
 
 
 def run_system(
@@ -57,10 +56,7 @@ def run_system(
         return [Output(text) for text in texts]
     if system == "edit-gec":
         found = load_corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=markup)
-        return [
-            Output(c.corrected, tuple(Change(e.start, e.end, e.replacement, e.confidence) for e in c.edits))
-            for c in found
-        ]
+        return [Output.of(correction) for correction in found]
     if is_command(system):
         return _run_on_lines(system, texts)
     raise InputError(f"system '{system}': expected 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
@@ -107,12 +103,7 @@ def _run_on_lines(template: str, texts: Sequence[str]) -> list[Output]:
 
 def apply_confident(source: str, output: Output, threshold: float) -> str:
     """The source with only those changes whose confidence reaches the threshold."""
-    parts, at = [], 0
-    for change in sorted(output.changes):
-        if change.confidence >= threshold:
-            parts += [source[at : change.start], change.replacement]
-            at = change.end
-    return "".join(parts) + source[at:]
+    return apply_changes(source, [change for change in sorted(output.changes) if change.confidence >= threshold])
 
 
 def describe_system(system: str, model: str | None, min_confidence: float | None) -> str:

@@ -3,7 +3,7 @@
     editor -> handlers.py          open, change, close, requests, commands; options.py: the settings of the editor
            -> server.py            when to check, and what to publish
            -> documents.py         a document and its marks, which move as it changes; positions.py: in which units
-           -> text/prose.py        which parts of a document are prose
+           -> text/formats.py      what a document is read as
            -> runtime/             finds the edits, as for HTTP
            -> actions.py           marks -> diagnostics, quick fixes, hovers
            -> user_dictionary.py   words and corrections that the user ignores

@@ -117,19 +117,20 @@ def is_requested(only: Sequence[str] | None, kind: str) -> bool:
 
 
 def make_hover(document: Document, mark: Mark, capabilities: types.ClientCapabilities) -> types.Hover:
-    """What a correction is, its confidence, and who proposed it."""
+    """What a correction is, why, its confidence, and who proposed it."""
     client = capabilities.text_document.hover if capabilities.text_document else None
     formats = (client.content_format if client else None) or [types.MarkupKind.PlainText]
     edit = mark.edit
     message = describe(edit)
     facts = f"{edit.confidence:.0%} sure · proposed by {edit.provenance}"
-    type_name = edit.type or ""
+    type_name, reason = edit.type or "", edit.reason or ""
     if formats[0] == types.MarkupKind.Markdown:
-        message = f"**{_escape_markdown(message)}**"
+        message, reason = f"**{_escape_markdown(message)}**", _escape_markdown(reason)
         type_name = f"`{type_name}`" if type_name else ""
     if type_name:
         facts = f"{type_name} · {facts}"
-    content = types.MarkupContent(formats[0], f"{message}\n\n{facts}")
+    lines = [message, reason, facts]
+    content = types.MarkupContent(formats[0], "\n\n".join(line for line in lines if line))
     return types.Hover(content, to_range(document, mark.start, mark.end))
 
 

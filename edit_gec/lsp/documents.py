@@ -57,7 +57,7 @@ class Document(TextDocument):
             start, end, new = _find_difference(text, new)
             self._source = change.text
         self._line_index = None
-        self.marks = move_marks(self.marks, start, end, len(new))
+        self.marks = move_marks(self.marks, text, start, end, new)
 
 
 class Documents(Workspace):
@@ -74,13 +74,18 @@ def encoding_name(encoding: types.PositionEncodingKind | str | None) -> str:
     return str(getattr(encoding, "value", encoding) or "utf-16")
 
 
-def move_marks(marks: tuple[Mark, ...], start: int, end: int, length: int) -> tuple[Mark, ...]:
-    """The marks after text[start:end] has become `length` characters. Marks that the change touches are dropped."""
-    shift = length - (end - start)
-    return tuple(
-        mark if mark.end < start else replace(mark, start=mark.start + shift, end=mark.end + shift)
+def move_marks(marks: tuple[Mark, ...], text: str, start: int, end: int, new: str) -> tuple[Mark, ...]:
+    """The marks after text[start:end] has become `new`. Marks that the change touches are dropped.
+
+    A mark beside it stays where no word grows: a comma behind a word, a word behind a space.
+    """
+    shift = len(new) - (end - start)
+    before = start + (new != "" and not (text[start - 1 : start].isalnum() and new[0].isalnum()))
+    after = end - (new != "" and not (text[end : end + 1].isalnum() and new[-1].isalnum()))
+    return tuple(  # `before`: marks that end earlier stay
+        mark if mark.end < before else replace(mark, start=mark.start + shift, end=mark.end + shift)
         for mark in marks
-        if mark.end < start or mark.start > end
+        if mark.end < before or mark.start > after
     )
 
 

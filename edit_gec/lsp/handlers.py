@@ -81,11 +81,11 @@ def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAc
 
 
 def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
-    """The first mark at a place."""
+    """The mark at a place; of two that touch there the later one, whose text begins there."""
     if document := ls.find_document(params.text_document.uri):
         at = document.line_index.offset(params.position.line, params.position.character)
-        for mark in actions.find_marks(ls.visible_marks(document), at, at):
-            return actions.make_hover(document, mark, ls.client_capabilities)
+        if marks := actions.find_marks(ls.visible_marks(document), at, at):
+            return actions.make_hover(document, marks[-1], ls.client_capabilities)
     return None
 
 
@@ -102,7 +102,7 @@ def add_word(ls: Server, *args: Any) -> None:
     _change_dictionary(ls, lambda: ls.user_dictionary.add_word(word, project))
 
 
-def _change_dictionary(ls: Server, change: Callable[[], None]) -> None:
+def _change_dictionary(ls: Server, change: Callable[[], object]) -> None:
     """Change what is ignored, and publish all documents again."""
     try:
         change()

@@ -13,22 +13,24 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from edit_gec.config import Settings
+from edit_gec.config.settings import Settings
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.lsp import actions
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import Options
 from edit_gec.lsp.user_dictionary import UserDictionary, correction_key
 from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult
-from edit_gec.text import language_id
-from edit_gec.text.annotated import NOWHERE, Annotated, to_document_spans
+from edit_gec.text import formats, language_id
+from edit_gec.text.annotated import plain, to_document_spans
 from edit_gec.text.edits import Edit, contains_word, resolve_overlaps
-from edit_gec.text.prose import prose
+from edit_gec.text.file_search import Patterns
+from edit_gec.text.sentences import split
 from edit_gec.version import version
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 DEBOUNCE_S = 0.3  # without a change, before a check begins
 PUBLISH_S = 0.5  # between two publications of the same check
 MAX_CHARACTERS = 1_000_000  # of a document that is checked
-_PARAGRAPH = re.compile(r"\n\s*\n")
+JUDGED_CHARACTERS = 50_000  # of it, to tell whether it is English
 _SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character, which has no UTF-8
 log = logging.getLogger(__name__)
 
@@ -106,52 +108,60 @@ class Server(LanguageServer):
 
     async def _find_marks(self, corrector: AsyncCorrector, document: Document) -> None:
         """Set the marks of a document, and publish now and then what is done."""
-        view = await asyncio.to_thread(self._extract_prose, document)
-        if view is None or language_id.confidence(view.view) < language_id.MIN_ENGLISH:
+        format = self._find_format(document)
+        text = _SURROGATE.sub("\ufffd", document.source)
+        if format is None or len(text) > MAX_CHARACTERS or not await asyncio.to_thread(_is_english, text, format):
             document.marks = ()
             return self.publish(document)
         done: list[Mark] = []
         waiting: list[SentenceResult] = []  # sentences that are not published yet
         published = time.monotonic()
-        async with aclosing(corrector.sentences(view.view, min_confidence=self._min_confidence(document))) as sentences:
+        found = corrector.sentences(text, settings=self._settings(document), format=format)
+        async with aclosing(found) as sentences:
             async for sentence in sentences:
                 is_due = waiting and time.monotonic() - published > PUBLISH_S
-                if is_due and _PARAGRAPH.search(view.view, waiting[-1].end, sentence.start):
-                    done += await self._make_marks(corrector, view, waiting)
-                    end = _document_offset(view, waiting[-1].end)
+                if is_due and text.count("\n", waiting[-1].end, sentence.start) > 1:  # another paragraph or comment
+                    done += await self._make_marks(corrector, text, waiting)
+                    end = waiting[-1].end
                     document.marks = (*done, *(mark for mark in document.marks if mark.start >= end))
                     self.publish(document)
                     waiting = []
                     published = time.monotonic()
                 waiting.append(sentence)
-        document.marks = (*done, *await self._make_marks(corrector, view, waiting))
+        document.marks = (*done, *await self._make_marks(corrector, text, waiting))
         self.publish(document)
 
-    def _extract_prose(self, document: Document) -> Annotated | None:
-        text = _SURROGATE.sub("\ufffd", document.source)
-        if len(text) > MAX_CHARACTERS:
-            return None
-        return prose(text, document.language_id or "", document.path or "", code=self.options.comments)
+    def _find_format(self, document: Document) -> str | None:
+        """What a document is read as; None where it is not checked."""
+        found = formats.find_format(document.language_id or "", document.path or "")
+        is_left_out = not self.options.comments and (found or "").startswith("code/")
+        is_left_out = is_left_out or self._is_excluded(document)
+        return found if formats.is_understood(found) and not is_left_out else None
 
-    def _min_confidence(self, document: Document) -> float | None:
-        """The least confidence of an edit; None means the model's own."""
-        own = self.options.min_confidence
-        return self.project_settings(document).min_confidence if own is None else own
+    def _is_excluded(self, document: Document) -> bool:
+        """Whether the settings of its project leave a document out."""
+        settings = self.project_settings(document)
+        return bool(document.path) and Patterns(settings.exclude, settings.root).fit_below(document.path)
+
+    def _settings(self, document: Document) -> Settings:
+        """The settings of a document's project, under what the editor asks for; words count when marks are shown."""
+        asked = Settings(min_confidence=self.options.min_confidence)
+        return replace(self.project_settings(document).under(asked), dictionary=())
 
     async def _make_marks(
-        self, corrector: AsyncCorrector, view: Annotated, sentences: Sequence[SentenceResult]
+        self, corrector: AsyncCorrector, text: str, sentences: Sequence[SentenceResult]
     ) -> list[Mark]:
         """The marks of some sentences, with their types and messages."""
         keys: dict[Edit, str] = {}
         edits: list[Edit] = []
-        for sentence in await corrector.explain(view.view, sentences):
-            text = view.view[sentence.start : sentence.end]
+        for sentence in await corrector.explain(text, sentences):
+            sentence_text = text[sentence.start : sentence.end]
             for edit in sentence.edits:
-                keys[edit] = correction_key(text, edit.start - sentence.start, edit)
+                keys[edit] = correction_key(sentence_text, edit.start - sentence.start, edit)
                 edits.append(edit)
         return [
             Mark(start, end, replacement, edit, keys[edit])
-            for start, end, replacement, edit in to_document_spans(view, resolve_overlaps(edits))
+            for start, end, replacement, edit in to_document_spans(plain(text), resolve_overlaps(edits))
         ]
 
     # ------------------------------------------------------------------------------------------ publishing
@@ -166,9 +176,8 @@ class Server(LanguageServer):
 
     def visible_marks(self, document: Document) -> list[Mark]:
         """The marks of a document without those that the user ignores."""
-        words = self.user_dictionary.words(self.project_settings(document)).union(
-            map(str.casefold, self.options.dictionary)
-        )
+        listed = (*self.project_settings(document).dictionary, *self.options.dictionary)
+        words = frozenset(map(str.casefold, listed))
         ignored = self.user_dictionary.ignored.read()
         return [
             mark for mark in document.marks if mark.key not in ignored and not contains_word(mark.edit.original, words)
@@ -193,6 +202,7 @@ class Server(LanguageServer):
             self.schedule(document, 0)
 
 
-def _document_offset(view: Annotated, end: int) -> int:
-    """The offset in the document behind view[:end]."""
-    return next((at + 1 for at in reversed(view.offsets[:end]) if at != NOWHERE), 0)
+def _is_english(text: str, format: str) -> bool:
+    """Is the prose of a document English, judged by its beginning?"""
+    prose = "\n".join(sentence.text for sentence in split(text[:JUDGED_CHARACTERS], format=format))
+    return language_id.confidence(prose) >= language_id.MIN_ENGLISH

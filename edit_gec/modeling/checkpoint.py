@@ -1,4 +1,4 @@
-"""Model folders on disk: Hugging Face T5 checkpoints in and out, safetensors only (no pickle is ever opened).
+"""Model folders on disk: Hugging Face T5 checkpoints are read and written, as safetensors only; no pickle is opened.
 
 A folder holds config.json, the weights (model.safetensors, or shards with model.safetensors.index.json) and the
 vocabulary (spiece.model). Our T5 fuses matrices that Hugging Face keeps apart; `_RENAMES` is the whole translation.
@@ -15,11 +15,14 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
+from edit_gec.modeling.config import T5Config, make_shape, read_config
 from edit_gec.modeling.quantization import pack, unpack
-from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.t5 import T5
+from edit_gec.text.files import atomic_write, write_json
 
 M = TypeVar("M", bound=nn.Module)
+C = TypeVar("C", bound=T5Config)
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -44,7 +47,7 @@ _DECODER = {
 
 
 def hugging_face_names(config: T5Config) -> dict[str, list[str]]:
-    """Our parameter name -> the Hugging Face tensors that make it up, stacked along the rows."""
+    """Our parameter name -> the Hugging Face tensors that are stacked to make it."""
     names = {"embedding.weight": ["shared.weight"]}
     if not config.tie_word_embeddings:
         names["output.weight"] = ["lm_head.weight"]
@@ -62,40 +65,23 @@ def hugging_face_names(config: T5Config) -> dict[str, list[str]]:
     return names
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """config.json of a model folder. Raises InputError when it is missing or not a JSON object."""
-    path = folder / "config.json"
-    if not path.is_file():
-        raise InputError(f"{folder}: not a model folder, it has no config.json")
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, OSError) as error:
-        raise InputError(f"{path}: not readable as JSON ({error})") from None
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: not a JSON object")
-    return config
-
-
 def t5_config(config: dict[str, Any], *, tied: bool, source: str = "config.json") -> T5Config:
     """T5Config of a Hugging Face configuration; `tied` when the weights hold no output layer of their own.
 
     In these files tie_word_embeddings = false has always meant "do not scale the decoder's output" (v1.1); newer
-    versions of `transformers` write that as scale_decoder_outputs. Raises InputError for what is no T5 that we know.
+    versions of `transformers` write that as scale_decoder_outputs. Raises ModelError for what is no T5 that we know.
     """
     if config.get("model_type", "t5") not in ("t5", "mt5"):
-        raise InputError(f"{source}: model_type {config.get('model_type')!r}; expected a T5")
+        raise ModelError(f"{source}: model_type {config.get('model_type')!r}; expected a T5")
     activation = config.get("feed_forward_proj", "relu")
     if activation not in ("relu", "gated-gelu"):
-        raise InputError(f"{source}: feed_forward_proj {activation!r}; expected relu or gated-gelu")
+        raise ModelError(f"{source}: feed_forward_proj {activation!r}; expected relu or gated-gelu")
     fields = {name: config[name] for name in T5Config.__dataclass_fields__ if name in config}
     fields.setdefault("num_decoder_layers", config.get("num_layers", 12))
     fields["num_decoder_layers"] = fields["num_decoder_layers"] or config.get("num_layers", 12)
     fields["scale_decoder_outputs"] = config.get("scale_decoder_outputs", config.get("tie_word_embeddings", True))
     fields.update(gated=activation == "gated-gelu", tie_word_embeddings=tied)
-    try:
-        return T5Config(**fields)
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+    return make_shape(T5Config, fields, source)
 
 
 def hugging_face_config(c: T5Config) -> dict[str, Any]:
@@ -118,7 +104,7 @@ def hugging_face_config(c: T5Config) -> dict[str, Any]:
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """All tensors of a folder, memory-mapped unless they are packed (quantization.py). Raises InputError for missing,
+    """All tensors of a folder, memory-mapped unless they are packed (quantization.py). Raises ModelError for missing,
     truncated or foreign files."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -129,24 +115,24 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
             files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
             outside = [name for name in files if Path(name).name != name or name in (".", "..")]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
-            raise InputError(f"{index}: not a weight index ({error!r})") from None
+            raise ModelError(f"{index}: not a weight index ({error!r})") from None
         if outside:
-            raise InputError(f"{index}: names a file outside the model folder")
+            raise ModelError(f"{index}: names a file outside the model folder")
     else:
         files = [WEIGHTS]
     tensors: dict[str, Tensor] = {}
     for name in files:
+        if not (folder / name).is_file():  # a pipe would be waited for
+            raise ModelError(f"{folder}: {name} is missing")
         try:
             tensors.update(load_file(folder / name))
-        except FileNotFoundError:
-            raise InputError(f"{folder}: {name} is missing") from None
         except (SafetensorError, OSError, ValueError) as error:
-            raise InputError(f"{folder / name}: broken weights ({error}); copy or download it again") from None
+            raise ModelError(f"{folder / name}: broken weights ({error}); copy or download it again") from None
     return unpack(tensors, str(folder))
 
 
 class _Unset(TorchFunctionMode):
-    """Leaves new parameters unset: the kernel of normal_ for the meta device imports 800 modules of torch (1.2 s)."""
+    """Skips the initialisation of parameters: normal_ on the meta device imports 800 modules of torch (1.2 s)."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -154,10 +140,10 @@ class _Unset(TorchFunctionMode):
 
 
 def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) -> M:
-    """The module that `make` makes, with these tensors: all of its names and shapes must be there.
+    """The module that `make` builds, with these tensors. Every name must be there with its shape.
 
-    Nothing is allocated before that is known; `tensors` loses what is taken, so that it is not held twice. Raises
-    InputError that names the first tensor that does not fit.
+    Memory is allocated only after that. Tensors are removed from `tensors`, so as not to be held twice. Raises
+    ModelError that names the first tensor that does not fit.
     """
     with torch.device("meta"), _Unset():
         module = make()
@@ -167,36 +153,53 @@ def load_module(make: Callable[[], M], tensors: dict[str, Tensor], source: str) 
     if wrong:
         name = wrong[0]
         given = f"has shape {list(found[name])}" if name in found else "is missing"
-        raise InputError(f"{source}: {name} {given}; expected {list(expected[name])} (config.json of another model?)")
+        raise ModelError(f"{source}: {name} {given}; expected {list(expected[name])} (config.json of another model?)")
     copies = {name: tensors.pop(name).to(torch.float32, copy=True) for name in expected}  # the file may be replaced
+    for name, tensor in copies.items():
+        if not torch.isfinite(tensor.sum()):
+            raise ModelError(f"{source}: {name} holds values that are no numbers; copy or download the model again")
     module.load_state_dict(copies, assign=True)
     return module
 
 
 def average(folders: Sequence[Path], weights: Sequence[float]) -> dict[str, Tensor]:
-    """Weighted mean of the tensors of some folders, in float32. Raises InputError where their shapes differ."""
+    """Weighted mean of the tensors of some folders, in float32. Raises ModelError where their shapes differ."""
     total: dict[str, Tensor] = {}
     for folder, weight in zip(folders, weights, strict=True):
         tensors = read_tensors(folder)
         if total and {name: t.shape for name, t in tensors.items()} != {name: t.shape for name, t in total.items()}:
-            raise InputError(f"{folder}: tensors of other shapes than in {folders[0]}; expected the same model")
+            raise ModelError(f"{folder}: tensors of other shapes than in {folders[0]}; expected the same model")
         for name, tensor in tensors.items():
             share = tensor.float() * (weight / sum(weights))
             total[name] = total[name] + share if name in total else share
     return total
 
 
-def fuse(tensors: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
-    """Hugging Face tensors -> ours. Names that are missing are left out, `load_module` will say so."""
+def fuse(tensors: dict[str, Tensor], config: T5Config, source: str) -> dict[str, Tensor]:
+    """Hugging Face tensors -> ours. Missing names are left out; `load_module` reports them.
+
+    Raises ModelError, naming `source`, for tensors that cannot be one matrix.
+    """
     aliases = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
     shared = next((tensors[a] for a in aliases if a in tensors), None)
     if shared is not None:
         tensors = {**tensors, "shared.weight": shared}
     return {
-        ours: torch.cat([tensors[name] for name in theirs]) if len(theirs) > 1 else tensors[theirs[0]]
+        ours: _stack({name: tensors[name] for name in theirs}, source)
         for ours, theirs in hugging_face_names(config).items()
         if all(name in tensors for name in theirs)
     }
+
+
+def _stack(parts: dict[str, Tensor], source: str) -> Tensor:
+    """The parts as one matrix, their rows one below the other."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    try:
+        return torch.cat(list(parts.values()))
+    except RuntimeError:
+        shapes = ", ".join(f"{name} {list(part.shape)}" for name, part in parts.items())
+        raise ModelError(f"{source}: expected matrices of one width, not {shapes}") from None
 
 
 def load_t5(folder: str | Path, dtype: torch.dtype = torch.float32) -> T5:
@@ -204,10 +207,10 @@ def load_t5(folder: str | Path, dtype: torch.dtype = torch.float32) -> T5:
     folder = Path(folder)
     tensors = read_tensors(folder)
     if "encoder" in (config := read_config(folder)):
-        raise InputError(f"{folder}: not a complete T5, its encoder is {config['encoder']}'s; Target.export writes one")
+        raise ModelError(f"{folder}: not a complete T5, its encoder is {config['encoder']}'s; Target.export writes one")
     tied = "lm_head.weight" not in tensors
     shape = t5_config(config, tied=tied, source=str(folder / "config.json"))
-    return load_module(lambda: T5(shape), fuse(tensors, shape), str(folder)).to(dtype).eval()
+    return load_module(lambda: T5(shape), fuse(tensors, shape, str(folder)), str(folder)).to(dtype).eval()
 
 
 def save_t5(model: T5, folder: str | Path, **extra: Any) -> None:
@@ -223,7 +226,7 @@ def save_t5(model: T5, folder: str | Path, **extra: Any) -> None:
 
 
 def separate(parameters: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
-    """Our tensors -> Hugging Face's: the other way of `fuse`."""
+    """Our tensors -> Hugging Face's: the inverse of `fuse`."""
     tensors = {}
     for ours, theirs in hugging_face_names(config).items():
         for name, part in zip(theirs, parameters[ours].chunk(len(theirs)), strict=True):
@@ -242,12 +245,7 @@ def unscaled(parameters: dict[str, Tensor], config: T5Config) -> dict[str, Tenso
 
 def write_folder(folder: Path, config: dict[str, Any], tensors: dict[str, Tensor], *, small: bool = False) -> None:
     """Write config.json and model.safetensors, each complete or not at all; `small`: weights in a byte each."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
-    folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / (WEIGHTS + ".partial")
-    save_file(pack(tensors) if small else tensors, partial, metadata={"format": "pt"})
-    partial.replace(folder / WEIGHTS)
-    partial = folder / "config.json.partial"
-    partial.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    partial.replace(folder / "config.json")
+    atomic_write(folder / WEIGHTS, save(pack(tensors) if small else tensors, metadata={"format": "pt"}))
+    write_json(folder / "config.json", config)

@@ -4,16 +4,18 @@
     h + tag embedding ----> points                                         (which kept piece comes next)
                       ----> + embedding of the new position --1 layer--> states for the insertion decoder
 
-Mallinson et al. 2022 ("EdiT5", section 3) with these differences, each noted where it is made: tags also say where
-slots are open (so no slot is guessed, and all can be decoded at once); points are biased by the distance in the kept
-sequence; the insertion decoder knows the source position of its slot. Shapes as in t5.py; R rows of the insertion
-decoder (sentences or slots), T its length. Position 0 is the sentinel <extra_id_0>, the last one </s>.
+It follows section 3 of Mallinson et al. 2022 ("EdiT5"), with three differences. Tags also say where slots are open, so
+no slot has to be guessed and all can be decoded at once. Points are biased by the distance in the kept sequence. The
+insertion decoder knows the source position of its slot.
+
+Shapes are as in t5.py; R is the rows of the insertion decoder (sentences or slots), T its length. Position 0 is the
+sentinel <extra_id_0>, the last position is </s>.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,53 +23,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from edit_gec.errors import InputError
 from edit_gec.modeling import checkpoint
+from edit_gec.modeling.config import NEGATIVE, POINT_DISTANCE, EdiT5Config, T5Config, edit5_config, read_config
 from edit_gec.modeling.int8_argmax import likeliest
 from edit_gec.modeling.onednn import Linear, linear
-from edit_gec.modeling.t5 import (
-    NEGATIVE,
-    T5,
-    Decoder,
-    Encoder,
-    EncoderLayer,
-    RelativeBias,
-    RMSNorm,
-    T5Config,
-    initialise,
-    stacked,
-)
+from edit_gec.modeling.t5 import T5, Decoder, Encoder, EncoderLayer, RelativeBias, RMSNorm, initialise, stacked
 from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import EOS
 
-POINT_DISTANCE = 8  # distances in the kept sequence beyond this share one bias
-POINT_SAMPLE = 8  # one monotone sentence in so many learns to point: all of them point to the next kept piece
-
-
-@dataclass(frozen=True)
-class EdiT5Config(T5Config):
-    """Shape of an EdiT5. vocab_size counts the slots, which are its last ids (<extra_id_0> the very last)."""
-
-    num_decoder_layers: int = 1
-    tie_word_embeddings: bool = True
-    scale_decoder_outputs: bool = True
-    slots: int = 128
-    point_width: int = 64
-    empty_slots: bool = True  # every changed gap is a slot, and the decoder may leave it empty
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, least, most in (("slots", 3, self.vocab_size - 1), ("point_width", 1, 10**6)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or not least <= value <= most:
-                raise InputError(f"{name} is {value!r}; expected an integer from {least} to {most}")
-        if not isinstance(self.empty_slots, bool):
-            raise InputError(f"empty_slots is {self.empty_slots!r}; expected true or false")
-
-    @property
-    def max_pieces(self) -> int:
-        """Longest source in pieces, sentinel and </s> not counted: every slot must have a name."""
-        return self.slots - 2
+POINT_SAMPLE = 8  # one monotone sentence in so many trains the pointer; they all point to the next kept piece
 
 
 PRESETS: dict[str, EdiT5Config] = {
@@ -104,7 +68,7 @@ class Losses(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a training batch came to."""
+    """Losses and logits of a training batch."""
 
     losses: Losses
     tag_logits: Tensor  # [B, S, 4]
@@ -113,6 +77,8 @@ class Output(NamedTuple):
 
 
 class EdiT5(nn.Module):
+    """The network: its stages one by one for `decode.predict`, and `forward` for training."""
+
     def __init__(self, config: EdiT5Config) -> None:
         super().__init__()
         d, epsilon = config.d_model, config.layer_norm_epsilon
@@ -154,7 +120,7 @@ class EdiT5(nn.Module):
     def point(self, encoded: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Scores [B, S, S]: piece m is followed by piece j. Deleted pieces and padding are masked both ways.
 
-        Beyond the paper: a learnt bias by distance in the kept sequence, so that monotone order needs no learning.
+        Not in the paper: a learnt bias by distance in the kept sequence. Monotone order then needs no learning.
         """
         tagged = encoded + self.tag_embedding(tags)
         query, key = self.point_query(tagged), self.point_key(tagged)
@@ -177,14 +143,14 @@ class EdiT5(nn.Module):
     def cross_bias(self, anchors: Tensor, mask: Tensor) -> Tensor:
         """Bias of the decoder's attention to the source [R, H, T, S], by distance from the slot's anchor [R, T].
 
-        Beyond the paper: with it a one-layer decoder looks at the words around its slot from the first step on.
+        Not in the paper: with this bias a one-layer decoder attends to the words around its slot from the first step.
         """
         positions = torch.arange(mask.shape[1], device=mask.device)
         distance = self.anchor_distance(positions[None, None, :] - anchors[:, :, None])
         return distance + torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # type: ignore[no-any-return]
 
     def embed_slots(self, stream: Tensor, states: Tensor, anchors: Tensor) -> Tensor:
-        """Decoder input [R, T, d]: the piece, plus what the encoder says of its slot's anchor."""
+        """Decoder input [R, T, d]: the embedding of the piece plus the encoding of its slot's anchor."""
         at = anchors[:, :, None].expand(-1, -1, states.shape[-1])
         return self.embedding(stream) + self.anchor(states.gather(1, at))  # type: ignore[no-any-return]
 
@@ -193,8 +159,10 @@ class EdiT5(nn.Module):
         return linear(hidden * self.config.d_model**-0.5, self.embedding)
 
     def likeliest(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probability and id [R] of the likeliest piece after hidden [R, d]; none that is `banned` [V], not </s>
-        in rows that are `opening` a slot."""
+        """Log-probability and id [R] of the likeliest next piece, given hidden [R, d].
+
+        Pieces that are `banned` [V] are excluded, and </s> in rows that are `opening` a slot.
+        """
         return likeliest(self.embedding, hidden * self.config.d_model**-0.5, banned, opening, EOS)
 
     # ---------------------------------------------------------------- training
@@ -204,9 +172,9 @@ class EdiT5(nn.Module):
     ) -> Output:
         """Losses of a batch, teacher-forced.
 
-        `sequential` lets a slot see the slots before it, as in the paper; otherwise slots are independent, as in
-        slot-parallel decoding. One model learns both. `revise` gives the batch other streams once the tag logits
-        [B, S, 4] are known, so that the decoder learns on predicted tags (predicted_tags.py).
+        With `sequential` a slot sees the slots before it, as in the paper. Otherwise slots are independent, as in
+        slot-parallel decoding. One model learns both. `revise` replaces the streams of the batch once the tag logits
+        [B, S, 4] are known; the decoder then learns on predicted tags (predicted_tags.py).
         """
         encoded, bias = self.encode(batch.ids, batch.mask)
         tag_logits = self.tag(encoded, bias)
@@ -228,9 +196,9 @@ class EdiT5(nn.Module):
         return Output(losses, tag_logits, logits, targets)
 
     def point_loss(self, encoded: Tensor, batch: Batch) -> Tensor:
-        """Nats of the successors of kept pieces: of all sentences that move, and of one in POINT_SAMPLE that do not.
+        """Loss in nats of the successors of kept pieces, over sentences with moves and one in POINT_SAMPLE without.
 
-        Unlike EdiT5 (section 3.2) without Sinkhorn layers: the walk takes each piece once, so columns need no norm.
+        Unlike the paper (section 3.2) there are no Sinkhorn layers: decoding visits each piece once anyway.
         """
         sampled = batch.ids.where(batch.mask, 0).sum(1) % POINT_SAMPLE == 0  # whatever else is in the batch
         chosen = batch.moved | sampled  # [B]
@@ -243,9 +211,9 @@ class EdiT5(nn.Module):
 
     @classmethod
     def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32) -> EdiT5:
-        """An EdiT5 folder as `save` writes it, in evaluation mode. Raises InputError for anything else."""
+        """An EdiT5 folder as `save` writes it, in evaluation mode. Raises ModelError for anything else."""
         folder = Path(folder)
-        config = edit5_config(checkpoint.read_config(folder), str(folder / "config.json"))
+        config = edit5_config(read_config(folder), str(folder / "config.json"))
         model = checkpoint.load_module(lambda: cls(config), checkpoint.read_tensors(folder), str(folder))
         return model.to(dtype).eval()
 
@@ -257,21 +225,10 @@ class EdiT5(nn.Module):
         checkpoint.write_folder(Path(folder), config, tensors, small=small)
 
 
-def edit5_config(config: dict[str, Any], source: str = "config.json") -> EdiT5Config:
-    """EdiT5Config of a config.json. Raises InputError when it belongs to another kind of model."""
-    if config.get("model_type") != "edit5":
-        raise InputError(f"{source}: model_type {config.get('model_type')!r}; expected edit5")
-    try:
-        given = {name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config}
-        return EdiT5Config(**{"empty_slots": False, **given})  # models of before 0.2 do not say so
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from None
-
-
 def warm_start(t5: T5, slots: int = 128) -> tuple[EdiT5, list[str]]:
-    """An EdiT5 that starts from a T5: encoder, embedding, the first decoder layer. Also lists what is new.
+    """An EdiT5 with the encoder, the embedding and the first decoder layer of a T5; and the names of its new weights.
 
-    The slots take the last `slots` rows of the embedding: T5's own <extra_id_k> and padding rows, then new ones.
+    The slots are the last `slots` rows of the embedding: T5's own <extra_id_k> and padding rows.
     """
     c = t5.config
     shape = {name: getattr(c, name) for name in T5Config.__dataclass_fields__}
@@ -288,7 +245,7 @@ def warm_start(t5: T5, slots: int = 128) -> tuple[EdiT5, list[str]]:
 
 
 def grow(model: EdiT5, layers: int) -> EdiT5:
-    """The same model with a deeper encoder: the stack copied on itself until it has `layers` layers."""
+    """The same model with an encoder of `layers` layers: copies of its stack, one above the other."""
     deeper = EdiT5(replace(model.config, num_layers=layers))
     deeper.load_state_dict(stacked(model.state_dict(), "encoder", model.config.num_layers, layers))
     return deeper

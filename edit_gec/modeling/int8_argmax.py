@@ -3,7 +3,8 @@
 A step of the insertion decoder mostly reads the output layer: 98 of 134 MB at base size. Where the processor
 multiplies bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of the bytes; the
 best few are then computed again in full precision. The error of the estimate is bounded (rounding of both factors), so
-it is known when no other piece can be likelier. Where one could, all logits are computed in full.
+it is known when no other piece can be likelier. Where one could, all logits of that row are computed in full; other
+rows of the batch have no part in that.
 
 The probability of the piece is approximate: its logit is exact, the sum over all pieces is that of the estimate.
 """
@@ -47,10 +48,19 @@ def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor
     """
     weight = module.weight
     assert isinstance(weight, Tensor)
-    if can_estimate(weight):
-        found = _likeliest_by_estimate(weight, _int8_layer(module, weight), hidden, banned, opening, end)
-        if found is not None:
-            return found
+    if not can_estimate(weight):
+        return _likeliest_in_full(module, hidden, banned, opening, end)
+    values, ids, is_sure = _likeliest_by_estimate(weight, _int8_layer(module, weight), hidden, banned, opening, end)
+    for row in (~is_sure).nonzero()[:, 0].tolist():
+        one = slice(row, row + 1)
+        values[one], ids[one] = _likeliest_in_full(module, hidden[one], banned, opening[one], end)
+    return values, ids
+
+
+def _likeliest_in_full(
+    module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
+) -> tuple[Tensor, Tensor]:
+    """As `likeliest`, from all logits."""
     log_probabilities = linear(hidden, module).float().log_softmax(-1)  # [R, V]
     log_probabilities.masked_fill_(banned, -1e9)
     log_probabilities[opening, end] = -1e9
@@ -86,8 +96,8 @@ def _quantize(weight: Tensor, version: WeightVersion) -> _Int8Layer:
 
 def _likeliest_by_estimate(
     weight: Tensor, copy: _Int8Layer, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
-) -> tuple[Tensor, Tensor] | None:
-    """As `likeliest`, or None where the estimate cannot decide."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """As `likeliest`, and for each row [R] whether the estimate can decide."""
     rough, error = _estimate_logits(copy, hidden)
     listed, ids = rough.topk(SHORTLIST, dim=-1)  # [R, K]
     total = listed[:, :1] - rough.log_softmax(-1).gather(1, ids[:, :1])  # [R, 1]
@@ -95,11 +105,10 @@ def _likeliest_by_estimate(
     refused = banned[ids] | ((ids == end) & opening[:, None])
     allowed = exact.masked_fill(refused, -torch.inf)
     best = allowed.amax(-1)
-    if not bool((best >= listed[:, -1] + 1.05 * error).all()):
-        return None
+    is_sure = best >= listed[:, -1] + 1.05 * error
     share = (exact - total).exp() - (listed - total).exp()  # what the estimate missed of them
     log_probability = best - total[:, 0] - share.sum(-1).log1p()
-    return log_probability, ids.gather(1, allowed.argmax(-1, keepdim=True))[:, 0]
+    return log_probability, ids.gather(1, allowed.argmax(-1, keepdim=True))[:, 0], is_sure
 
 
 def _estimate_logits(copy: _Int8Layer, hidden: Tensor) -> tuple[Tensor, Tensor]:

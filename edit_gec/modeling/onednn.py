@@ -1,17 +1,17 @@
-"""Matrix products of a CPU: torch's own, or oneDNN's where it is faster.
+"""Matrix products on a CPU: by oneDNN where it is faster, by torch's default otherwise.
 
-torch computes float32 products with MKL, which is slow on processors that are not Intel's: with oneDNN a correction
-takes 70 % of the time there (profiles/LOG.md). Precision is the same; only the order of summation differs. A call costs
-some 10 us more, so small products stay with torch. Everything that needs a gradient does too.
+torch computes float32 products with MKL, which is slow on processors of other makers than Intel. With oneDNN a
+correction takes 70 % of the time there (profiles/LOG.md). Precision is the same; only the order of summation differs.
+A call costs about 10 us more, so small products stay with torch, and so does everything that needs a gradient.
 
-oneDNN reads weights in an order of its own and re-orders them in each call. For the few rows of one sentence that takes
-as long as the product, so a layer keeps a re-ordered copy, made when it first meets few rows. The copy takes as much
-memory as the weights. Where all batches are large, only the widest layers have one.
+oneDNN stores weights in its own order and re-orders them in each call. For the few rows of one sentence that takes as
+long as the product. A layer therefore keeps a re-ordered copy, made at its first product with few rows. The copy takes
+as much memory as the weights. Where all batches are large, only the widest layers have one.
 
 oneDNN compiles code for each shape of a product (some 256 kB) and caches 1,024 of them; torch caches 1,024 more in each
 thread. With many distinct sequence lengths these caches grow by hundreds of MB and fragment the heap. The capacities
-set here are enough for a batch; larger ones are not faster. Few rows are padded to a round number: fewer shapes, whose
-code is found more often.
+in CACHED_SHAPES are enough for a batch; larger ones are not faster. They are environment variables, set before the
+first product, not at import. Few rows are padded to a round number: fewer shapes, whose code is found more often.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ MAX_PACKED_ROWS = 128  # rows up to which a copy pays
 ROW_STEP = 8  # few rows are padded to a multiple of this: fewer shapes
 ALWAYS_PACKED_WEIGHTS = 1 << 19  # weights from which on it always does
 CACHED_SHAPES = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "16"}  # of oneDNN, of torch
-for _name, _shapes in CACHED_SHAPES.items():
-    os.environ.setdefault(_name, _shapes)  # read at the first product, not when torch is imported
 
 WeightVersion = tuple[int, int]
 _packed_weights: WeakKeyDictionary[nn.Module, tuple[WeightVersion, Tensor]] = WeakKeyDictionary()
@@ -42,6 +40,7 @@ class Linear(nn.Linear):
     """nn.Linear by oneDNN where that is faster."""
 
     def forward(self, x: Tensor) -> Tensor:
+        """x [..., K] -> [..., N]."""
         return linear(x, self)
 
 
@@ -106,8 +105,15 @@ def has_native_dtype(dtype: torch.dtype, device: str = "cpu") -> bool:
 
 @cache
 def onednn_is_faster() -> bool:
-    """Whether torch has oneDNN and the CPU has AVX-512. With AVX2 (Zen 3) MKL is faster (profiles/LOG.md)."""
+    """Whether torch has oneDNN and the CPU has AVX-512. With AVX2 (Zen 3) MKL is faster (profiles/LOG.md).
+
+    Where it is, the capacities of the caches are set: both are read at the first product of oneDNN.
+    """
     there = torch._C._has_mkldnn and all(
         hasattr(torch.ops.mkldnn, name) for name in ("_linear_pointwise", "_reorder_linear_weight")
     )
-    return there and torch.backends.cpu.get_cpu_capability() == "AVX512"
+    faster = there and torch.backends.cpu.get_cpu_capability() == "AVX512"
+    if faster:
+        for name, shapes in CACHED_SHAPES.items():
+            os.environ.setdefault(name, shapes)
+    return faster

@@ -7,14 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from edit_gec.modeling.tokenizer import EOS, Tokens
-
 IGNORE = -100  # a target that no loss counts; the value that torch's losses ignore by default
-
-
-def wrap(ids: Sequence[int], tokens: Tokens) -> list[int]:
-    """Source ids as an EdiT5's encoder reads them: sentinel <extra_id_0>, pieces, </s>."""
-    return [tokens.slot(0), *ids, EOS]
 
 
 def pad(lists: Sequence[Sequence[int]], value: int, length: int = 0) -> Tensor:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 
 LARGEST = 127
 MIN_WEIGHTS = 4096  # of a matrix that is packed; smaller ones save little
@@ -41,14 +41,14 @@ def pack(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 def unpack(tensors: dict[str, Tensor], source: str) -> dict[str, Tensor]:
     """The tensors that `pack` was given, approximately; tensors of other files as they are.
 
-    Raises InputError, naming `source`, for int8 tensors without their scales.
+    Raises ModelError, naming `source`, for int8 tensors without their scales.
     """
     found = {}
     for name, tensor in tensors.items():
         if tensor.dtype == torch.int8:
             scales = tensors.get(name + SCALES)
             if scales is None or tensor.ndim != 2 or scales.shape != tensor.shape[:1]:
-                raise InputError(f"{source}: {name} is in int8; expected a scale for each row in {name + SCALES}")
+                raise ModelError(f"{source}: {name} is in int8; expected a scale for each row in {name + SCALES}")
             found[name] = tensor.float() * scales.float()[:, None]
         elif not name.endswith(SCALES):
             found[name] = tensor

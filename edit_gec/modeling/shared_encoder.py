@@ -1,12 +1,12 @@
-"""One encoder for drafter and target: a T5 that stands on an EdiT5's encoder, and its folder.
+"""One encoder for drafter and target: a T5 on the encoder of an EdiT5, and its folder.
 
     t5-mini/config.json        "encoder": "../edit5-mini", "shared_layers": 12, ...
-    t5-mini/model.safetensors  the decoder and the encoder layers of its own; the rest is edit5-mini's
-    t5-mini/drafter/           heads of an EdiT5 on the same encoder that have learnt what this T5 writes, if it has any
+    t5-mini/model.safetensors  its decoder and its own encoder layers; the other weights are edit5-mini's
+    t5-mini/drafter/           optional: heads of an EdiT5 on the same encoder, trained on what this T5 writes
 
-The T5 reads what EdiT5 reads (sentinel, pieces, </s>), takes over its embedding and all of its encoder layers, may add
-layers of its own, and ends with a norm of its own: a plain T5, which `Target.export` writes as one. An EdiT5 may stand
-on another's encoder, too: then only its heads are its own.
+The T5 reads what EdiT5 reads: sentinel, pieces, </s>. It uses EdiT5's embedding and all of its encoder layers, may add
+layers, and has its own final norm. Computed as a whole it is a plain T5, which `Target.export` writes. An EdiT5 can use
+the encoder of another in the same way; then only its heads are its own.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from edit_gec.errors import InputError
+from edit_gec.catalog import MODEL_FOLDERS
+from edit_gec.errors import ModelError
 from edit_gec.modeling import checkpoint
+from edit_gec.modeling.config import T5Config, read_config
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.t5 import T5
 
 SHAPE = ("vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "attention_scale", "gated", "layer_norm_epsilon",
          "relative_attention_num_buckets", "relative_attention_max_distance")  # fmt: skip
@@ -33,18 +35,18 @@ DRAFTER = "drafter"
 
 
 def check(t5: T5Config, edit5: EdiT5, source: str) -> None:
-    """Raises InputError when an EdiT5's encoder cannot stand in this T5."""
+    """Raises ModelError when an EdiT5's encoder cannot stand in this T5."""
     for name in SHAPE:
         ours, theirs = getattr(edit5.config, name), getattr(t5, name)
         if ours != theirs:
-            raise InputError(f"{source}: {name} {theirs}; expected {ours} to share an encoder with this EdiT5")
+            raise ModelError(f"{source}: {name} {theirs}; expected {ours} to share an encoder with this EdiT5")
     if t5.num_layers < edit5.config.num_layers:
         layers = edit5.config.num_layers
-        raise InputError(f"{source}: num_layers {t5.num_layers}; expected {layers} or more to share this encoder")
+        raise ModelError(f"{source}: num_layers {t5.num_layers}; expected {layers} or more to share this encoder")
 
 
 def take_encoder(t5: T5, edit5: EdiT5) -> None:
-    """Copy an EdiT5's embedding, encoder layers and norm into a T5. Raises InputError when they do not fit."""
+    """Copy an EdiT5's embedding, encoder layers and norm into a T5. Raises ModelError when they do not fit."""
     check(t5.config, edit5, "encoder")
     t5.embedding.load_state_dict(edit5.embedding.state_dict())
     t5.encoder.load_state_dict(edit5.encoder.state_dict(), strict=False)  # layers of its own stay
@@ -58,7 +60,7 @@ def renew_encoder(t5: T5, edit5: EdiT5) -> None:
 
 
 def join(t5: T5, edit5: EdiT5) -> None:
-    """Let a T5 use an EdiT5's embedding and encoder layers themselves. Raises InputError when they do not fit."""
+    """Let a T5 use an EdiT5's embedding and encoder layers themselves. Raises ModelError when they do not fit."""
     check(t5.config, edit5, "target")
     t5.embedding, t5.encoder.relative = edit5.embedding, edit5.encoder.relative
     for n, layer in enumerate(edit5.encoder.layers):
@@ -119,13 +121,13 @@ def save_heads(heads: EdiT5, folder: Path, **extra: Any) -> None:
 
 
 def load_heads(folder: Path, edit5: EdiT5, encoder: str | None = None) -> EdiT5:
-    """The heads that `save_heads` wrote, on the encoder of `edit5` itself. Raises InputError when that is another.
+    """The heads that `save_heads` wrote, on the encoder of `edit5` itself. Raises ModelError when that is another.
 
     `encoder` is its fingerprint as it was in float32, where that is known: other dtypes have others.
     """
-    config = checkpoint.read_config(folder)
+    config = read_config(folder)
     if config.get("model_type") != HEADS:
-        raise InputError(f"{folder}: model_type {config.get('model_type')!r}; expected {HEADS}")
+        raise ModelError(f"{folder}: model_type {config.get('model_type')!r}; expected {HEADS}")
     check_fingerprint(folder, config, encoder or fingerprint(edit5), "its encoder")
     body = {name: p for name, p in edit5.state_dict().items() if name.startswith(BODY)}
     tensors = {**checkpoint.read_tensors(folder), **body}
@@ -137,18 +139,19 @@ def load_heads(folder: Path, edit5: EdiT5, encoder: str | None = None) -> EdiT5:
 def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
     """A T5 that `save` wrote, and the EdiT5 that it names, or `edit5` if that is the same.
 
-    Raises InputError when the folder is no such T5, when the EdiT5 is not there, or when it is not the one that the T5
+    Raises ModelError when the folder is no such T5, when the EdiT5 is not there, or when it is not the one that the T5
     was trained with.
     """
-    config = checkpoint.read_config(folder)
+    config = read_config(folder)
     if config.get("model_type") not in (MODEL_TYPE, "t5"):  # "t5": folders that are older than the type
-        raise InputError(f"{folder}: model_type {config.get('model_type')!r}, expected {MODEL_TYPE!r}")
+        raise ModelError(f"{folder}: model_type {config.get('model_type')!r}; expected {MODEL_TYPE!r}")
     if edit5 is None or fingerprint(edit5) != config.get("encoder_fingerprint"):
-        edit5 = EdiT5.load(encoder_folder(folder, config))
-    check_fingerprint(folder, config, fingerprint(edit5), str(encoder_folder(folder, config)))
+        place = encoder_folder(folder, config)
+        edit5 = EdiT5.load(place)
+        check_fingerprint(folder, config, fingerprint(edit5), str(place))
     shape = checkpoint.t5_config({**config, "model_type": "t5"}, tied=True, source=str(folder / "config.json"))
     check(shape, edit5, str(folder))
-    tensors = checkpoint.fuse(checkpoint.read_tensors(folder), shape)
+    tensors = checkpoint.fuse(checkpoint.read_tensors(folder), shape, str(folder))
     given = {"embedding.weight": edit5.embedding.weight}
     given |= {f"encoder.{name}": p for name, p in edit5.encoder.state_dict().items() if not name.startswith("norm.")}
     t5 = checkpoint.load_module(lambda: T5(shape), {**tensors, **given}, str(folder))
@@ -162,23 +165,28 @@ def load_drafter(folder: Path, edit5: EdiT5) -> EdiT5 | None:
     drafter = folder / DRAFTER
     if not (drafter / "config.json").is_file():
         return None
-    return load_heads(drafter, edit5, checkpoint.read_config(folder).get("encoder_fingerprint"))
+    return load_heads(drafter, edit5, read_config(folder).get("encoder_fingerprint"))
 
 
 def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:
-    """Where the EdiT5 of a target is: where its config says, or beside it. Raises InputError."""
-    named = folder / str(config["encoder"])
+    """Where the EdiT5 of a target is: where its config says, beside it, or among our own models.
+
+    A folder from a stranger must not choose what we read: of a path that leads anywhere else, only the last name
+    counts. Raises ModelError.
+    """
+    named = Path(str(config["encoder"]))
+    near = [folder / named] if not named.is_absolute() and named.parts.count("..") <= 1 else []
     beside = folder.resolve().parent / named.name
-    for place in (named, beside):
-        if (place / "config.json").is_file():
+    for place in (*near, beside, *(models / named.name for models in MODEL_FOLDERS)):
+        if named.name and (place / "config.json").is_file():
             return place
-    raise InputError(f"{folder}: it shares the encoder of {named.name}, which is neither at {named} nor at {beside}")
+    raise ModelError(f"{folder}: it shares the encoder of {named.name}, which is neither at {named} nor at {beside}")
 
 
 def check_fingerprint(folder: Path, config: dict[str, Any], found: str, source: str) -> None:
-    """Raises InputError when the encoder, which is that of `source`, is not the one that the folder was trained on."""
+    """Raises ModelError when the encoder, which is that of `source`, is not the one that the folder was trained on."""
     if found != config.get("encoder_fingerprint"):
-        raise InputError(f"{folder}: trained on another version of {source}; train it again")
+        raise ModelError(f"{folder}: trained on another version of {source}; train it again")
 
 
 def fingerprint(edit5: EdiT5) -> str:

@@ -1,17 +1,18 @@
-"""T5, lean: encoder, decoder with key/value cache; reads and writes Hugging Face T5 folders.
+"""T5: an encoder, and a decoder with a key/value cache. checkpoint.py reads and writes its folders.
 
-Covers v1.0 (ReLU, tied output) and v1.1 / flan (gated GELU, untied). Queries, keys and values are one matrix, gate and
-value of the feed-forward network too: fewer, larger products. Computed as in `transformers` (tests hold both to 1e-4).
+It covers v1.0 (ReLU, tied output layer) and v1.1 and Flan (gated GELU, untied). Queries, keys and values share one
+matrix, and so do gate and value of the feed-forward network: fewer and larger products. Tests hold the logits to those
+of `transformers` within 1e-4.
 
 Shapes: B batch, S source positions, T target positions, L cached positions, H heads, k head width, d model width,
-V vocabulary. Masks are additive floats broadcast over heads. T5 does not scale attention scores; relative-position
-biases belong to the stack, not to its layers (Raffel et al. 2020, section 2.1).
+V vocabulary. Masks are additive floats, broadcast over heads. T5 does not scale attention scores. Its relative-position
+biases belong to the stack, not to the layers (Raffel et al. 2020, section 2.1).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,53 +20,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from edit_gec.errors import InputError
+from edit_gec.modeling.config import NEGATIVE, T5Config
 from edit_gec.modeling.onednn import Linear, WeightVersion, linear, weight_version
 
-NEGATIVE = -1e9  # masks; -inf would give NaN in rows without any source
-
-
-# A config.json that declares more is broken; without bounds it would be built, layer by layer, until memory ends.
-LARGEST = {
-    **dict.fromkeys(("vocab_size", "d_model", "d_ff"), 10**6),
-    **dict.fromkeys(("d_kv", "num_heads", "num_layers", "num_decoder_layers"), 1000),
-    **dict.fromkeys(("relative_attention_num_buckets", "relative_attention_max_distance"), 10**6),
-}
-
-
-@dataclass(frozen=True)
-class T5Config:
-    """Shape of a T5; names as in Hugging Face's config.json, `gated` for feed_forward_proj = "gated-gelu"."""
-
-    vocab_size: int = 32128
-    d_model: int = 768
-    d_kv: int = 64
-    d_ff: int = 2048
-    num_layers: int = 12
-    num_decoder_layers: int = 12
-    num_heads: int = 12
-    relative_attention_num_buckets: int = 32
-    relative_attention_max_distance: int = 128
-    layer_norm_epsilon: float = 1e-6
-    gated: bool = True
-    tie_word_embeddings: bool = False  # the output layer is the embedding
-    scale_decoder_outputs: bool = False  # by d^-0.5 before the output layer: v1.0 does, v1.1 does not
-    attention_scale: float = 1.0  # T5 has none; without it Muon drives attention into saturation (profiles/LOG.md)
-
-    def __post_init__(self) -> None:
-        for name, most in LARGEST.items():
-            value = getattr(self, name)
-            if not isinstance(value, int) or not 0 < value <= most:
-                raise InputError(f"{name} is {value!r}; expected an integer from 1 to {most}")
-        if not 4 <= self.relative_attention_num_buckets < self.relative_attention_max_distance:
-            n, distance = self.relative_attention_num_buckets, self.relative_attention_max_distance
-            raise InputError(f"relative_attention: {n} buckets for distances up to {distance}; 4 or more, but fewer")
-        for name in ("layer_norm_epsilon", "attention_scale"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0 < value <= 1:
-                raise InputError(f"{name} is {value!r}; expected a number above 0 and up to 1.0")
-
-
-# Of T5s that are trained here: Muon wants scaled attention, a small model cannot afford an output layer of its own.
+# For T5s that are trained here: Muon needs scaled attention, and a small model cannot afford its own output layer.
 OURS: dict[str, Any] = {"attention_scale": 0.125, "tie_word_embeddings": True, "scale_decoder_outputs": True}
 SLOTS = 192  # entries behind the vocabulary, as edit5-mini has them: the T5s can share its embedding
 
@@ -91,11 +49,14 @@ class RMSNorm(nn.Module):
         self.epsilon = epsilon
 
     def forward(self, x: Tensor) -> Tensor:
+        """x [..., d] -> [..., d]."""
         scaled = F.rms_norm(x.float(), x.shape[-1:], eps=self.epsilon)
         return scaled.to(self.weight.dtype) * self.weight
 
 
 class FeedForward(nn.Module):
+    """The feed-forward network of a layer, with its norm and residual connection."""
+
     def __init__(self, c: T5Config) -> None:
         super().__init__()
         self.norm = RMSNorm(c.d_model, c.layer_norm_epsilon)
@@ -104,6 +65,7 @@ class FeedForward(nn.Module):
         self.gated = c.gated
 
     def forward(self, x: Tensor) -> Tensor:
+        """x [B, T, d] -> [B, T, d]."""
         hidden = self.wi(self.norm(x))
         if self.gated:
             hidden = gated(*hidden.chunk(2, dim=-1))
@@ -115,8 +77,8 @@ class FeedForward(nn.Module):
 def gated(gate: Tensor, value: Tensor) -> Tensor:
     """gelu(gate) * value, with the tanh approximation of gelu as T5 v1.1 has it.
 
-    On a CPU it is computed as gate * sigmoid(2z), z being what tanh is taken of: torch has vector instructions for the
-    exponential and none for tanh, so that takes half the time. Both differ by rounding (1e-5).
+    On a CPU it is computed as gate * sigmoid(2z), where z is the argument of tanh. torch vectorises the exponential but
+    not tanh, so this takes half the time. The two differ by rounding (1e-5).
     """
     if torch.is_grad_enabled() or gate.device.type != "cpu" or gate.dtype != torch.float32:
         return F.gelu(gate, approximate="tanh") * value
@@ -154,12 +116,15 @@ class Attention(nn.Module):
 
 
 class EncoderLayer(nn.Module):
+    """Self-attention and feed-forward network."""
+
     def __init__(self, c: T5Config) -> None:
         super().__init__()
         self.attention = Attention(c, fused=True)
         self.feed_forward = FeedForward(c)
 
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """x [B, S, d], bias broadcast to [B, H, S, S] -> [B, S, d]."""
         a = self.attention
         q, k, v = a.split(a.qkv(a.norm(x)), 3)
         return self.feed_forward(a.attend(x, q, k, v, bias.to(q.dtype)))  # type: ignore[no-any-return]
@@ -197,6 +162,8 @@ class Cache:
 
 
 class DecoderLayer(nn.Module):
+    """Self-attention, attention to the source, feed-forward network."""
+
     def __init__(self, c: T5Config) -> None:
         super().__init__()
         self.attention = Attention(c, fused=True)
@@ -211,6 +178,11 @@ class DecoderLayer(nn.Module):
     def forward(
         self, x: Tensor, bias: Tensor, cross_keys: tuple[Tensor, Tensor], cross_bias: Tensor, cache: Cache | None
     ) -> Tensor:
+        """x [B, T, d] -> [B, T, d].
+
+        bias is broadcast to [B, H, T, L + T], cross_bias to [B, H, T, S]. cross_keys are those of `cross_keys`. `cache`
+        holds the L positions before x, and gets those of x.
+        """
         a, c = self.attention, self.cross
         q, k, v = a.split(a.qkv(a.norm(x)), 3)
         if cache is not None:
@@ -245,8 +217,10 @@ class RelativeBias(nn.Module):
         return offset + torch.where(distance < exact, distance, far)
 
     def table(self) -> Tensor:
-        """Bias of each relative position from -max_distance to max_distance, beyond which it stays the same [D, H];
-        kept as long as the weights are, for those who need no gradient."""
+        """Biases [D, H] of the relative positions from -max_distance to max_distance. Farther positions share the last.
+
+        Cached until the weights change, except where a gradient is needed.
+        """
         if torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self._table()
         now = weight_version(self.weight)
@@ -271,6 +245,8 @@ def relative_positions(queries: int, keys: int, device: torch.device, past: int 
 
 
 class Encoder(nn.Module):
+    """The encoder layers, their shared position bias, and the final norm."""
+
     def __init__(self, c: T5Config) -> None:
         super().__init__()
         self.relative = RelativeBias(c, bidirectional=True)
@@ -292,6 +268,8 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
+    """The decoder layers, their shared position bias, and the final norm."""
+
     def __init__(self, c: T5Config) -> None:
         super().__init__()
         self.relative = RelativeBias(c, bidirectional=False)
@@ -316,8 +294,8 @@ class Decoder(nn.Module):
     ) -> Tensor:
         """Embedded targets x [B, T, d] after what the caches hold -> hidden [B, T, d].
 
-        cross_bias broadcasts to [B, H, T, S]; blocked [B, T, L + T] is true where a target position may not look
-        although it lies in the past.
+        cross_bias broadcasts to [B, H, T, S]; blocked [B, T, L + T] is true for earlier positions that a target
+        position may not attend to.
         """
         steps = x.shape[1]
         keys = caches[0].length + steps if caches else steps
@@ -360,7 +338,7 @@ class T5(nn.Module):
 
 
 def initialise(model: nn.Module, c: T5Config) -> None:
-    """T5's initialisation: where attention scores are not scaled, queries start small."""
+    """T5's initialisation. Queries start small, because attention scores are not scaled."""
     inner = c.num_heads * c.d_kv
     deviations = {"q": (c.d_model * c.d_kv) ** -0.5 / c.attention_scale, "o": inner**-0.5, "wo": c.d_ff**-0.5}
     for name, module in model.named_modules():
@@ -376,14 +354,14 @@ def initialise(model: nn.Module, c: T5Config) -> None:
 
 
 def deepen(model: T5, layers: int) -> T5:
-    """The same T5 with a deeper decoder: its stack copied on itself until it has `layers` layers."""
+    """The same T5 with a decoder of `layers` layers: copies of its stack, one above the other."""
     deeper = T5(replace(model.config, num_decoder_layers=layers))
     deeper.load_state_dict(stacked(model.state_dict(), "decoder", model.config.num_decoder_layers, layers))
     return deeper
 
 
 def stacked(state: dict[str, Tensor], stack: str, old: int, new: int) -> dict[str, Tensor]:
-    """Weights whose "encoder" or "decoder" of `old` layers is copied on itself until it has `new`.
+    """The weights with `new` instead of `old` layers in the "encoder" or "decoder": copies of the stack.
 
     Raises InputError when `new` is not a multiple of `old`.
     """

@@ -1,4 +1,4 @@
-"""What an EdiT5 says of each piece: whether it stays, and whether something is written there.
+"""The tags of an EdiT5: whether a piece stays, and whether something is inserted there.
 
     KEEP      the piece stays
     DELETE    the piece goes

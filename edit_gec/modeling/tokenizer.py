@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 
 PAD, EOS, UNK = 0, 1, 2  # as in T5
 FILE = "spiece.model"
@@ -72,27 +72,27 @@ class Tokens:
 
     @classmethod
     def load(cls, folder: str | Path, slots: int) -> Tokens:
-        """Read `spiece.model` of a model folder. Raises InputError when it is missing or broken."""
+        """Read `spiece.model` of a model folder. Raises ModelError when it is missing or broken."""
         import sentencepiece
 
         path = Path(folder) / FILE
         if not path.is_file():
-            raise InputError(f"{folder}: no {FILE} here; a model folder needs its SentencePiece vocabulary")
+            raise ModelError(f"{folder}: no {FILE} here; a model folder needs its SentencePiece vocabulary")
         try:
             content = path.read_bytes()
             processor = sentencepiece.SentencePieceProcessor(model_proto=content) if content else None
         except (RuntimeError, OSError) as error:
-            raise InputError(f"{path}: not a SentencePiece model ({error})") from None
+            raise ModelError(f"{path}: not a SentencePiece model ({error})") from None
         if processor is None:  # which SentencePiece itself accepts, and then knows no piece
-            raise InputError(f"{path}: the file is empty; copy or download it again")
+            raise ModelError(f"{path}: the file is empty; copy or download it again")
         if (processor.pad_id(), processor.eos_id(), processor.unk_id()) != (PAD, EOS, UNK):
-            raise InputError(
+            raise ModelError(
                 f"{path}: special pieces of another kind; expected <pad> {PAD}, </s> {EOS}, <unk> {UNK}, as in T5"
             )
         try:
             return cls(processor, slots)
         except UnicodeDecodeError as error:
-            raise InputError(f"{path}: a piece is not UTF-8 ({error}); copy or download it again") from None
+            raise ModelError(f"{path}: a piece is not UTF-8 ({error}); copy or download it again") from None
 
     def encode(self, sentence: str) -> Pieces:
         """Pieces of one sentence; their spans tile it, whatever the vocabulary's normalisation did."""
@@ -141,6 +141,10 @@ class Tokens:
     def slot(self, k: int) -> int:
         """Id of <extra_id_k>, 0 <= k < slots."""
         return self.size - 1 - k
+
+    def wrap(self, ids: Sequence[int]) -> list[int]:
+        """Source ids as an EdiT5's encoder reads them: sentinel <extra_id_0>, pieces, </s>."""
+        return [self.slot(0), *ids, EOS]
 
     def _surface(self, piece: int) -> bytes:
         if self.processor.is_byte(piece):

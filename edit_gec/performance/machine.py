@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from edit_gec.backends.processor import read_entry, read_flags
+
 WIDE = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16")  # what products take long without
 PACKAGES = ("torch", "transformers", "ctranslate2", "sentencepiece", "numpy")
 
@@ -49,23 +51,13 @@ def slug(name: str) -> str:
 
 
 def _processor() -> str:
-    return _cpuinfo("model name") or platform.processor() or platform.machine()
+    return read_entry("model name") or platform.processor() or platform.machine()
 
 
 def _instructions() -> list[str]:
     """Which of WIDE the processor has; cloud machines of one name differ in them."""
-    flags = _cpuinfo("flags").split()
+    flags = read_flags()
     return [name for name in WIDE if name in flags]
-
-
-def _cpuinfo(entry: str) -> str:
-    """What Linux says of the first core; empty where it says nothing."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    found = re.search(rf"^{entry}\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else ""
 
 
 def _gpu(device: str) -> str:

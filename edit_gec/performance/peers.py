@@ -214,6 +214,7 @@ class Harper:
         stack.enter_context(self.process)  # which closes its pipes: it ends
 
     def __call__(self, sentences: Sequence[str]) -> list[str]:
+        """The sentences as the process corrects them."""
         assert self.process.stdout is not None
         corrected = []
         for sentence in sentences:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.speculative.theory import best_gamma, expected_tokens
+from edit_gec.text.files import atomic_file
 from edit_gec.tracing import STAGES
 
 if TYPE_CHECKING:
@@ -229,7 +230,6 @@ def _finish(axes: Axes) -> None:
 
 def _save(figure: Figure, beside: Path, what: str) -> Path:
     path = beside.with_name(f"{beside.stem}-{what}.png")
-    partial = path.with_suffix(".partial")
-    figure.savefig(partial, dpi=120, format="png")
-    partial.replace(path)
+    with atomic_file(path) as file:
+        figure.savefig(file, dpi=120, format="png")
     return path

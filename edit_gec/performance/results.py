@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.text.files import write_json
 from edit_gec.text.tables import to_markdown
 
 PEERS = ("transformers", "transformers assisted", "transformers lookup", "ctranslate2 float32", "ctranslate2 int8")
@@ -28,10 +29,7 @@ def read_result(path: str | Path) -> dict[str, Any]:
 
 def write_result(path: Path, result: Mapping[str, Any]) -> None:
     """The result file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_json(path, result, indent=1)
 
 
 # ---------------------------------------------------------------- table

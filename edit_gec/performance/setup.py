@@ -112,8 +112,8 @@ class Setup:
 
 
 def is_edit5(name: str) -> bool:
-    """Whether a model of that name or folder is an EdiT5. Raises InputError where there is none."""
-    from edit_gec.modeling.checkpoint import read_config
+    """Whether a model of that name or folder is an EdiT5. Raises ModelError where there is none."""
+    from edit_gec.modeling.config import read_config
 
     return read_config(find_model(name)).get("model_type") == "edit5"
 
@@ -129,7 +129,7 @@ def tensor_type(name: str) -> torch.dtype:
 
 
 class Pair:
-    """The EdiT5 and the T5 of a setup, each loaded when it is first used. Raises InputError for what is not there."""
+    """The EdiT5 and the T5 of a setup, each loaded when it is first used. Raises ModelError for what is not there."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -161,7 +161,7 @@ class Pair:
 
     def _on_encoder(self, which: str) -> Target:
         """A target with the encoder of the pair's own EdiT5 where it shares one; no EdiT5 is loaded for another one."""
-        from edit_gec.modeling.checkpoint import read_config
+        from edit_gec.modeling.config import read_config
 
         folder = getattr(self.setup, which)
         shares = not self.setup.random and self.setup.model and "encoder" in read_config(find_model(folder))
@@ -170,20 +170,23 @@ class Pair:
 
 def load_corrector(setup: Setup) -> Corrector:
     """The EdiT5 of a setup."""
+    from edit_gec.backends.torch_network import TorchNetwork
+
     if setup.random:
         from edit_gec.editing.thresholds import Thresholds
         from edit_gec.performance.random_weights import build_edit5
 
         model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
-        corrector = Corrector(model, tokens, Thresholds(), folder=Path(setup.model), batch_size=1)
+        corrector = Corrector(TorchNetwork(model), tokens, Thresholds(), folder=Path(setup.model), batch_size=1)
     else:
-        corrector = Corrector.load(setup.model, device=setup.device, dtype=setup.dtype)
+        corrector = Corrector.load(setup.model, backend="torch", device=setup.device, dtype=setup.dtype)
     speed_up(corrector.model, setup.mode)
     streams = setup.streams_of("model")
     if streams is not None:
         from edit_gec.performance.replay import replay_edit5
 
-        corrector = replace(corrector, model=replay_edit5(corrector.model, corrector.tokens, streams))
+        replaying = replay_edit5(corrector.model, corrector.tokens, streams)
+        corrector = replace(corrector, network=TorchNetwork(replaying))
     return corrector
 
 

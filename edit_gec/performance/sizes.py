@@ -5,7 +5,7 @@
               that the shipped pair takes on the same sentences (replay.py). Without a trained target the T5s write what
               EdiT5 makes of them
 
-The slim target has the target's shape and one decoder layer. Nobody trained it: it always replays.
+The slim target has the target's shape and one decoder layer. It is untrained, so it always replays.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _record_streams(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup
 
 def _export_target(work: Path, setup: Setup) -> Setup:
     """A target on the model's encoder is written as a T5 of its own, for those who know no other."""
-    from edit_gec.modeling.checkpoint import read_config
+    from edit_gec.modeling.config import read_config
 
     if "encoder" not in read_config(Path(setup.target)):
         return setup

@@ -1,7 +1,7 @@
 """Runs by the wall clock: a warm-up, then systems in turn, so that what disturbs the machine disturbs all of them.
 
-Every round runs each system twice: bare, and with a clock that hears the labelled tracing. The difference is what the
-labels cost. On a GPU events of the device are recorded at the same places.
+Every round runs each system twice: without and with a clock that listens to the stages. The difference is the cost of
+tracing. On a GPU, events of the device are recorded at the same places.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class DeviceClock(Clock):
         self._within: dict[int, int] = {}  # span -> the span that it lies in
 
     def begin(self, name: str) -> None:
+        """The stage of this name begins."""
         super().begin(name)
         number = len(self.spans) - 1
         if self._running:
@@ -78,6 +79,7 @@ class DeviceClock(Clock):
         self._marks[-1][0].record()
 
     def end(self) -> None:
+        """The stage that began last, and has not ended, ends."""
         self._marks[self._running.pop()][1].record()
         super().end()
 

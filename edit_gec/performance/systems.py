@@ -17,6 +17,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
@@ -89,11 +90,28 @@ def run_corrector(corrector: Corrector) -> Run:
     return run
 
 
+def load_onnx(setup: Setup, precision: str) -> Corrector:
+    """The model of a setup by ONNX Runtime."""
+    from edit_gec.corrector import Corrector
+
+    return Corrector.load(setup.model, backend="onnx", precision=precision, threads=setup.threads)
+
+
+def onnx_is_missing(setup: Setup) -> str | None:
+    """Why ONNX Runtime cannot run the model of a setup, None where it can."""
+    if setup.random or setup.replayed or setup.device != "cpu":
+        return "random weights, replays and GPUs are torch's"
+    from edit_gec.backends.sessions import has_graphs
+
+    return None if has_graphs(Path(setup.model)) else f"{setup.model} has no graphs (edit-gec export)"
+
+
 def slot_after_slot(corrector: Corrector) -> Corrector:
     """The same, with one insertion after the other."""
     return replace(corrector, thresholds=replace(corrector.thresholds, sequential=True))
 
 
+ONNX = "onnxruntime"
 _T, _BOTH = ("target",), ("model", "target")
 SYSTEMS = (
     System("transformers", lambda p, _: peers.run_transformers(p.setup), _T, "transformers", exact=True),
@@ -115,6 +133,8 @@ SYSTEMS = (
     System("t5 + copy", lambda p, _: run_copies(p.target, unique=False), _T, follows=_T, exact=True),
     System("t5 + edit5 draft", lambda p, _: run_drafts(p.verified(respelt=False)), _T, follows=_BOTH, exact=True),
     System("edit5", lambda p, _: run_corrector(p.corrector), follows=("model",)),
+    System("edit5 onnx", lambda p, _: run_corrector(load_onnx(p.setup, "float32")), ("model",), ONNX),
+    System("edit5 onnx int8", lambda p, _: run_corrector(load_onnx(p.setup, "int8")), ("model",), ONNX),
     System("edit5 + t5", lambda p, _: run_corrector(p.verified(respelt=False)), _T, follows=_BOTH),
     System("harper", lambda p, stack: peers.Harper(p.setup, stack), ("harper",)),
 )  # fmt: skip
@@ -138,6 +158,8 @@ def missing(system: System, setup: Setup) -> str | None:
     """Why a system cannot run here, None where it can."""
     if system.module and importlib.util.find_spec(system.module) is None:
         return f"{system.module} is not installed: pip install 'edit-gec[bench]'"
+    if system.module == ONNX:
+        return onnx_is_missing(setup)
     if system.name == "harper":
         return peers.harper_is_missing(setup.harper)
     absent = [need for need in system.needs if not getattr(setup, need)]

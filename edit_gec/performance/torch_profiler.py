@@ -50,6 +50,7 @@ class Labels:
         self._count: Counter[str] = Counter()
 
     def begin(self, name: str) -> None:
+        """The stage of this name begins."""
         from torch.profiler import record_function
 
         self._count[name] += 1
@@ -58,6 +59,7 @@ class Labels:
         self._open.append(label)
 
     def end(self) -> None:
+        """The stage that began last, and has not ended, ends."""
         self._open.pop().__exit__(None, None, None)
 
 
@@ -68,9 +70,8 @@ def trace_runs(run: Run, texts: Sequence[str], *, repeats: int, device: str, fil
     kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if device.startswith("cuda") else [])]
     found = Trace()
     for number in range(repeats):
-        with profile(activities=kinds, profile_memory=True) as profiler:
-            with listen(Labels()):
-                found.runs_s.append(time_call(lambda: run_each(run, texts), device))
+        with profile(activities=kinds, profile_memory=True) as profiler, listen(Labels()):
+            found.runs_s.append(time_call(lambda: run_each(run, texts), device))
         _read(profiler.profiler.kineto_results.events(), found, on_device=len(kinds) > 1)
         if file is not None and number == repeats - 1:
             file.parent.mkdir(parents=True, exist_ok=True)

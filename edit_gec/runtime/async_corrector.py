@@ -2,12 +2,13 @@
 
     async with AsyncCorrector(Corrector.load()) as corrector:
         correction = await corrector.correct("She go home.")
-        async for sentence in corrector.sentences(text, min_confidence=0.5):
+        async for sentence in corrector.sentences(text, settings=Settings(min_confidence=0.5)):
             sentence.start, sentence.end, sentence.edits
 
 Sentences of all callers that wait together are read together (dynamic_batching.py).
 
-Law (tests/server/test_server.py): the same edits as Corrector.correct gives. A sentence that was seen before, in any
+Law (tests/server/test_server.py): the same edits as Corrector.correct gives, and those that were suggested beside one
+that the writer has accepted since (standing.py). A sentence that was seen before, in any
 text, is not predicted again. Python's own work (splitting, encoding, naming edits) runs in one thread beside the
 model's, so that the event loop stays free.
 """
@@ -16,18 +17,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
+from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corrector import Corrector
 from edit_gec.runtime.dynamic_batching import Batcher
 from edit_gec.runtime.dynamic_batching import Result as BatchResult
+from edit_gec.runtime.standing import StandingSuggestions
 from edit_gec.runtime.type_cache import ErrorTypeCache, Job
+from edit_gec.speculative.window_corrector import SentenceChanges
 from edit_gec.text.correction import Correction, assemble, check_text
 from edit_gec.text.edits import Edit, resolve_overlaps
+from edit_gec.text.formats import check_format
 from edit_gec.text.sentences import Sentence, split
 
 if TYPE_CHECKING:
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
     from edit_gec.runtime.metrics import Metrics
     from edit_gec.runtime.timing import BatchTiming
     from edit_gec.speculative.window_corrector import SentenceChanges
+    from edit_gec.text.edit_filter import EditFilter
 
 CACHE_CHARACTERS = 1_000_000  # of remembered sentences; with their plans some 50 MB at most
 MAX_WAITING = 100_000  # sentences in the queue
@@ -100,6 +106,7 @@ class AsyncCorrector:
         self.corrector, self.metrics = corrector, metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
         self.cache = Cache(CACHE_CHARACTERS)
+        self.standing = StandingSuggestions()
         self.types = ErrorTypeCache()
         self.thread = ThreadPoolExecutor(1, "text")
 
@@ -115,32 +122,32 @@ class AsyncCorrector:
         await asyncio.to_thread(self.thread.shutdown)
 
     async def correct(
-        self, text: str, *, min_confidence: float | None = None, markup: bool = True, explain: bool = False
+        self, text: str, *, min_confidence: float | None = None, format: str = "markdown", explain: bool = False
     ) -> Correction:
-        """Correct one text; the arguments are those of `correct_by_sentence`, and so are the errors."""
-        correction, _ = await self.correct_by_sentence(
-            text, min_confidence=min_confidence, markup=markup, explain=explain
-        )
+        """Correct one text; `min_confidence` replaces the model's own. Otherwise as `correct_by_sentence`."""
+        settings = Settings(min_confidence=min_confidence)
+        correction, _ = await self.correct_by_sentence(text, settings=settings, format=format, explain=explain)
         return correction
 
     async def correct_by_sentence(
         self,
         text: str,
         *,
-        min_confidence: float | None = None,
-        markup: bool = True,
+        settings: Settings = DEFAULTS,
+        format: str = "markdown",
         explain: bool = False,
         stages: Stages | None = None,
     ) -> tuple[Correction, list[SentenceResult]]:
         """The correction of a text, and its sentences.
 
-        `min_confidence` from 0 to 1 replaces the model's own; `explain` gives edits their type and message, for which
-        ERRANT must be installed. Raises Busy where too many sentences wait, InputError for wrong arguments.
+        `settings` say what is wanted: threshold and dialect in place of the corrector's own, words and kinds of edits
+        to leave alone. `format` is one of text.formats.UNDERSTOOD, a programming language, or "plain" for a text
+        without markup. `explain` gives edits their type, message and reason,
+        for which ERRANT must be installed. Raises Busy where too many sentences wait, InputError for wrong arguments.
         """
         stages = stages or Stages()
         sentences = [
-            sentence
-            async for sentence in self.sentences(text, min_confidence=min_confidence, markup=markup, stages=stages)
+            sentence async for sentence in self.sentences(text, settings=settings, format=format, stages=stages)
         ]
         if explain:
             sentences = await self.explain(text, sentences, stages)
@@ -151,7 +158,7 @@ class AsyncCorrector:
     async def explain(
         self, text: str, sentences: Sequence[SentenceResult], stages: Stages | None = None
     ) -> list[SentenceResult]:
-        """The sentences with their edits' types and messages."""
+        """The sentences with their edits' types, messages and reasons."""
         stages = stages or Stages()
         begun = perf_counter()
         jobs = [_job(text, sentence) for sentence in sentences if sentence.edits]
@@ -161,28 +168,29 @@ class AsyncCorrector:
         for sentence in sentences:
             if sentence.edits:
                 pairs = zip(sentence.edits, next(named), strict=True)
-                edits = tuple(replace(edit, type=name.type, message=name.message) for edit, name in pairs)
+                edits = tuple(replace(edit, **name._asdict()) for edit, name in pairs)
                 sentence = replace(sentence, edits=edits)
             explained.append(sentence)
         return explained
 
     async def sentences(
-        self, text: str, *, min_confidence: float | None = None, markup: bool = True, stages: Stages | None = None
+        self, text: str, *, settings: Settings = DEFAULTS, format: str = "markdown", stages: Stages | None = None
     ) -> AsyncGenerator[SentenceResult, None]:
         """The sentences of a text, each as soon as it and those before it are done. Raises as `correct` does."""
         stages = stages or Stages()
         begun = perf_counter()
         check_text(text)
-        corrector = self.corrector
-        if min_confidence is not None:
-            corrector = corrector.with_thresholds(min_confidence=min_confidence)
-        sentences = await self._in_thread(lambda: split(text, markup=markup))
+        min_confidence = settings.min_confidence
+        corrector = self.corrector.with_settings(min_confidence, settings.dialect)
+        known_format = check_format(format)
+        sentences = await self._in_thread(lambda: split(text, format=known_format))
         remembered = ((s.text, self.cache.get((s.text, min_confidence))) for s in sentences)
         known = {source: changes for source, changes in remembered if changes is not None}
         new = list(dict.fromkeys(s.text for s in sentences if s.text not in known))
         windows = await self._in_thread(lambda: [corrector.encode(source) for source in new])
         waiting = self._submit(new, windows, corrector)
         stages.prepare_s += perf_counter() - begun
+        choose = await self._in_thread(lambda: self._chooser(text, settings.edit_filter(), stages))
         stages.sentences, stages.cached = len(sentences), len(sentences) - len(new)
         self._count(text, stages)
         try:
@@ -192,11 +200,34 @@ class AsyncCorrector:
                     stages.batches.update(timing for _, timing in done)
                     known[sentence.text] = tuple(changes for changes, _ in done)
                     self.cache.put((sentence.text, min_confidence), known[sentence.text])
-                yield self._finish(text, sentence, known[sentence.text], corrector)
+                changes = self._with_standing(sentence.text, min_confidence, known[sentence.text])
+                yield await choose(self._finish(text, sentence, changes, corrector))
         finally:
             for each in waiting.values():
                 for future in each:
                     future.cancel()
+
+    def _chooser(
+        self, text: str, edit_filter: EditFilter, stages: Stages
+    ) -> Callable[[SentenceResult], Awaitable[SentenceResult]]:
+        """What leaves out the edits of a sentence that are not wanted."""
+        is_wanted, needs_types = edit_filter.on(text), edit_filter.needs_types(text)
+
+        async def choose(sentence: SentenceResult) -> SentenceResult:
+            if needs_types and sentence.edits:
+                (sentence,) = await self.explain(text, [sentence], stages)
+            return replace(sentence, edits=tuple(filter(is_wanted, sentence.edits)))
+
+        return choose
+
+    def _with_standing(
+        self, sentence: str, min_confidence: float | None, windows: Sequence[SentenceChanges]
+    ) -> Sequence[SentenceChanges]:
+        """The changes of a sentence with those that stand in it. A target decides anew, so with one nothing stands."""
+        if any(window.verified is not None for window in windows):
+            return windows
+        changes = [change for window in windows for change in window.drafted]
+        return [SentenceChanges(self.standing.keep(sentence, min_confidence, changes))]
 
     def _submit(
         self, sources: Sequence[str], windows: Sequence[Sequence[Pieces]], corrector: Corrector

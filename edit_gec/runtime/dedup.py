@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
     from edit_gec.text.correction import Correction
 
-REMEMBERED = 100_000
+REMEMBERED = 100_000  # sentences
 
 
 class DeduplicatingCorrector:
@@ -38,9 +38,9 @@ class DeduplicatingCorrector:
         windows = self.prepare(texts)
         return self.finish(texts, windows, self.predict(windows))
 
-    def prepare(self, texts: Sequence[str]) -> list[list[ModelWindow]]:
-        """The windows of each text."""
-        return [self.corrector.prepare([text]) for text in texts]
+    def prepare(self, texts: Sequence[str], format: str = "markdown") -> list[list[ModelWindow]]:
+        """The windows of each text; all are of one format."""
+        return [self.corrector.prepare([text], formats=[format]) for text in texts]
 
     def predict(self, texts: Sequence[Sequence[ModelWindow]]) -> list[list[SentenceChanges]]:
         """What changes in each window of each text."""

@@ -4,9 +4,9 @@
     client B  b1                  ->     batch 2   a3 a4 ...
     client C  c1
 
-A batch takes one sentence of each text in turn, so that a short text never waits for a long one. While the model is
-busy sentences gather by themselves; when it is idle the first one waits at most `LATENCY_S` for company. Too many
-waiting sentences are refused at the door (`Busy`), because a queue that only grows answers nobody in time.
+A batch takes one sentence of each text in turn, so a short text never waits for a long one. While the model is busy,
+sentences gather. When it is idle, the first sentence waits at most `LATENCY_S` for others, if the network gains from
+batches. When too many wait, new ones are refused (`Busy`): a queue that only grows delays every answer.
 """
 
 from __future__ import annotations
@@ -54,13 +54,6 @@ class Group:
     items: deque[Item]
 
 
-def set_threads(threads: int) -> None:
-    """Of torch, in this thread."""
-    import torch
-
-    torch.set_num_threads(threads)
-
-
 class Batcher:
     """A model, the threads that it works in, and the queue before it. To be used from one event loop; `close` it in the
     end.
@@ -70,16 +63,18 @@ class Batcher:
     """
 
     def __init__(self, corrector: Corrector, metrics: Metrics | None, *, max_waiting: int) -> None:
-        from edit_gec.editing.workers import is_small  # imports torch
+        from edit_gec.backends.network import is_small  # imports numpy
 
         self.corrector, self.metrics, self.max_waiting = corrector, metrics, max_waiting
         self.groups: deque[Group] = deque()
         self.waiting = 0
         self.wake = asyncio.Event()
-        small = is_small(corrector.model)
+        small = is_small(corrector.network.config)
         self.workers = corrector.workers if small else 1
         threads = 1 if small else corrector.workers
-        self.threads = ThreadPoolExecutor(self.workers, "model", initializer=set_threads, initargs=(threads,))
+        self.threads = ThreadPoolExecutor(
+            self.workers, "model", initializer=corrector.network.set_threads, initargs=(threads,)
+        )
         self.loops = [asyncio.create_task(self._serve()) for _ in range(self.workers)]
 
     def submit(self, sentences: Sequence[Pieces], corrector: Corrector) -> list[asyncio.Future[Result]]:
@@ -117,7 +112,8 @@ class Batcher:
             if not self.groups:
                 self.wake.clear()
                 await self.wake.wait()
-                await asyncio.sleep(LATENCY_S)
+                if self.corrector.network.gains_from_batches:
+                    await asyncio.sleep(LATENCY_S)
                 continue
             corrector, batch = self._take()
             if batch:

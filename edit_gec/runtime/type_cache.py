@@ -1,7 +1,7 @@
-"""Edits of sentences -> ERRANT type and message of each; what was named before is remembered.
+"""Edits of sentences -> ERRANT type, message and reason of each; what was named before is remembered.
 
     ErrorTypeCache().name([("She go home.", (Edit(4, 6, "go", "goes", 0.9),))])
-    [[("R:VERB:SVA", "subject-verb agreement: 'go' -> 'goes'")]]
+    [[("R:VERB:SVA", "subject-verb agreement: 'go' -> 'goes'", "The verb agrees with ...")]]
 
 The sentences of a call are parsed together, which costs 3 ms for each of 16 and 10 ms for one alone. They are joined
 to one document with blank lines; sentences of different clients never are.
@@ -23,10 +23,11 @@ Job = tuple[str, tuple[Edit, ...]]  # a sentence, and edits with positions in it
 
 
 class ErrorType(NamedTuple):
-    """The ERRANT type of an edit and a message about it; None where the sentence was not parsed."""
+    """The ERRANT type of an edit, a message about it and a reason; None where the sentence was not parsed."""
 
-    type: str | None
-    message: str | None
+    type: str | None = None
+    message: str | None = None
+    reason: str | None = None
 
 
 REMEMBERED = 10_000  # sentences
@@ -40,10 +41,10 @@ class ErrorTypeCache:
         self.known: OrderedDict[Job, list[ErrorType]] = OrderedDict()
 
     def name(self, jobs: Sequence[Job]) -> list[list[ErrorType]]:
-        """Type and message of each edit of each sentence. Raises InputError where ERRANT is missing."""
+        """Type, message and reason of each edit of each sentence. Raises InputError where ERRANT is missing."""
         known = {job: self.known[job] for job in jobs if job in self.known}
         new = [job for job in dict.fromkeys(jobs) if job not in known]
-        known.update((job, [ErrorType(None, None)] * len(job[1])) for job in new if not parseable(job[0]))
+        known.update((job, [ErrorType()] * len(job[1])) for job in new if not parseable(job[0]))
         new = [job for job in new if job not in known]
         known.update(zip(new, _explained(new), strict=True))
         for job in jobs:
@@ -64,4 +65,6 @@ def _explained(jobs: Sequence[Job]) -> list[list[ErrorType]]:
         return []
     with spacy_memory_zone():
         named = iter(explain(_GAP.join(source for source, _ in jobs), shifted))
-    return [[ErrorType(edit.type, edit.message) for edit in islice(named, len(edits))] for _, edits in jobs]
+    return [
+        [ErrorType(edit.type, edit.message, edit.reason) for edit in islice(named, len(edits))] for _, edits in jobs
+    ]

@@ -13,11 +13,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -25,32 +25,38 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
+from edit_gec.config.projects import Projects
+from edit_gec.config.settings import Settings
 from edit_gec.corrector import Corrector
-from edit_gec.errors import EditGecError, InputError
+from edit_gec.errors import EditGecError
 from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult, Stages
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
-from edit_gec.server import languagetool, schema
+from edit_gec.server import languagetool, schema, words
+from edit_gec.server.callers import Callers
+from edit_gec.server.fields import read_fields
 from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
 from edit_gec.text import language_id
-from edit_gec.text.edits import Edit
+from edit_gec.text.edits import Edit, offsets
 from edit_gec.version import version
 
 PICKY_FACTOR = 0.5  # level=picky multiplies the confidence that a drafted edit needs by this
 PAGE_FOLDER = Path(__file__).parent / "page"
-PAGE_FILES = {  # path -> file, type
-    "/": ("index.html", "text/html"),
-    "/page.css": ("page.css", "text/css"),
-    "/page.js": ("page.js", "text/javascript"),
-    "/docs": ("docs.html", "text/html"),
-    "/docs.js": ("docs.js", "text/javascript"),
-}
+PAGE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+PAGE_NAMES = {"index.html": "/", "docs.html": "/docs"}  # the others are at their own names
 Result = TypeVar("Result")
 router = APIRouter()
 
 
-def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None = None) -> FastAPI:
-    """The ASGI application. `allow_origin` lets web pages of that origin, or of all ("*"), use it."""
+def create_app(
+    corrector: Corrector, limits: Limits, callers: Callers | None = None, *, projects: Projects | None = None
+) -> FastAPI:
+    """The ASGI application. `callers` may use it; by default all but web pages of other origins.
+
+    The settings of the working folder in `projects` hold for every text, and clients may change the user's words there;
+    without `projects` there are none.
+    """
+    callers = callers or Callers()
     metrics = Metrics()
 
     @asynccontextmanager
@@ -70,16 +76,25 @@ def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None
     )
     app.state.limits = limits
     app.state.metrics = metrics
+    app.state.projects = projects
     app.include_router(router)
-    for path, (name, kind) in PAGE_FILES.items():
-        app.add_api_route(path, partial(_serve_file, (PAGE_FOLDER / name).read_bytes(), kind), include_in_schema=False)
+    app.include_router(words.router)
+    for file in sorted(PAGE_FOLDER.iterdir()):
+        serve = partial(_serve_file, file.read_bytes(), PAGE_TYPES[file.suffix])
+        app.add_api_route(PAGE_NAMES.get(file.name, f"/{file.name}"), serve, include_in_schema=False)
     app.add_exception_handler(Busy, _answer_busy)
     app.add_exception_handler(EditGecError, _answer_user_error)
     app.add_exception_handler(HTTPException, _answer_http_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
-    app.add_middleware(RequestGuard, limits=limits, metrics=metrics)
-    if allow_origin:
-        app.add_middleware(CORSMiddleware, allow_origins=[allow_origin], allow_methods=["*"], allow_headers=["*"])
+    app.add_middleware(RequestGuard, limits=limits, metrics=metrics, callers=callers)
+    if callers.origin:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=[callers.origin],
+            allow_methods=["*"],
+            allow_headers=["*"],
+            allow_private_network=True,  # a page of the web may ask a server on this machine, once it is allowed to
+        )
     return app
 
 
@@ -90,39 +105,32 @@ def create_app(corrector: Corrector, limits: Limits, *, allow_origin: str | None
 @router.post("/v2/check", openapi_extra=schema.CHECK_POST, responses=schema.CHECK, tags=["LanguageTool"])
 async def check(request: Request) -> Response:
     """Check a text as LanguageTool does: form fields in, matches with UTF-16 offsets out."""
-    asked = languagetool.parse_request(await _read_fields(request))
+    asked = languagetool.parse_request(await read_fields(request))
     _check_length(request, asked.text.document)
-    confidence = language_id.confidence(asked.text.view) if asked.detects_language else 1.0
+    detected = language_id.detect(asked.text.view) if asked.detects_language else language_id.ENGLISH_ASSUMED
     edits: tuple[Edit, ...] = ()
     sentences: list[tuple[int, int]] = []
-    if not asked.is_text_level_only and confidence >= language_id.MIN_ENGLISH:
+    if not asked.is_text_level_only and detected.code == "en":
         corrector: AsyncCorrector = request.app.state.corrector
-        min_confidence = None
+        settings = _find_settings(request, asked.dialect)
         if asked.is_picky and corrector.corrector.verifier is None:  # a target shows all its edits anyway
-            min_confidence = corrector.corrector.thresholds.min_confidence * PICKY_FACTOR
-        work = corrector.correct_by_sentence(asked.text.view, min_confidence=min_confidence, markup=False, explain=True)
+            least = corrector.corrector.with_settings(settings.min_confidence, None).thresholds.min_confidence
+            settings = replace(settings, min_confidence=least * PICKY_FACTOR)
+        work = corrector.correct_by_sentence(asked.text.view, settings=settings, format=asked.format, explain=True)
         correction, results = await _cancel_if_gone(request, work)
         edits = correction.edits
         sentences = [(result.start, result.end) for result in results]
-    answer = languagetool.build_answer(asked, edits, sentences, version=version(), confidence=confidence)
+    answer = languagetool.build_answer(asked, edits, sentences, version=version(), detected=detected)
     log_fields(request, characters=len(asked.text.document), sentences=len(sentences), edits=len(edits))
     return JSONResponse(answer)
 
 
-async def _read_fields(request: Request) -> dict[str, str]:
-    """The form fields of the query and of the body. Raises InputError."""
-    raw = [request.scope["query_string"], await request.body()]
-    try:
-        fields = [
-            field
-            for part in raw
-            for field in parse_qsl(part.decode(), keep_blank_values=True, errors="strict", max_num_fields=100)
-        ]
-    except UnicodeDecodeError:
-        raise InputError("the request is not UTF-8") from None
-    except ValueError:
-        raise InputError("more than 100 fields") from None
-    return dict(fields)
+def _find_settings(request: Request, dialect: str | None, min_confidence: float | None = None) -> Settings:
+    """The server's own settings; a threshold that is asked for wins over them, a dialect does not."""
+    projects: Projects | None = request.app.state.projects
+    settings = projects.of("") if projects else Settings()
+    least = settings.min_confidence if min_confidence is None else min_confidence
+    return replace(settings, min_confidence=least, dialect=settings.dialect or dialect)
 
 
 @router.get("/v2/languages", tags=["LanguageTool"])
@@ -161,7 +169,11 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     _check_length(request, asked.text)
     corrector: AsyncCorrector = request.app.state.corrector
     work = corrector.correct_by_sentence(
-        asked.text, min_confidence=asked.min_confidence, markup=asked.markup, explain=asked.explain, stages=stages
+        asked.text,
+        settings=_find_settings(request, asked.dialect, asked.min_confidence),
+        format=asked.known_format(),
+        explain=asked.explain,
+        stages=stages,
     )
     correction, _ = await _cancel_if_gone(request, work)
     log_fields(request, characters=len(asked.text), sentences=stages.sentences, edits=len(correction.edits))
@@ -180,7 +192,8 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
     stages = Stages()
     _check_length(request, asked.text)
     corrector: AsyncCorrector = request.app.state.corrector
-    sentences = corrector.sentences(asked.text, min_confidence=asked.min_confidence, markup=asked.markup, stages=stages)
+    settings = _find_settings(request, asked.dialect, asked.min_confidence)
+    sentences = corrector.sentences(asked.text, settings=settings, format=asked.known_format(), stages=stages)
     first = await anext(sentences, None)  # an error is raised before the answer begins
 
     async def lines() -> AsyncIterator[bytes]:
@@ -199,9 +212,12 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
 
 
 def _to_json_line(text: str, sentence: SentenceResult) -> bytes:
+    start, end = offsets(text, (sentence.start, sentence.end))
     line = {
-        "start": sentence.start,
-        "end": sentence.end,
+        "start": start.codepoint,
+        "end": end.codepoint,
+        "start_utf16": start.utf16,
+        "end_utf16": end.utf16,
         "edits": [edit.model_dump() for edit in schema.to_messages(text, sentence.edits)],
         "refused": [edit.model_dump() for edit in schema.to_messages(text, sentence.refused)],
     }

@@ -17,10 +17,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from edit_gec.annotation.explain import NAMES
 from edit_gec.errors import InputError
 from edit_gec.text.annotated import NOWHERE, Annotated, parse, plain, to_document_spans
 from edit_gec.text.edits import Edit, offsets
+from edit_gec.text.formats import PLAIN, check_format
+from edit_gec.text.kinds import NAMES
+from edit_gec.text.language_id import Language
 from edit_gec.text.render import describe, rule_id
 
 VARIANTS = {
@@ -66,12 +68,20 @@ class CheckRequest:
 
     text: Annotated
     language: str
+    format: str = PLAIN
     detects_language: bool = False
     is_picky: bool = False
     is_text_level_only: bool = False
     enabled: frozenset[str] = frozenset()
     disabled: frozenset[str] = frozenset()
     is_enabled_only: bool = False
+
+    @property
+    def dialect(self) -> str | None:
+        """The side of the Atlantic that the language names, if it names one."""
+        if self.detects_language or self.language in ("en", "en-CA"):
+            return None
+        return "en-US" if self.language == "en-US" else "en-GB"
 
     def includes(self, edit: Edit) -> bool:
         """Does the client ask for matches of this edit's rule? An enabled rule beats a disabled category."""
@@ -106,6 +116,7 @@ def parse_request(fields: Mapping[str, str]) -> CheckRequest:
     return CheckRequest(
         text=_parse_text(fields),
         language=_find_variant(language),
+        format=_parse_format(fields),
         detects_language=detects_language,
         is_picky=fields.get("level", "default").lower() == "picky",
         is_text_level_only=fields.get("mode") == TEXT_LEVEL_ONLY,
@@ -126,6 +137,13 @@ def _parse_text(fields: Mapping[str, str]) -> Annotated:
         except (json.JSONDecodeError, RecursionError):
             raise InputError("'data' is not valid JSON") from None
     return Annotated(require_utf8(text.document), require_utf8(text.view), text.offsets)
+
+
+def _parse_format(fields: Mapping[str, str]) -> str:
+    """What the text is read as. With `data` the client has said what is markup."""
+    if "format" in fields and "data" in fields:
+        raise InputError("'format' goes with 'text', not with 'data'")
+    return check_format(fields.get("format", PLAIN))
 
 
 def require_utf8(text: str) -> str:
@@ -171,20 +189,23 @@ def describe_software(version: str) -> dict[str, Any]:
 
 
 def build_answer(
-    request: CheckRequest, edits: Sequence[Edit], sentences: Sequence[Span], *, version: str, confidence: float
+    request: CheckRequest, edits: Sequence[Edit], sentences: Sequence[Span], *, version: str, detected: Language
 ) -> dict[str, Any]:
-    """The body of an answer. Edits and sentences are spans of the view; `confidence` is that the text is English."""
-    code = request.language
+    """The body of an answer. Edits and sentences are spans of the view; the language asked for, or the one `detected`
+    where none was: the variant that the client prefers if that is English."""
+    code, name = request.language, VARIANTS[request.language]
+    if detected.code != "en":
+        code, name = detected.code, detected.name
     return {
         "software": describe_software(version),
         "warnings": {"incompleteResults": False},
         "language": {
-            "name": VARIANTS[code],
+            "name": name,
             "code": code,
             "detectedLanguage": {
-                "name": VARIANTS[code],
+                "name": name,
                 "code": code,
-                "confidence": confidence,
+                "confidence": detected.confidence,
                 "source": "function words",
             },
         },
@@ -207,7 +228,7 @@ def build_matches(request: CheckRequest, edits: Sequence[Edit], sentences: Seque
         offset, stop = places[2 * number : 2 * number + 2]
         matches.append(
             {
-                "message": describe(edit),
+                "message": f"{describe(edit)}. {edit.reason}" if edit.reason else describe(edit),
                 "shortMessage": _short_message(edit),
                 "replacements": [{"value": replacement, "confidence": round(edit.confidence, 4)}],
                 "offset": offset,

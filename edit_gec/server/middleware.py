@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -24,6 +25,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from edit_gec.runtime.metrics import Metrics
+from edit_gec.server.callers import Callers
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -59,6 +61,13 @@ class Limits:
         return 12 * self.characters + 16_384
 
 
+def tidy_path(path: str) -> str:
+    """The path of an endpoint without doubled and final slashes, which come of a base address that ends with one."""
+    if not re.match(r"/+v[12](/|\Z)", path):
+        return path
+    return re.sub("/{2,}", "/", path).rstrip("/")
+
+
 def error_response(path: str, status: int, message: str) -> Response:
     """An error in the form that the client expects: JSON below /v1/, elsewhere plain text as LanguageTool sends it."""
     headers = {"retry-after": str(RETRY_AFTER_S)} if status in (429, 503) else {}
@@ -70,9 +79,10 @@ def error_response(path: str, status: int, message: str) -> Response:
 class RequestGuard:
     """ASGI middleware, one instance for each server."""
 
-    def __init__(self, app: App, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, app: App, limits: Limits, metrics: Metrics, callers: Callers) -> None:
         self.app = app
         self.limits = limits
+        self.callers = callers
         self.metrics = metrics
         self.clients: Counter[str] = Counter()  # requests in progress by address
 
@@ -80,6 +90,7 @@ class RequestGuard:
         """Answer one request, with an error if the application raises one."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
+        scope = {**scope, "path": tidy_path(scope["path"])}
         begun = perf_counter()
         status = 0
 
@@ -108,6 +119,8 @@ class RequestGuard:
     async def _answer(self, scope: Message, receive: Receive, send: Send, *, is_busy: bool) -> Response | None:
         """Let the application answer. An error is returned, to be sent unless the answer has begun."""
         path = scope["path"]
+        if refusal := self.callers.reason_to_refuse(scope["headers"]):
+            return error_response(path, 403, refusal)
         if is_busy:
             return error_response(path, 429, f"more than {self.limits.per_client} requests at a time from one address")
         try:

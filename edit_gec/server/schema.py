@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -11,6 +11,7 @@ from edit_gec.runtime.async_corrector import Stages
 from edit_gec.server.languagetool import require_utf8
 from edit_gec.text import render
 from edit_gec.text.edits import Edit as TextEdit
+from edit_gec.text.formats import PLAIN, UNDERSTOOD
 
 
 class CorrectionRequest(BaseModel):
@@ -24,10 +25,22 @@ class CorrectionRequest(BaseModel):
     min_confidence: float | None = Field(
         None, ge=0, le=1, description="Leave out less sure edits; the default is the model's own."
     )
-    markup: bool = Field(True, description="Leave Markdown and HTML alone; false means that the text is plain.")
+    format: str = Field(
+        "markdown",
+        description=f"What the text is: {', '.join(UNDERSTOOD[:-1])}, plain, or the name of a programming language, "
+        "of which comments and docstrings are corrected.",
+    )
+    markup: bool = Field(True, description="False means that the text is plain, whatever its format.")
+    dialect: Literal["en-GB", "en-US"] | None = Field(
+        None, description="Correct the spelling of the other side; by default each word stays on its side."
+    )
     explain: bool = Field(False, description="Name each edit: its ERRANT type and a message.")
 
     _require_utf8 = field_validator("text")(require_utf8)
+
+    def known_format(self) -> str:
+        """What the text is read as."""
+        return self.format if self.markup else PLAIN
 
 
 class Edit(BaseModel):
@@ -45,8 +58,10 @@ class Edit(BaseModel):
     replacement: str
     confidence: float
     provenance: str
+    kind: str | None = Field(description="What it changes: spelling, case, punctuation, ..., known without ERRANT.")
     type: str | None
     message: str | None
+    reason: str | None = Field(description="One sentence that says why, where edits are explained.")
 
 
 class Timing(BaseModel):
@@ -140,6 +155,10 @@ CHECK: dict[int | str, dict[str, Any]] = {
     200: {"description": "LanguageTool's answer.", "content": {"application/json": {"schema": {"type": "object"}}}},
     **{status: {"description": reason, "content": _PLAIN} for status, reason in _ERROR_REASONS.items()},
 }
+WORDS: dict[int | str, dict[str, Any]] = {
+    status: {"description": reason, "content": _PLAIN}
+    for status, reason in {**_ERROR_REASONS, 403: "Only for programs on the user's machine."}.items()
+}
 _FIELDS = {
     "text": "The text; this or `data`.",
     "data": 'JSON: {"annotation": [{"text": ...}, {"markup": ..., "interpretAs": ...}]}.',
@@ -152,6 +171,7 @@ _FIELDS = {
     "disabledCategories": "Category ids, separated by commas.",
     "enabledOnly": "`true`: only what is enabled.",
     "mode": "`textLevelOnly` finds nothing.",
+    "format": "Our own: what `text` is, as for /v1/correct; the default is `plain`.",
 }
 CHECK_GET: dict[str, Any] = {
     "parameters": [

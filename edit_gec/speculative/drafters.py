@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.editing.decode import Prediction, predict
 from edit_gec.editing.plan import realize
 from edit_gec.editing.thresholds import Thresholds
@@ -100,6 +101,7 @@ class TextDrafter:
         self.tokens, self.write, self.rule = tokens, write, rule
 
     def begin(self, rows: Sequence[Row]) -> None:
+        """Write the drafts of new rows."""
         for row, texts in zip(rows, self.write_texts(rows), strict=True):
             source = self.tokens.ids(row.source)
             # the whole text is tokenized at once: its parts may have other tokens
@@ -116,6 +118,7 @@ class TextDrafter:
         return UniqueNGram(draft) if self.rule is UniqueNGram else Realigner(source, draft, self.tokens)
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
+        """For each row, how each of its drafts goes on from the accepted text."""
         return [deduplicated([draft.propose(row.tokens) for draft in row.drafts]) for row in rows]
 
 
@@ -142,6 +145,7 @@ class SharedEdiT5Drafter(TextDrafter):
         self.model, self.options = model, options
 
     def write_texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
+        """Drafts of each row, the best first, by the EdiT5 on what the target has encoded."""
         encoded = [row.encoded for row in rows]
         sources = [row.source for row in rows]
         return write_corrections(self.model, self.tokens, self.options, sources, encoded)
@@ -173,7 +177,7 @@ def write_corrections(
         return texts
     known = [each for n in short if encoded and (each := encoded[n]) is not None]
     states = torch.nn.utils.rnn.pad_sequence(known, batch_first=True) if known else None  # [N, S, d]
-    predictions = predict(model, tokens, [pieces[n] for n in short], options, states)
+    predictions = predict(TorchNetwork(model, states), tokens, [pieces[n] for n in short], options)
     for n, prediction in zip(short, predictions, strict=True):
         texts[n] = realize_hypotheses(prediction, pieces[n], tokens)
     return texts
@@ -221,7 +225,7 @@ class NGramDrafter:
         for line in lines:
             ids = [PAD, *tokens.ids(line), EOS]
             counts[None].update(ids[1:-1])
-            for before, after in zip(ids, ids[1:], strict=False):
+            for before, after in pairwise(ids):
                 if order == 2:
                     counts.setdefault(before, Counter())[after] += 1
         if not counts[None]:
@@ -229,9 +233,10 @@ class NGramDrafter:
         return cls({before: after.most_common(1)[0][0] for before, after in counts.items()}, gamma)
 
     def begin(self, rows: Sequence[Row]) -> None:
-        return
+        """Nothing to prepare: the last token of a row is all that counts."""
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
+        """The likeliest tokens behind the last one of each row."""
         return [Proposal(self._continue(row.tokens[-1] if row.tokens else PAD, self.gamma(row))) for row in rows]
 
     def _continue(self, last: int, count: int) -> list[int]:
@@ -259,12 +264,14 @@ class SmallT5Drafter:
 
     @torch.inference_mode()
     def begin(self, rows: Sequence[Row]) -> None:
+        """Encode new rows."""
         self.decoder.add_rows(*self.model.encode([row.source for row in rows]))
         self.rows += rows
         self.read += [[] for _ in rows]
 
     @torch.inference_mode()
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
+        """What the small T5 writes behind the accepted tokens of each row."""
         inputs = self._catch_up(rows)
         counts = [self.gamma(row) for row in rows]
         drafted: list[list[int]] = [[] for _ in rows]

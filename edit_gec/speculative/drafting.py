@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.editing.thresholds import read_overrides
-from edit_gec.modeling import checkpoint, shared_encoder
+from edit_gec.modeling import shared_encoder
+from edit_gec.modeling.config import read_config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.speculative.target import Target
 
@@ -38,7 +39,7 @@ class DraftingProfile:
 
     @classmethod
     def load(cls, folder: str | Path, target: Target) -> DraftingProfile:
-        """The profile in the folder that `target` was loaded from. Raises InputError for entries that are wrong."""
+        """The profile in the folder that `target` was loaded from. Raises ModelError for entries that are wrong."""
         folder = Path(folder)
         heads = None
         if target.edit5 is not None:
@@ -49,7 +50,7 @@ class DraftingProfile:
             read_overrides(folder),
             read_overrides(folder, "thresholds_of_two"),
             heads,
-            bool(checkpoint.read_config(folder).get("respelt")),
+            bool(read_config(folder).get("respelt")),
         )
 
     def config_entries(self) -> dict[str, Any]:
@@ -64,9 +65,9 @@ class DraftingProfile:
         """The thresholds to draft with, where a pass reads so many hypotheses."""
         return {**self.thresholds, **(self.thresholds_of_two if hypotheses > 1 else {})}
 
-    def model_for(self, hypotheses: int, edit5: EdiT5, target: Target) -> EdiT5:
-        """The EdiT5 that drafts: the heads for one hypothesis, if `edit5` is on their encoder, and else `edit5` itself.
+    def model_for(self, hypotheses: int, edit5: EdiT5) -> EdiT5:
+        """The EdiT5 that drafts: the heads for one hypothesis, on the target's encoder, and else `edit5`.
 
         For several hypotheses the general heads of `edit5` are used: their alternatives are more diverse.
         """
-        return self.heads if self.heads is not None and hypotheses == 1 and target.shares(edit5) else edit5
+        return self.heads if self.heads is not None and hypotheses == 1 else edit5

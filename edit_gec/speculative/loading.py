@@ -1,38 +1,47 @@
 """What `Corrector.load` loads: an EdiT5 with all that is in its folder, and a target that verifies where one is named.
 
-Wrong arguments are answered before torch is imported.
+Wrong arguments are answered before anything heavy is imported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from edit_gec.catalog import find_model
 from edit_gec.errors import DeviceError, InputError, ModelError
+from edit_gec.text.dialect import DIALECTS
 
 if TYPE_CHECKING:
+    from edit_gec.backends.network import Network
+    from edit_gec.backends.torch_network import TorchNetwork
     from edit_gec.editing.lexicon import WordList
     from edit_gec.editing.thresholds import Thresholds
-    from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Tokens
     from edit_gec.speculative.verifier import Verifier
 
 VERIFY = ("always", "auto")
+STRICTNESS = ("low", "default", "high")  # thresholds that a model folder names, from few edits to many
 DTYPES = ("float32", "bfloat16", "float16")
+BACKENDS = ("auto", "onnx", "torch")
+PRECISIONS = ("auto", "float32", "int8")  # of the backend onnx
 
 
 class LoadKeywords(TypedDict, total=False):
     """The keywords of `Corrector.load`; LoadSettings says what they mean."""
 
+    backend: str
+    precision: str
     device: str
     dtype: str
     threads: int | None
     min_confidence: float | None
+    strictness: str | None
     batch_size: int
     dictionary: Iterable[str]
+    dialect: str | None
     target: str | Path | None
     target_prefix: str | None
     verify: str
@@ -43,23 +52,35 @@ class LoadKeywords(TypedDict, total=False):
 class LoadSettings:
     """What is loaded, and how it decides.
 
+    backend: "onnx", "torch", or "auto": ONNX Runtime where it is installed, the model folder has graphs for it
+        (edit-gec export), and nothing below needs torch.
+    precision: of ONNX Runtime's products, "float32", "int8", or "auto": int8 where the processor is
+        fast at it and the model folder has thresholds for it ("thresholds_int8" in config.json).
+    device, dtype: of torch. Others than cpu and float32 need it, as a target does.
     min_confidence: from 0 to 1, in place of the model's own threshold; with a target the least probability of its
         edits, 0 by default (drafts then follow thresholds that suit the target).
-    dictionary: words to leave alone.
+    strictness: in place of `min_confidence`: "low" for the model's threshold that leaves only the surest edits, "high"
+        for the one that leaves more. A target has one threshold only.
+    dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, whose spelling a text is to have; without
+        one each word stays on its side.
     target: a T5 folder or one of our names; it verifies every sentence. target_prefix: what it expects before each
         ("grammar: "), if its config.json does not say so.
     verify, lenience: two ways to save time at the price of exactness. "auto" verifies only what the model edits or
         doubts; below 1, drafted words pass that have this share of the probability of the target's own.
-    threads: of torch, which has its own idea by default. batch_size: windows that are read together, at most.
+    threads: of the backend, which has its own idea by default. batch_size: windows that are read together, at most.
     """
 
     model: str | Path
+    backend: str = "auto"
+    precision: str = "auto"
     device: str = "cpu"
     dtype: str = "float32"
     threads: int | None = None
     min_confidence: float | None = None
+    strictness: str | None = None
     batch_size: int = 32
     dictionary: Iterable[str] = ()
+    dialect: str | None = None
     target: str | Path | None = None
     target_prefix: str | None = None
     verify: str = "always"
@@ -70,14 +91,30 @@ class LoadSettings:
         if self.verify not in VERIFY or not 0 < self.lenience <= 1:
             given = f"verify {self.verify!r}, lenience {self.lenience}"
             raise InputError(f"{given}: {' or '.join(VERIFY)}, and above 0 up to 1")
-        if self.dtype not in DTYPES:
-            raise InputError(f"dtype {self.dtype}: {', '.join(DTYPES)} are known")
+        for name, known in (("dtype", DTYPES), ("backend", BACKENDS), ("precision", PRECISIONS)):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} {getattr(self, name)}: {', '.join(known)} are known")
         if self.batch_size < 1:
             raise InputError(f"batch_size {self.batch_size}: expected at least 1")
         if isinstance(self.dictionary, str):
             raise InputError(f"dictionary {self.dictionary!r}: expected a list of words, not one text")
+        if self.dialect not in (None, *DIALECTS):
+            raise InputError(f"dialect {self.dialect!r}: expected {' or '.join(DIALECTS)}")
+        if self.strictness not in (None, *STRICTNESS):
+            raise InputError(f"strictness {self.strictness!r}: expected one of {', '.join(STRICTNESS)}")
+        if self.strictness is not None and self.min_confidence is not None:
+            raise InputError("min_confidence and strictness: expected one of them, both say how sure an edit must be")
         check_confidence(self.min_confidence)
         object.__setattr__(self, "dictionary", tuple(self.dictionary))
+
+    @property
+    def needs_torch(self) -> str | None:
+        """What of this needs torch, if anything does."""
+        if self.target is not None:
+            return "a target"
+        if self.device != "cpu":
+            return f"device {self.device}"
+        return None if self.dtype == "float32" else f"dtype {self.dtype}"
 
 
 def check_confidence(value: float | None) -> None:
@@ -102,7 +139,7 @@ def check_device(device: str) -> str:
 class Loaded(NamedTuple):
     """An EdiT5, what its folder says, and its target."""
 
-    model: EdiT5
+    network: Network
     tokens: Tokens
     thresholds: Thresholds
     spelling: WordList | None
@@ -114,38 +151,64 @@ class Loaded(NamedTuple):
 def load_models(settings: LoadSettings) -> Loaded:
     """Load what the settings name.
 
-    Raises ModelError for an unknown model, DeviceError for a device that is not there, InputError or ModelError for a
-    folder that is broken or holds another kind of model.
+    Raises ModelError for an unknown model or a folder that is broken or holds another kind of model, and DeviceError
+    for a device that is not there.
     """
     folder = find_model(settings.model)  # before torch is imported, which takes a second
     target = None if settings.target is None else find_model(settings.target)
+    from edit_gec.backends.choose import choose_backend
+
+    backend = choose_backend(folder, settings.backend, settings.needs_torch)
+    from edit_gec.editing.lexicon import WordList
+    from edit_gec.editing.thresholds import load_thresholds, read_overrides, read_strictness
+    from edit_gec.modeling.tokenizer import Tokens
+
+    network, workers = _load_onnx(folder, settings) if backend == "onnx" else _load_torch(folder, settings)
+    tokens = Tokens.load(folder, network.config.slots)
+    if tokens.size != (expected := network.config.vocab_size):
+        raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
+    of_precision = read_overrides(folder, f"thresholds_{network.precision}") if backend == "onnx" else {}
+    thresholds = load_thresholds(folder, **of_precision)
+    if target is None and settings.min_confidence is not None:
+        thresholds = replace(thresholds, min_confidence=settings.min_confidence)
+    elif target is None and settings.strictness and settings.strictness != "default":
+        thresholds = replace(thresholds, min_confidence=read_strictness(folder, settings.strictness))
+    verifier = None if target is None else _load_verifier(target, network, settings)
+    return Loaded(network, tokens, thresholds, WordList.load(folder), folder, workers, verifier)
+
+
+def _load_onnx(folder: Path, settings: LoadSettings) -> tuple[Network, int]:
+    """The network by ONNX Runtime, and how many batches it reads at once."""
+    from edit_gec.backends.choose import count_cores, load_onnx
+
+    workers = settings.threads or count_cores()
+    return load_onnx(folder, settings.precision, workers), workers
+
+
+def _load_torch(folder: Path, settings: LoadSettings) -> tuple[TorchNetwork, int]:
+    """The network by torch, and how many batches its device reads at once."""
+    if settings.precision == "int8":
+        raise InputError("precision int8: computed by backend onnx only; leave it out")
     import torch
 
-    from edit_gec.editing.lexicon import WordList
-    from edit_gec.editing.thresholds import load_thresholds
+    from edit_gec.backends.torch_network import TorchNetwork
     from edit_gec.modeling.edit5 import EdiT5
-    from edit_gec.modeling.tokenizer import Tokens
 
     kind = check_device(settings.device)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     model = EdiT5.load(folder, getattr(torch, settings.dtype)).to(settings.device)
-    tokens = Tokens.load(folder, model.config.slots)
-    if tokens.size != (expected := model.config.vocab_size):
-        raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
-    own = settings.min_confidence if target is None else None
-    thresholds = load_thresholds(folder, **({} if own is None else {"min_confidence": own}))
-    workers = torch.get_num_threads() if kind == "cpu" else 1
-    verifier = None if target is None else _load_verifier(target, model, settings)
-    return Loaded(model, tokens, thresholds, WordList.load(folder), folder, workers, verifier)
+    return TorchNetwork(model), torch.get_num_threads() if kind == "cpu" else 1
 
 
-def _load_verifier(folder: Path, edit5: EdiT5, settings: LoadSettings) -> Verifier:
+def _load_verifier(folder: Path, network: Network, settings: LoadSettings) -> Verifier:
     import torch
 
+    from edit_gec.backends.torch_network import TorchNetwork
     from edit_gec.speculative.target import Target
     from edit_gec.speculative.verifier import Verifier
 
+    assert isinstance(network, TorchNetwork), "choose_backend takes torch for a target"
     how: dict[str, Any] = {"device": settings.device, "dtype": getattr(torch, settings.dtype)}
-    target = Target.load(folder, edit5=edit5, prefix=settings.target_prefix, **how)
+    target = Target.load(folder, edit5=network.model, prefix=settings.target_prefix, **how)
     return Verifier.load(folder, target, auto=settings.verify == "auto", lenience=settings.lenience)

@@ -11,15 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling import checkpoint
+from edit_gec.modeling.config import read_config
 from edit_gec.speculative.drafters import Gamma, Proposal, Row
 from edit_gec.speculative.target import Target
+
+LARGEST = 10**6  # dimension that a config.json may declare
 
 
 class Speculator(nn.Module):
@@ -73,19 +77,27 @@ class Speculator(nn.Module):
 
     @classmethod
     def load(cls, folder: str | Path, target: Target) -> Speculator:
-        """A speculator that `save` wrote. Raises InputError for anything else, and for one of another target."""
+        """A speculator that `save` wrote. Raises ModelError for anything else, and for one of another target."""
         folder = Path(folder)
-        config = checkpoint.read_config(folder)
+        config = read_config(folder)
         if config.get("model_type") != "mlp-speculator":
-            raise InputError(f"{folder}: model_type {config.get('model_type')!r}, expected 'mlp-speculator'")
-        d, vocabulary, width, steps = (int(config.get(name, 0)) for name in ("d", "vocabulary", "width", "steps"))
+            raise ModelError(f"{folder}: model_type {config.get('model_type')!r}; expected 'mlp-speculator'")
+        d, vocabulary, width, steps = (_size(config, name, folder) for name in ("d", "vocabulary", "width", "steps"))
         given = target.model.config
         if (d, vocabulary) != (given.d_model, given.vocab_size):
             have = f"this one has {given.d_model} and {given.vocab_size}"
-            raise InputError(f"{folder}: for a target of width {d} with {vocabulary} entries; {have}")
+            raise ModelError(f"{folder}: for a target of width {d} with {vocabulary} entries; {have}")
         tensors = checkpoint.read_tensors(folder)
         made = checkpoint.load_module(lambda: cls(d, vocabulary, width=width, steps=steps), tensors, str(folder))
         return made.to(target.device).eval()
+
+
+def _size(config: dict[str, Any], name: str, folder: Path) -> int:
+    """A dimension in the config.json of a speculator. Raises ModelError unless it can be one."""
+    value = config.get(name)
+    if not isinstance(value, int) or not 0 < value <= LARGEST:
+        raise ModelError(f"{folder / 'config.json'}: {name} is {value!r}; expected an integer from 1 to {LARGEST}")
+    return value
 
 
 class MLPDrafter:
@@ -97,9 +109,10 @@ class MLPDrafter:
         self.speculator, self.gamma = speculator.eval(), gamma
 
     def begin(self, rows: Sequence[Row]) -> None:
-        return
+        """Nothing to prepare: the state of the target's last pass is all that counts."""
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
+        """Tokens for each row that has a state; none for the others."""
         states = [row.hidden for row in rows if row.hidden is not None]
         if not states:
             return [Proposal([]) for _ in rows]

@@ -26,4 +26,4 @@ def attribute_provenance(drafted: Sequence[Edit], verified: Sequence[Edit]) -> t
 
 def edits_touch(a: Edit, b: Edit) -> bool:
     """Whether two edits overlap, or begin at the same place."""
-    return a.start < b.end and b.start < a.end or a.start == b.start
+    return (a.start < b.end and b.start < a.end) or a.start == b.start

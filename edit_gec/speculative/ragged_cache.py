@@ -23,7 +23,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from edit_gec.modeling.t5 import NEGATIVE, T5, Attention, relative_positions
+from edit_gec.modeling.config import NEGATIVE
+from edit_gec.modeling.t5 import T5, Attention, relative_positions
 
 
 class RaggedCache:

@@ -13,7 +13,7 @@ from enum import IntEnum
 import torch
 from torch import Tensor
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 
 NOT_FINITE = "T5: logits that are not finite; the weights are broken, or the dtype is too narrow (use float32)"
 _BITS = (1 << 64) - 1
@@ -45,11 +45,11 @@ class Sampling:
 
 
 def choose_tokens(logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
-    """The token at each place (sentence, position), from logits [N, V]. Raises InputError for NaN."""
+    """The token at each place (sentence, position), from logits [N, V]. Raises ModelError for NaN."""
     if sampling is None:
         values, ids = logits.max(-1)
         if not torch.isfinite(values).all():
-            raise InputError(NOT_FINITE)
+            raise ModelError(NOT_FINITE)
         chosen: list[int] = ids.tolist()
         return chosen
     uniforms = [uniform(sampling.seed, *place, Purpose.TARGET) for place in places]
@@ -59,10 +59,10 @@ def choose_tokens(logits: Tensor, sampling: Sampling | None, places: Sequence[tu
 def token_probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
     """Probabilities [N, V] in float64 after temperature, top_k and top_p, in this order as in `transformers`.
 
-    Raises InputError for NaN.
+    Raises ModelError for NaN.
     """
     if not torch.isfinite(logits.max(-1).values).all():
-        raise InputError(NOT_FINITE)
+        raise ModelError(NOT_FINITE)
     scaled = logits.double() / sampling.temperature
     if 0 < sampling.top_k < scaled.shape[-1]:
         least = scaled.topk(sampling.top_k, dim=-1).values[:, -1:]

@@ -19,15 +19,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
+from edit_gec.modeling.config import NEGATIVE, read_config
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.t5 import NEGATIVE, T5
+from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
 from edit_gec.speculative.sampling import Sampling, choose_tokens
 from edit_gec.tracing import Stage, span
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
+MOST_POSITIONS = 100_000  # that a config.json may claim
 GROWTH = 2
 ROOM = 16  # no correction has more than GROWTH * source + ROOM tokens; a longer output repeats itself
 
@@ -62,8 +64,8 @@ class SourceFormat(NamedTuple):
 
     @classmethod
     def load(cls, folder: Path, prefix: str | None = None) -> SourceFormat:
-        """The format in config.json of a T5 folder, or with another `prefix`. Raises InputError for a wrong entry."""
-        config = checkpoint.read_config(folder)
+        """The format in config.json of a T5 folder, or with another `prefix`. Raises ModelError for a wrong entry."""
+        config = read_config(folder)
         if prefix is None:
             prefix = str(config.get("prefix") or "")
         return cls(prefix, bool(config.get("sentinel")), trained_length(folder))
@@ -85,7 +87,7 @@ class Target:
         edit5: EdiT5 | None = None,
     ) -> None:
         if tokens.pieces > model.config.vocab_size:
-            raise InputError(
+            raise ModelError(
                 f"target: the vocabulary has {tokens.pieces} pieces, the model only {model.config.vocab_size} of them"
             )
         if max_length < 1:
@@ -113,11 +115,11 @@ class Target:
         the pieces of the longest source that it was trained on.
 
         A folder that shares the encoder of an EdiT5 uses that of `edit5` if it is the same, else it loads its own.
-        Raises InputError for a folder that is no T5, has no vocabulary, or one that does not fit.
+        Raises ModelError for a folder that is no T5, has no vocabulary, or one that does not fit.
         """
         folder = Path(folder)
         source = SourceFormat.load(folder, prefix)
-        if "encoder" in checkpoint.read_config(folder):
+        if "encoder" in read_config(folder):
             t5, edit5 = shared_encoder.load(folder, edit5)
             tokens = Tokens.load(folder, edit5.config.slots)
             edit5.to(device, dtype)
@@ -132,7 +134,7 @@ class Target:
     def sharing(cls, edit5: EdiT5, t5: T5, tokens: Tokens, *, max_length: int = MAX_LENGTH) -> Target:
         """A target on EdiT5's encoder: `t5` gives up its embedding and as many encoder layers as EdiT5 has.
 
-        `tokens` is EdiT5's vocabulary. Raises InputError when their shapes differ.
+        `tokens` is EdiT5's vocabulary. Raises ModelError when their shapes differ.
         """
         shared_encoder.join(t5, edit5)
         return cls(t5, tokens, max_length=max_length, edit5=edit5)
@@ -153,6 +155,7 @@ class Target:
 
     @property
     def device(self) -> torch.device:
+        """Where its weights are."""
         return self.model.embedding.weight.device
 
     @property
@@ -210,7 +213,7 @@ class Target:
         """Called before decoding: `choose` names these sentences by number. A hook for subclasses (replay.py)."""
 
     def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
-        """The token at each place (sentence, position), from logits [N, V]. Raises InputError for NaN."""
+        """The token at each place (sentence, position), from logits [N, V]. Raises ModelError for NaN."""
         return choose_tokens(logits, sampling, places)
 
     @torch.inference_mode()
@@ -219,8 +222,8 @@ class Target:
     ) -> list[list[int]]:
         """Output tokens of each sentence, </s> included unless `limit` cut it off. Greedy without `sampling`.
 
-        One decoder step for each token: the plain reference. Raises InputError for an overlong sentence, and for a
-        model whose logits are not finite.
+        One decoder step for each token: the plain reference. Raises InputError for an overlong sentence, and
+        ModelError for a model whose logits are not finite.
         """
         self.begin(sentences)
         outputs: list[list[int]] = [[] for _ in sentences]
@@ -263,11 +266,12 @@ class Target:
 def trained_length(folder: Path) -> int:
     """Pieces of the longest source that the T5 of a folder was trained on: "n_positions" in its config.json.
 
-    MAX_LENGTH where the entry is missing. Raises InputError if it is no number.
+    MAX_LENGTH where the entry is missing. Raises ModelError if it is no number.
     """
-    positions = checkpoint.read_config(folder).get("n_positions") or MAX_LENGTH
-    if not isinstance(positions, int) or positions < 1:
-        raise InputError(f"{folder / 'config.json'}: n_positions {positions!r}; expected a whole number from 1")
+    positions = read_config(folder).get("n_positions") or MAX_LENGTH
+    if not isinstance(positions, int) or not 1 <= positions <= MOST_POSITIONS:
+        wanted = f"expected a whole number from 1 to {MOST_POSITIONS}"
+        raise ModelError(f"{folder / 'config.json'}: n_positions {positions!r}; {wanted}")
     return positions
 
 

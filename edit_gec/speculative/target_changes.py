@@ -39,7 +39,7 @@ def find_changes(
         has_unknown = any(output[n] == UNK and n in new for n in range(at[first] + 1, at[last]))
         confidence = min(probabilities[at[first] + 1 : at[last] + 1])
         if not has_unknown and fold(text) != fold(original):
-            yield start, end, text, confidence
+            yield Change(start, end, text, confidence)
 
 
 def shift_to_sentence(pieces: Pieces, window: Pieces) -> Pieces:

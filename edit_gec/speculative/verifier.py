@@ -71,13 +71,13 @@ class Verifier:
     def load(cls, folder: str | Path, target: Target, **options: Any) -> Verifier:
         """A verifier with the drafting profile in the folder that `target` was loaded from.
 
-        `options` are those of the constructor. Raises InputError for entries of the profile that are wrong.
+        `options` are those of the constructor. Raises ModelError for entries of the profile that are wrong.
         """
         return cls(target, DraftingProfile.load(folder, target), **options)
 
     def drafting_model(self, edit5: EdiT5) -> EdiT5:
         """The EdiT5 that drafts for the target, where `edit5` is at hand."""
-        return self.profile.model_for(self.hypotheses, edit5, self.target)
+        return self.profile.model_for(self.hypotheses, edit5)
 
     def drafting_thresholds(self) -> dict[str, Any]:
         """The thresholds to draft with, in place of those of the model that drafts."""

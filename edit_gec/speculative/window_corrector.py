@@ -11,15 +11,14 @@ from dataclasses import KW_ONLY, asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from edit_gec.editing.batching import CPU_BATCH_OVERHEAD, GPU_BATCH_OVERHEAD, plan_batches
+from edit_gec.editing.batching import plan_batches
 from edit_gec.errors import InputError
 from edit_gec.speculative.loading import LoadSettings, check_confidence
 from edit_gec.text.edits import Change
 from edit_gec.text.sentences import Sentence
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
+    from edit_gec.backends.network import Network
     from edit_gec.editing.decode import Prediction
     from edit_gec.editing.lexicon import WordList
     from edit_gec.editing.thresholds import Thresholds
@@ -53,7 +52,7 @@ class WindowCorrector:
     verified_confidence: the least probability of a target's edit. settings: those that it was loaded with.
     """
 
-    model: EdiT5
+    network: Network
     tokens: Tokens
     thresholds: Thresholds
     _: KW_ONLY
@@ -62,72 +61,76 @@ class WindowCorrector:
     verified_confidence: float = 0.0
     settings: LoadSettings | None = None
 
+    @property
+    def model(self) -> EdiT5:
+        """The torch module of the network. Raises InputError where torch does not run it."""
+        from edit_gec.backends.torch_network import TorchNetwork
+
+        if not isinstance(self.network, TorchNetwork):
+            raise InputError(f"backend {self.network.backend}: this needs the model itself; load it with backend torch")
+        return self.network.model
+
     def verified_by(self: C, verifier: Verifier) -> C:
         """The same with a target that has the last word, and with the EdiT5 and thresholds that draft best for it."""
-        from edit_gec.editing.thresholds import with_overrides
+        from edit_gec.backends.torch_network import TorchNetwork
 
-        thresholds = with_overrides(self.thresholds, verifier.drafting_thresholds())
-        drafter = verifier.drafting_model(self.model)
-        return replace(self, model=drafter, thresholds=thresholds, verifier=verifier, settings=None)
+        thresholds = replace(self.thresholds, **verifier.drafting_thresholds())
+        drafter = TorchNetwork(verifier.drafting_model(self.model))
+        return replace(self, network=drafter, thresholds=thresholds, verifier=verifier, settings=None)
 
     def with_thresholds(self: C, **given: float) -> C:
         """The same with other thresholds; `min_confidence` is that of a target's edits where a target verifies.
 
         Raises InputError for a threshold that is unknown, or a `min_confidence` that is no probability.
         """
-        from edit_gec.editing.thresholds import with_overrides
-
         check_confidence(given.get("min_confidence"))
         if unknown := sorted(set(given) - set(asdict(self.thresholds))):
             raise InputError(f"threshold {unknown[0]}: expected one of {', '.join(asdict(self.thresholds))}")
         least = self.verified_confidence
         if self.verifier is not None:
             least = given.pop("min_confidence", least)
-        return replace(self, thresholds=with_overrides(self.thresholds, given), verified_confidence=least)
+        return replace(self, thresholds=self.thresholds.replaced(given), verified_confidence=least)
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that the model can read."""
         from edit_gec.editing.windows import readable_windows
 
-        return readable_windows(self.tokens.encode(sentence), self.tokens, self.model.config.max_pieces)
+        return readable_windows(self.tokens.encode(sentence), self.tokens, self.network.config.max_pieces)
 
     def group_by_length(self, sentences: Sequence[Pieces], most: int) -> list[list[int]]:
         """Which sentences make a batch: the places of each batch's, `most` at most, the longest first."""
-        on_cpu = self.model.embedding.weight.device.type == "cpu"
-        return plan_batches(
-            [len(pieces) for pieces in sentences], most, CPU_BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
-        )
+        return plan_batches([len(pieces) for pieces in sentences], most, self.network.batch_overhead)
 
     def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
         """What changes in each window of one batch."""
-        from edit_gec.editing.second_pass import SecondPass, changes_of
+        from edit_gec.editing.second_pass import SecondPass
 
         if self.verifier is not None:
             return self._verify(windows, self.verifier)
-        drafted = changes_of(windows, self.predict_plans(windows), self.tokens)  # 3, 4
-        second = SecondPass(self._predict_with, self.tokens, self.thresholds, self.model.config.max_pieces)
-        return [SentenceChanges(tuple(changes)) for changes in second.apply(windows, drafted)]  # 5
+        plans = self.predict_plans(windows)  # 3
+        second = SecondPass(self._predict_with, self.tokens, self.thresholds, self.network.config.max_pieces)
+        return [SentenceChanges(tuple(changes)) for changes in second.apply(windows, plans)]  # 4, 5
 
-    def predict_plans(self, windows: Sequence[Pieces], encoded: Tensor | None = None) -> list[Prediction]:
-        """Plans for one batch; `encoded` [B, S, d] is what a target's encoder made of it, where they share one."""
-        return self._predict_with(windows, self.thresholds, encoded)
-
-    def _predict_with(
-        self, windows: Sequence[Pieces], thresholds: Thresholds, encoded: Tensor | None = None
-    ) -> list[Prediction]:
+    def predict_plans(self, windows: Sequence[Pieces], network: Network | None = None) -> list[Prediction]:
+        """Plans for one batch; `network` stands in for this corrector's own where it knows more about the batch."""
         from edit_gec.editing.decode import predict
 
-        return predict(self.model, self.tokens, windows, thresholds, encoded=encoded, lexicon=self.spelling)
+        return predict(network or self.network, self.tokens, windows, self.thresholds, lexicon=self.spelling)
+
+    def _predict_with(self, windows: Sequence[Pieces], thresholds: Thresholds) -> list[Prediction]:
+        return replace(self, thresholds=thresholds).predict_plans(windows)
 
     def _verify(self, windows: Sequence[Pieces], verifier: Verifier) -> list[SentenceChanges]:
+        from edit_gec.backends.torch_network import TorchNetwork
         from edit_gec.editing.respelling import Respelt, respell
-        from edit_gec.editing.second_pass import changes_of, merge_passes
+        from edit_gec.editing.second_pass import changes_of, judge, merge_passes
 
         begun = perf_counter()
         encoded = verifier.encode(self.model, windows)
-        predictions = self.predict_plans(windows, encoded.edit5 if encoded else None)  # 3
+        predictions = self.predict_plans(windows, TorchNetwork(self.model, encoded.edit5 if encoded else None))  # 3
         verifier.count_draft(perf_counter() - begun)
-        drafted = changes_of(windows, predictions, self.tokens)  # 4
+        found = changes_of(windows, predictions, self.tokens)  # 4
+        drafted = [judge(*each, self.thresholds) for each in zip(found, predictions, strict=True)]
         drafts = verifier.draft(windows, predictions, self.tokens)
         read = respell(windows, predictions, self.tokens) if verifier.profile.respelt else Respelt([*windows], {})
         encoded = verifier.renew(encoded, self.model, read.windows, list(read.changes))

@@ -11,13 +11,13 @@ See xref:a.adoc[the guide].  "the guide" is shown, the target is left out
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from enum import Enum
 
-from edit_gec.text.blocks import Blocks, LineIndex, mark_footnote, mark_inline
+from edit_gec.text.blocks import LineIndex, LineReader, mark_footnote, mark_inline
 from edit_gec.text.markup import LEFT_OUT, PROTECTED, mark
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w\"'#-]+[ \t]*:)")
+_FRONT_MATTER_END = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _FENCE = re.compile(r"`{3,}(?=[^`]*\Z)")
 _DELIMITER = re.compile(r"(?:={4,}|\*{4,}|_{4,}|-{4,}|\.{4,}|\+{4,}|/{4,}|--|[|,:!]={3,})\Z")
 _PROSE_DELIMITERS = frozenset("=*_|") | {"--"}
@@ -58,15 +58,15 @@ class _Within(Enum):
 
 def mark_asciidoc(text: str) -> bytearray:
     """Flags for every character of an AsciiDoc document, as markup.py defines them."""
-    return _Reader(text).read()
+    reader = _Reader(text)
+    return reader.read(reader.leave_out_front_matter())
 
 
-class _Reader:
-    """Reads line after line; `_RULES` say in which order."""
+class _Reader(LineReader):
+    """The lines of a document, and what those before say of the next one."""
 
     def __init__(self, text: str) -> None:
-        self.blocks = Blocks(text, _inline)
-        self.lines = [text[start:end].rstrip() for start, end in self.blocks.lines]
+        super().__init__(text, _inline)
         self.index = LineIndex()
         for number, line in enumerate(self.lines):
             if _DELIMITER.match(line) or _FENCE.match(line):
@@ -76,37 +76,26 @@ class _Reader:
         self.style = ""  # what the attributes above the next block say of it
         self.bare = True  # nothing but comments and attributes until here: a title begins the header
 
-    def read(self) -> bytearray:
+    def leave_out_front_matter(self) -> int:
+        """Leave out what is between two lines of dashes at the beginning; returns the number of the next line."""
         text = self.blocks.text
-        number = 0
-        if _FRONT_MATTER.match(text):
-            found = re.compile(r"^---[ \t]*$", re.MULTILINE).search(text, 3)
-            number = text.count("\n", 0, found.end()) + 1 if found else 0
-            self.blocks.leave_out_lines(0, number)
-        while number < len(self.lines):
-            number = next(after for rule in _RULES if (after := rule(self, number, self.lines[number])) > number)
-        self.blocks.close()
-        return self.blocks.flags
-
-    def blank(self, number: int, line: str) -> int:
-        if line:
-            return number
-        self.blocks.close()
-        self.within = _Within.NOTHING
-        return number + 1
+        found = _FRONT_MATTER_END.search(text, 3) if _FRONT_MATTER.match(text) else None
+        number = text.count("\n", 0, found.end()) + 1 if found else 0
+        self.blocks.leave_out_lines(0, number)
+        return number
 
     def delimiter(self, number: int, line: str) -> int:
         """The line that opens or closes a delimited block; what is no prose is left out as a whole."""
         if self._is_underline(number, line):
             self.blocks.is_fragment = True
-            return self._leave_out(number, number + 1)
+            return self.leave_out(number, number + 1)
         fence = _FENCE.match(line)
         if not fence and not _DELIMITER.match(line):
             return number
         if line in self.containers:
             del self.containers[self.containers.index(line) :]
             self.style = ""
-            return self._leave_out(number, number + 1)
+            return self.leave_out(number, number + 1)
         kind = line if line == "--" else line[0]
         closing = self.index.next(fence[0] if fence else line, number + 1)
         holds_prose = not fence and kind in _PROSE_DELIMITERS and self._style_is_prose()
@@ -115,12 +104,12 @@ class _Reader:
         self.style = ""
         if holds_prose:
             self.containers.append(line)
-            return self._leave_out(number, number + 1)
+            return self.leave_out(number, number + 1)
         outer = (self.index.next(each, number + 1) for each in self.containers)
         ends = [at for at in outer if at is not None]
         if closing is not None:
             ends.append(closing + 1)
-        return self._leave_out(number, min(ends, default=len(self.lines)))
+        return self.leave_out(number, min(ends, default=len(self.lines)))
 
     def _is_underline(self, number: int, line: str) -> bool:
         """Is it the second line of a title, as old documents have it?"""
@@ -149,7 +138,7 @@ class _Reader:
             found = _STYLE.match(line)
             if found and found["style"].strip() and (found["quote"] or found["after"] != "="):
                 self.style = found["style"].strip()
-        return self._leave_out(number, number + 1)
+        return self.leave_out(number, number + 1)
 
     def literal(self, number: int, line: str) -> int:
         """A line of a paragraph that is no prose: it is indented, or its style says so, or it is in the header."""
@@ -184,7 +173,7 @@ class _Reader:
         while after < len(self.lines) and _CONTINUED.match(self.lines[number]) and self.lines[after - 1].endswith("\\"):
             after += 1
         bare = self.bare
-        self._leave_out(number, after)
+        self.leave_out(number, after)
         self.bare = bare
         return after
 
@@ -242,23 +231,10 @@ class _Reader:
         self.style, self.bare = "", False
         return number + 1
 
-    def _leave_out(self, first: int, end: int) -> int:
-        self.blocks.leave_out_lines(first, end)
+    def forget_block(self) -> None:
         self.within = _Within.NOTHING
-        return end
 
-
-_RULES: tuple[Callable[[_Reader, int, str], int], ...] = (
-    _Reader.blank,
-    _Reader.delimiter,
-    _Reader.attributes,
-    _Reader.literal,
-    _Reader.row,
-    _Reader.silent,
-    _Reader.heading,
-    _Reader.item,
-    _Reader.prose,
-)  # each gives the number of the line to go on with, its own where it does not apply; `prose` always does
+    RULES = (LineReader.blank, delimiter, attributes, literal, row, silent, heading, item, prose)
 
 
 # --- inside a block ----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 from edit_gec.text.markup import BREAK, FRAGMENT, LEFT_OUT, emphasis, mark
 
@@ -86,6 +87,45 @@ class Blocks:
             at = found.end()
         if at is not None:
             self.open(at, end, fragment=True)
+
+
+class LineReader:
+    """Reads a text line after line; RULES are tried in order on each.
+
+    A rule gets the number of a line and its text. It returns the number of the line to go on with, or the same number
+    where it does not apply; the last rule always applies.
+    """
+
+    RULES: ClassVar[tuple[Callable[[Any, int, str], int], ...]] = ()
+
+    def __init__(self, text: str, inline: Callable[[str], bytearray]) -> None:
+        self.blocks = Blocks(text, inline)
+        self.lines = [text[start:end].rstrip() for start, end in self.blocks.lines]
+
+    def read(self, first: int = 0) -> bytearray:
+        """The flags of all characters; the lines before `first` have theirs."""
+        number = first
+        while number < len(self.lines):
+            number = next(after for rule in self.RULES if (after := rule(self, number, self.lines[number])) > number)
+        self.blocks.close()
+        return self.blocks.flags
+
+    def blank(self, number: int, line: str) -> int:
+        """A blank line, which ends a block."""
+        if line:
+            return number
+        self.blocks.close()
+        self.forget_block()
+        return number + 1
+
+    def leave_out(self, first: int, end: int) -> int:
+        """Lines that are no prose; returns `end`."""
+        self.blocks.leave_out_lines(first, end)
+        self.forget_block()
+        return end
+
+    def forget_block(self) -> None:
+        """Called when a block has ended: for what the reader of a format remembers of it."""
 
 
 class LineIndex:

@@ -1,21 +1,21 @@
-r"""Code -> the prose in its comments and docstrings. Pygments knows where those are, in some 500 languages.
+r"""Code: where its comments and docstrings are. Pygments knows, in some 500 languages.
 
-    >>> comments("int x; /* she go\n        * home */\n// x = 1;\n", "c", "a.c").view
-    'she go\nhome\n\n\n\n\n'
+    >>> [part.text for part in read_code("x = 1;\n/* she go\n * home */\n// x = 1;\n", "c")]
+    ['she go\nhome']
 
-Comments that follow each other in the same column are one text. Lines of code that was commented out, of doctests, of
-tags such as `@param` and of directives to other tools are left out.
+Comments that follow each other in the same column are one text. Of strings only those are read that stand alone as a
+statement in triple quotes, as docstrings do. Licences are left out. comment_lines.py says which lines are prose.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
-from edit_gec.text.annotated import Annotated
-from edit_gec.text.views import View
+from edit_gec.text.comment_lines import read_comment
+from edit_gec.text.parts import Part, Span
 
 # Names that editors use and pygments does not.
 NAMES = {
@@ -23,68 +23,100 @@ NAMES = {
     "jsonc": "javascript", "js": "javascript", "dockerfile": "docker", "elisp": "emacs-lisp", "vb": "vb.net",
     "terraform": "hcl", "cuda-cpp": "cuda",
 }  # fmt: skip
-_OPEN = re.compile(r"[ \t]*(?:/\*+[!<]?|\(\*+|\{-+\|?|<!--|<#|--\[=*\[|[rRbBuU]?\"{3}|[rRbBuU]?'{3}|[\"'])[ \t]*")
-_CLOSE = re.compile(r"[ \t]*(?:\*+/|\*+\)|-+\}|-->|#>|\]=*\]|\"{3}|'{3}|[\"'])[ \t\r]*\Z")
+_OPEN = re.compile(r"[ \t]*(?:/\*+[!<]?|\(\*+|\{-+\|?|<!--|<#|#=|#\||--\[=*\[|\"{3}|'{3})[ \t]*")
+_CLOSE = re.compile(r"[ \t]*(?:\*+/|\*+\)|-+\}|-->|#>|=#|\|#|\]=*\]|\"{3}|'{3})[ \t\r]*\Z")
 _STAR = re.compile(r"[ \t]*(?:\*(?![*/])[ \t]?)?")
-_LINE = re.compile(r"[ \t]*(?:#+[!:|]?|//+[!<]*|--+(?: ?[|^])?|;+|%+|!+|'+|\"|[Rr][Ee][Mm]\b|\\)[ \t]?")
-_CODE = re.compile(
-    r"\s*(?:>>>|\.\.\. |\$ |#!|[@\\]\w+|:\w[\w ]*:|\.\. ?\w"
-    r"|(?:type|noqa|pylint|eslint|fmt|isort|mypy|pyright|ruff|pragma|-\*-|vim?|prettier|ts|tslint|nolint|clang|cspell"
-    r"|spell-?checker|codespell|region|endregion|SPDX|Copyright|istanbul|v8|c8)(?:[-:]\S|\b *[:=(-])"
-    r"|(?:return|import|from|def|class|const|let|var|using|include|if|for|while)\b[^.]*[:;()=\"'{]\s*$"
-    r"|[\w.\[\]$>-]+ ?(?:[-+*/:|&]?=|->|<-|:=|\()[^.?!]*$)"
-    r"|.*[;{}]\s*$|.*\w\([^()]*\)[:,]?\s*$"
+_LINE = re.compile(r"[ \t]*(?:#+[!:|]?|//+[!<]*|--+(?: ?[|^])?|;+|%+|!+[<>]?|'+|\"|[Rr][Ee][Mm]\b|::|\\)[ \t]?")
+_LICENCE = re.compile(
+    r"copyright[ \t]+(?:\(c\)|©|holders?\b|\d{4})|©[ \t]*\d{4}|all rights reserved|spdx-license-identifier"
+    r"|licensed (?:under|to)\b|permission is hereby granted|gnu (?:lesser |affero )?general public license",
+    re.IGNORECASE,
 )
-_BREAK = "\n\n"
+_CLOSING_PAIRS = frozenset(
+    ("*/", "/*", "*)", "(*", "-}", "{-", "->", "--", "#>", "?>", "%>", "=#", "|#", "]]", "//", '""', "''")
+)  # the halves of marks that end comments and docstrings, or begin others inside
 
 
-def comments(text: str, language: str, path: str) -> Annotated | None:
-    """The prose in a file of code; None where pygments knows neither the language nor the name of the file."""
-    lexer = _lexer(language, path.rpartition("/")[2])
+def read_code(text: str, language: str) -> Iterator[Part]:
+    """The prose in a program. `language` is the name of one or of a file; nothing is read where it is not known."""
+    lexer = _find_lexer(language, text)
     if lexer is None:
-        return None
-    view = View(text)
-    for start, end in _blocks(text, lexer):
-        _add(view, start, end)
-        view.stand_in(_BREAK)
-    return view.done()
+        return
+    for start, end in _find_comments(text, lexer):
+        if not _LICENCE.search(text, start, end):
+            lines = _strip_marks(text, start, end)
+            if lines:
+                yield from read_comment(text, lines, in_docstring=text[start] in "\"'")
 
 
-@lru_cache(64)
-def _lexer(language: str, name: str) -> Any | None:
+def knows_language(name: str) -> bool:
+    """Is it the name of a language, or of a file in one, whose comments are found?"""
+    return _find_lexer(name, "") is not None
+
+
+def keeps_comment(document: str, start: int, end: int, replacement: str) -> bool:
+    """Does what document[start:end] -> replacement puts there leave the comment or docstring around it as it is?
+
+    It must not bring half of a mark beside the other half, nor take the place of what a backslash escapes.
+    """
+    before, after = document[max(0, start - 1) : start], document[end : end + 1]
+    pairs = _count_pairs(before + replacement + after) - _count_pairs(before + document[start:end] + after)
+    return pairs.keys().isdisjoint(_CLOSING_PAIRS) and before != "\\"
+
+
+def _count_pairs(text: str) -> Counter[str]:
+    return Counter(text[n : n + 2] for n in range(len(text) - 1))
+
+
+def _find_lexer(language: str, text: str) -> Any | None:
     from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
     from pygments.util import ClassNotFound
 
-    for find, what in ((get_lexer_by_name, NAMES.get(language, language)), (get_lexer_for_filename, name)):
+    try:
+        lexer = get_lexer_by_name(NAMES.get(language, language))
+    except ClassNotFound:
         try:
-            lexer = find(what)
+            lexer = get_lexer_for_filename(language, text[:4000])
         except ClassNotFound:
-            continue
-        return None if lexer.name == "Text only" else lexer
-    return None
+            return None
+    return None if lexer.name == "Text only" else lexer
 
 
-def _blocks(text: str, lexer: Any) -> Iterator[tuple[int, int]]:
-    """Spans of comments; those that belong together are one."""
-    from pygments.token import Comment, String
+def _find_comments(text: str, lexer: Any) -> Iterator[Span]:
+    """Spans of comments and docstrings; those that belong together are one."""
+    from pygments.token import Comment, Punctuation, String
 
     no_prose = (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)
-    last: tuple[int, int] | None = None
+    last: Span | None = None
+    depth = 0
     for start, kind, value in lexer.get_tokens_unprocessed(text + "\n"):  # lexers want an end of the last line
-        if not (kind in Comment or kind in String.Doc) or any(kind in each for each in no_prose):
-            continue
+        if kind in Punctuation:
+            depth += sum(map(value.count, "([{")) - sum(map(value.count, ")]}"))
         end = min(start + len(value), len(text))
+        if not (kind in Comment or kind in String.Doc) or any(kind in each for each in no_prose) or start >= end:
+            continue
         if last is not None and _together(text, last, start):
             last = (last[0], end)
             continue
         if last is not None:
             yield last
-        last = (start, end)
+        is_quoted = text[start] in "\"'" and kind in String
+        last = (start, end) if _stands_free(text, start, end, depth if is_quoted else None) else None
     if last is not None:
         yield last
 
 
-def _together(text: str, last: tuple[int, int], start: int) -> bool:
+def _stands_free(text: str, start: int, end: int, depth: int | None) -> bool:
+    """Is text[start:end] a comment, and no string with its marks inside; with `depth` of brackets, a docstring?"""
+    if depth is None:
+        return start == 0 or text[start - 1].isspace() or text[start - 1] in ";,{}()[]"
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    behind = text[end : len(text) if (stop := text.find("\n", end)) < 0 else stop].strip()
+    is_alone = not line.strip(" \trRuU") and (not behind or behind.startswith("#"))
+    return depth == 0 and is_alone and not text[max(0, start - 200) : start].rstrip(" \t\r\nrRuU").endswith("\\")
+
+
+def _together(text: str, last: Span, start: int) -> bool:
     """Are they parts of one comment, or comments of one line each, in lines that follow each other?"""
     between = text[last[1] : start]
     if not between and text[start - 1] != "\n":
@@ -100,33 +132,32 @@ def _column(text: str, at: int) -> int:
     return at - (text.rfind("\n", 0, at) + 1)
 
 
-def _add(view: View, start: int, end: int) -> None:
-    """Put in a block, line by line, without comment marks."""
-    text = view.document
-    opened, quoted, indent = _OPEN.match(text, start, end), False, 0
+def _strip_marks(text: str, start: int, end: int) -> list[Span]:
+    """The lines of a comment without its marks and without the margin that all of them share, each with its end."""
+    opened = _OPEN.match(text, start, end)
     closed = _CLOSE.search(text, opened.end(), end) if opened else None
+    if opened and not closed:
+        return []  # not closed: nobody knows where it ends
+    margin = 0
     if opened and closed:
         start, end = opened.end(), closed.start()
-        quoted = opened[0].strip()[-1] in "'\""
-        indent = _indent(text[start:end])
-    first = True
+        margin = min((_blanks(line) for line in text[start:end].split("\n")[1:] if line.strip()), default=0)
+    is_quoted = opened is not None and opened[0].strip()[-1] in "\"'"
+    lines: list[Span] = []
     while start < end:
         newline = text.find("\n", start, end)
         stop = end if newline < 0 else newline + 1
-        if closed and (quoted or first):
-            begin = start + (0 if first else min(indent, _blanks(text[start:stop])))
+        begin = start
+        if opened and (is_quoted or not lines):
+            begin += min(margin, _blanks(text[start:stop])) if lines else 0
         else:
-            mark = (_STAR if closed else _LINE).match(text, start, stop)
-            begin = mark.end() if mark else start
-        if _CODE.match(text[begin:stop].rstrip("\r\n")):
-            begin = stop if newline < 0 else newline
-        view.text(begin, stop)
-        start, first = stop, False
-
-
-def _indent(block: str) -> int:
-    """Blanks at the beginning of every line but the first."""
-    return min((_blanks(line) for line in block.split("\n")[1:] if line.strip()), default=0)
+            mark = (_STAR if opened else _LINE).match(text, start, stop)
+            if mark is None:
+                return []  # marks of a kind that is not known
+            begin = min(mark.end(), stop)
+        lines.append((begin, stop))
+        start = stop
+    return lines
 
 
 def _blanks(line: str) -> int:

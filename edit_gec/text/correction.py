@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edit_gec.errors import InputError
-from edit_gec.text import render
+from edit_gec.text import render, sarif
 from edit_gec.text.edits import Edit, apply, resolve_overlaps
 from edit_gec.version import version
 
@@ -39,6 +39,10 @@ class Correction:
     def __str__(self) -> str:
         return self.corrected
 
+    def _repr_html_(self) -> str:
+        """The text with its edits marked, for notebooks."""
+        return render.html(self.text, self.edits)
+
     def diff(self, path: str = PATH) -> str:
         """A unified diff of the file at `path`, "" where nothing changes."""
         return render.unified_diff(path, self.text, self.edits)
@@ -58,7 +62,7 @@ class Correction:
 
     def to_sarif(self, path: str = PATH) -> str:
         """A SARIF 2.1.0 log with a result for each edit."""
-        return json.dumps(render.sarif(version(), [(path, self.text, self.edits)]), ensure_ascii=False)
+        return json.dumps(sarif.sarif(version(), [(path, self.text, self.edits)]), ensure_ascii=False)
 
     def to_m2(self) -> str:
         """The edits in M2 format, a block for each line of the text; `render.m2` says how tokens are made."""

@@ -23,9 +23,21 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
+from edit_gec.text.words import is_word_character, word_end, word_start
 
-Change = tuple[int, int, str, float]  # of a sentence: start, end, replacement, confidence
 UNITS = ("codepoint", "utf8", "utf16")
+
+
+class Change(NamedTuple):
+    """Replace text[start:end] by `replacement`: an edit of a sentence, before it is one of a document.
+
+    start, end: code points, half-open. confidence: 0 to 1, the probability that the change is right.
+    """
+
+    start: int
+    end: int
+    replacement: str
+    confidence: float
 
 
 class Provenance(str, Enum):
@@ -47,8 +59,9 @@ class Edit:
 
     start, end: code points of the whole document, half-open; start == end is an insertion.
     confidence: 0 to 1, the model's probability that the edit is right.
-    provenance: which part of the system proposed it. type, message: an ERRANT type such as "R:VERB:SVA" and a sentence
-    about it, where edits were explained (annotation/explain.py).
+    provenance: which part of the system proposed it. type, message, reason: an ERRANT type such as "R:VERB:SVA", its
+    name with the words that change, and a sentence that says why, where edits were explained (annotation/explain.py).
+    kind: what it changes, told without ERRANT (kinds.py).
     """
 
     start: int
@@ -59,6 +72,8 @@ class Edit:
     provenance: str = Provenance.EDIT5
     type: str | None = None
     message: str | None = None
+    reason: str | None = None
+    kind: str | None = None
 
     @property
     def span(self) -> tuple[int, int]:
@@ -87,6 +102,8 @@ class Edit:
             "provenance": str(self.provenance),
             "type": self.type,
             "message": self.message,
+            "reason": self.reason,
+            "kind": self.kind and str(self.kind),
         }
 
 
@@ -109,22 +126,22 @@ def check(text: str, edits: Sequence[Edit]) -> None:
 def apply(text: str, edits: Sequence[Edit]) -> str:
     """The corrected text, in linear time. Raises ValueError as `check` does."""
     check(text, edits)
-    return apply_changes(text, [(edit.start, edit.end, edit.replacement, edit.confidence) for edit in edits])
+    return apply_changes(text, edits)
 
 
-def apply_changes(text: str, changes: Iterable[Change]) -> str:
+def apply_changes(text: str, changes: Iterable[Change | Edit]) -> str:
     """The text with its changes made; they are in order and do not overlap."""
     parts, done = [], 0
-    for start, end, new, _ in changes:
-        parts += [text[done:start], new]
-        done = end
+    for change in changes:
+        parts += [text[done : change.start], change.replacement]
+        done = change.end
     return "".join([*parts, text[done:]])
 
 
 # What must not be cut: words with their inner apostrophes and hyphens, numbers, CRLF, and scripts and emoji that
 # are written with combining characters, which \w leaves out.
 _WORD = r"[\w\u0300-\u1fff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe2f\U0001f000-\U0010ffff]"
-_UNIT = re.compile(rf"\d+(?:[.,]\d+)+|{_WORD}+(?:['’\-]{_WORD}+)*|\r\n|.", re.DOTALL)
+UNIT = re.compile(rf"\d+(?:[.,]\d+)+|{_WORD}+(?:['’\-]{_WORD}+)*|\r\n|.", re.DOTALL)
 
 
 def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
@@ -135,7 +152,7 @@ def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, s
     the word that it precedes ("want " before "to"), at the end of a line after the last word (" it"), and of a
     doubled word the second is deleted. Equal sides give (end, end, "").
     """
-    old, new = _UNIT.findall(text[start:end]), _UNIT.findall(replacement)
+    old, new = UNIT.findall(text[start:end]), UNIT.findall(replacement)
     shorter = min(len(old), len(new))
     head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
     tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
@@ -146,16 +163,12 @@ def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, s
 
 def expand_to_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
     """The same change, widened until it cuts no word, old or new: `+s` behind "learn" becomes "learn" -> "learns"."""
-    while start and text[start - 1].isalnum():
-        if not (text[start : start + 1].isalnum() or (replacement + text[end:])[:1].isalnum()):
-            break
-        start -= 1
-        replacement = text[start] + replacement
-    while end < len(text) and text[end].isalnum():
-        if not (text[end - 1 : end].isalnum() or (text[:start] + replacement)[-1:].isalnum()):
-            break
-        replacement += text[end]
-        end += 1
+    if is_word_character(text[start : start + 1]) or is_word_character((replacement or text[end : end + 1])[:1]):
+        first = word_start(text, start)
+        start, replacement = first, text[first:start] + replacement
+    if is_word_character(text[end - 1 : end]) or is_word_character((replacement or text[start - 1 : start])[-1:]):
+        last = word_end(text, end)
+        end, replacement = last, replacement + text[end:last]
     return start, end, replacement
 
 
@@ -180,7 +193,7 @@ def contains_word(text: str, words: frozenset[str]) -> bool:
 
 
 class Offset(NamedTuple):
-    """One place in a text, in every unit that somebody counts in: offsets from 0, line and column from 1.
+    """One place in a text, in every common unit: offsets from 0, line and column from 1.
 
     utf8 counts bytes of UTF-8 after any byte order mark, utf16 counts code units (Java, JavaScript, editors),
     column counts code points. Lines end with LF or CRLF.

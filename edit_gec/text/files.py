@@ -1,4 +1,4 @@
-r"""Text files: find them, read them exactly, replace them atomically.
+r"""Text files: read them exactly, replace them atomically.
 
     >>> decode("a.txt", b"\xef\xbb\xbfShe go.\r\n")
     Document(path='a.txt', text='She go.\r\n', encoding='utf-8', bom=b'\xef\xbb\xbf', stamp=None)
@@ -14,18 +14,17 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
+import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatch
-from typing import IO
+from typing import IO, Any
 
 from edit_gec.errors import InputError, WriteError
-from edit_gec.text import formats
 
 PARTIAL_SUFFIX = ".partial"  # of a file that is not finished; its name begins with a dot
-SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "site-packages"))  # hidden ones are skipped anyway
 
 _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the other's
     codecs.BOM_UTF8: "utf-8",
@@ -118,12 +117,12 @@ def write(document: Document, text: str) -> None:
 
 
 @contextlib.contextmanager
-def atomic_file(path: str, like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
+def atomic_file(path: str | os.PathLike[str], like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
     """A file to write that replaces the one at `path` when the block ends without an error, and is gone otherwise.
 
     It is written beside its place, reaches the disk, and is then renamed: a reader, or a machine that loses power,
-    finds the old bytes or the new ones, never a part. Missing folders are made. `like` is the status of a file whose
-    mode and, where permitted, owner the new one gets. Raises OSError.
+    finds the old bytes or the new ones, never a part. Missing folders are made. `like` is the status of the old file,
+    whose mode and, where permitted, owner the new one gets. Raises OSError, also if the old file is another by then.
     """
     folder, name = os.path.split(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
@@ -136,6 +135,8 @@ def atomic_file(path: str, like: os.stat_result | None = None) -> Iterator[IO[by
             if like is not None:
                 _copy_owner_and_mode(file.fileno(), like)
             os.fsync(file.fileno())
+        if like is not None and _stamp(os.stat(path)) != _stamp(like):  # writing took a while
+            raise OSError(errno.ESTALE, "changed on disk while it was corrected")
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -144,10 +145,25 @@ def atomic_file(path: str, like: os.stat_result | None = None) -> Iterator[IO[by
     _sync_folder(folder)
 
 
-def atomic_write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
+def atomic_write(path: str | os.PathLike[str], data: bytes, like: os.stat_result | None = None) -> None:
     """Replace the file at `path` by these bytes, or leave it as it is: see `atomic_file`. Raises OSError."""
     with atomic_file(path, like) as file:
         file.write(data)
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> int:
+    """Replace the file at `path` by these lines, all of them or none; returns their number. Raises OSError."""
+    count = 0
+    with atomic_file(path) as file:
+        for line in lines:
+            file.write(f"{line}\n".encode())
+            count += 1
+    return count
+
+
+def write_json(path: str | os.PathLike[str], value: Any, *, indent: int = 2) -> None:
+    """Replace the file at `path` by this value as JSON, or leave it as it is. Raises OSError."""
+    atomic_write(path, f"{json.dumps(value, indent=indent)}\n".encode())
 
 
 def _copy_owner_and_mode(descriptor: int, status: os.stat_result) -> None:
@@ -166,48 +182,3 @@ def _sync_folder(folder: str) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def is_excluded(path: str, exclude: Sequence[str], root: str) -> bool:
-    """Does one of the shell patterns fit this file's or folder's name, or its path from `root`?"""
-    from_root = os.path.relpath(path, root).replace(os.sep, "/")
-    return any(fnmatch(from_root, rule.rstrip("/")) or fnmatch(os.path.basename(path), rule) for rule in exclude)
-
-
-def is_below_excluded(path: str, exclude: Sequence[str], root: str) -> bool:
-    """Is this file or folder excluded, or one of the folders above it, up to `root`?"""
-    parts = os.path.relpath(path, root or os.curdir).split(os.sep)
-    return any(is_excluded(os.path.join(root, *parts[: n + 1]), exclude, root or os.curdir) for n in range(len(parts)))
-
-
-def search(folder: str, exclude: Sequence[str] = (), root: str = "") -> Iterator[str]:
-    """Files of formats that are understood under a folder, sorted.
-
-    No hidden ones, symbolic links, virtual environments or packages. exclude: shell patterns; one that fits a file's or
-    folder's name, or its path from `root`, leaves it out. Raises InputError, once the rest is found, for a folder that
-    cannot be read or has no such file.
-    """
-    unreadable: list[OSError] = []
-    found = False
-    for here, folders, names in os.walk(folder, onerror=unreadable.append):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name not in SKIPPED_FOLDERS
-            and not os.path.exists(os.path.join(here, name, "pyvenv.cfg"))
-            and not is_excluded(os.path.join(here, name), exclude, root or folder)
-        )
-        for name in sorted(names):
-            path = os.path.join(here, name)
-            if name.startswith(".") or formats.format_of(name) not in formats.UNDERSTOOD:
-                continue
-            if os.path.isfile(path) and not os.path.islink(path) and not is_excluded(path, exclude, root or folder):
-                found = True
-                yield path
-    for error in unreadable:
-        raise InputError(f"{error.filename}: cannot read folder: {error.strerror}; check its permissions")
-    if not found:
-        raise InputError(
-            f"{folder}: no text files ({', '.join(formats.suffixes())}) in this folder; name files to correct"
-        )

@@ -1,10 +1,12 @@
-"""What format a file has, by its name, and which formats are understood.
+"""What a document is read as, by the language that an editor names or by its path, and which formats are understood.
 
     >>> format_of("docs/guide.md"), format_of("README"), format_of("client.py"), format_of("notes.xyz")
     ('markdown', 'text', 'code', None)
+    >>> find_format("gitcommit"), find_format("python"), find_format(path="src/client.py")
+    ('commit', 'code/python', 'code/client.py')
 
 A file is rewritten only where its format is understood. The others that are listed here look like text and are not:
-an edit breaks them. This is the only place that knows suffixes.
+an edit breaks them. This is the only place that knows suffixes and languages; readers.py reads the formats.
 """
 
 from __future__ import annotations
@@ -14,8 +16,25 @@ import re
 from collections.abc import Sequence
 
 from edit_gec.errors import InputError
+from edit_gec.text.code_comments import knows_language
 
-UNDERSTOOD = ("markdown", "html", "text", "rst", "asciidoc", "org")
+UNDERSTOOD = (
+    "markdown",
+    "html",
+    "text",
+    "rst",
+    "asciidoc",
+    "org",
+    "latex",
+    "mdx",
+    "typst",
+    "subtitles",
+    "mail",
+    "commit",
+    "code",
+)
+NAMED_ONLY = ("mail", "commit", "code")  # no search of a folder gives them unless it is asked to
+PLAIN = "plain"  # of a text in which nothing is markup
 READ_ALIKE = ("markdown", "html", "text")  # by one reader; the others have their own (readers.py)
 
 NAMES = {  # as messages say them
@@ -30,7 +49,8 @@ NAMES = {  # as messages say them
     "typst": "Typst",
     "roff": "roff",
     "subtitles": "subtitles",
-    "commit": "a commit message",
+    "mail": "e-mail",
+    "commit": "commit messages",
     "licence": "a licence",
     "data": "data",
     "code": "code",
@@ -47,16 +67,19 @@ _SUFFIXES = {
     "latex": "tex latex ltx",
     "typst": "typ",
     "roff": "roff man mdoc troff",
-    "subtitles": "srt vtt ass ssa sub sbv ttml",
-    "data": "csv tsv bib json jsonl ndjson json5 jsonc yaml yml toml xml xsd xsl xslt svg rss atom plist ini cfg "
-    "conf cnf config properties env lock po pot pem crt key ics vcf eml mbox dic aff m2 conll conllu diff "
-    "patch rej sql graphql proto avsc ipynb tf tfvars hcl nix service desktop editorconfig",
+    "subtitles": "srt vtt sub sbv",
+    "mail": "eml",
+    "commit": "gitcommit",
+    "data": "csv tsv bib json jsonl ndjson json5 jsonc xml xsd xsl xslt svg rss atom plist ini cfg "
+    "conf cnf config properties env lock po pot pem crt key ics vcf mbox dic aff m2 conll conllu diff "
+    "patch rej avsc ipynb service desktop editorconfig ass ssa ttml",
     "code": "py pyi pyx pxd pyw js mjs cjs jsx ts mts cts tsx vue svelte astro c h cc cpp cxx hh hpp hxx m mm rs "
     "go java kt kts scala groovy gradle clj cljs cljc edn ex exs erl hrl hs lhs ml mli fs fsx fsi cs vb "
     "swift dart rb erb gemspec rake php phtml pl pm t lua r jl f f90 f95 for d nim zig v vhd vhdl sv asm "
     "s sh bash zsh fish ksh bat cmd ps1 psm1 awk sed tcl el lisp lsp scm rkt vim css scss sass less styl "
     "j2 jinja jinja2 tmpl tpl hbs ejs pug haml liquid mustache njk cmake mk mak ninja bzl bazel cu cuh "
-    "glsl hlsl wgsl sol pas pp ada adb ads cob mermaid mmd dot gv puml plantuml sty cls dtx",
+    "yaml yml toml sql graphql proto tf tfvars hcl nix glsl hlsl wgsl sol pas pp ada adb ads "
+    "cob mermaid mmd dot gv puml plantuml sty cls dtx",
 }
 _FORMATS = {"." + suffix: name for name, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
 _FILES = {  # whole names, where a suffix says nothing or something wrong
@@ -96,6 +119,45 @@ def format_of(path: str) -> str | None:
     return known if within in (None, *READ_ALIKE) else within
 
 
+# What editors call the formats: VS Code, Vim, Helix, Emacs. Every other name is that of a programming language.
+_LANGUAGES = {
+    "markdown": "markdown gfm quarto rmd",
+    "html": "html xhtml",
+    "text": "text txt plaintext help fundamental",
+    "mdx": "mdx",
+    "rst": "rst restructuredtext",
+    "asciidoc": "asciidoc adoc",
+    "org": "org",
+    "latex": "latex tex plaintex latex-expl3 context",
+    "typst": "typst",
+    "roff": "roff nroff groff man",
+    "subtitles": "subtitles srt subrip vtt webvtt",
+    "mail": "mail email message eml",
+    "commit": "commit gitcommit git-commit vc-git-log-edit log-edit",
+    PLAIN: PLAIN,
+}
+_NAMED_LANGUAGES = {name: known for known, names in _LANGUAGES.items() for name in names.split()}
+_UNKNOWN_LANGUAGES = ("", "unknown", "default")
+
+
+def find_format(language: str = "", path: str = "") -> str | None:
+    """What to read a document as: by the language that an editor names, or else by its path. None is not known.
+
+    The format of code says which code: "code/python" or "code/client.py". What git lets one edit is a commit message in
+    every language.
+    """
+    language, by_path = language.casefold(), format_of(path)
+    if language in _UNKNOWN_LANGUAGES or by_path == "commit":
+        return f"code/{os.path.basename(path)}" if by_path == "code" else by_path
+    return _NAMED_LANGUAGES.get(language, f"code/{language}")
+
+
+def is_understood(format: str | None) -> bool:
+    """Is there a reader for what `find_format` found?"""
+    kind, _, language = (format or "").partition("/")
+    return knows_language(language) if kind == "code" else kind in (*UNDERSTOOD, PLAIN)
+
+
 class FormatError(InputError):
     """A file that is not corrected, because of its format."""
 
@@ -103,16 +165,32 @@ class FormatError(InputError):
 def check(path: str, writing: bool) -> None:
     """Raise FormatError for a file that must not be corrected or, if `writing`, for one of unknown format.
 
-    Of a symbolic link both names count: a link may have none of the known ones, and its file is what is written.
+    Of a symbolic link both names count: a link may have none of the known ones, and its file is what is written. Two
+    names of different formats are no better than one that is not understood.
     """
-    found = [known for known in map(format_of, (path, os.path.realpath(path))) if known]
-    other = next((known for known in found if known not in UNDERSTOOD), None)
+    found = [known for known in (find_format(path=name) for name in (path, os.path.realpath(path))) if known]
+    other = next((known for known in found if not is_understood(known)), None)
+    if other is None and len({_kind(known) for known in found}) > 1:
+        other = found[1]
     if other is None and (found or not writing):
         return
-    what = f"cannot correct {NAMES[other]}" if other else "cannot write a file of unknown format"
+    what = f"cannot correct {NAMES[_kind(other)]}" if other else "cannot write a file of unknown format"
     raise FormatError(
         f"{path}: {what}; {list_understood()} are understood; use --read-as text, or --lines if each line is a text"
     )
+
+
+def _kind(format: str) -> str:
+    """The format, a key of NAMES; "text" for all that is read alike."""
+    kind = format.partition("/")[0]
+    return "text" if kind in READ_ALIKE else kind
+
+
+def check_searched(path: str, *, code: bool) -> None:
+    """Raise FormatError for a file that is corrected only where it is named; `code` as for `searched`."""
+    kind = _kind(find_format(path=path) or "text")
+    if kind in NAMED_ONLY and kind not in searched(code=code):
+        raise FormatError(f"{path}: no search of a folder gives {NAMES[kind]}")
 
 
 def list_understood() -> str:
@@ -121,18 +199,30 @@ def list_understood() -> str:
     return f"{', '.join(names)} and {last}"
 
 
+def check_format(name: str) -> str:
+    """The format of this name, or of the language of this name. Raises InputError where it is not understood."""
+    found = name if name.startswith("code/") else find_format(name) if name else None
+    if not is_understood(found):
+        known = ", ".join(each for each in UNDERSTOOD if each != "code")
+        raise InputError(f"format {name!r}: expected one of {known}, or a programming language such as python")
+    return str(found)
+
+
 def check_formats(formats: Sequence[str], texts: int) -> Sequence[str]:
-    """The formats of so many texts; all Markdown if none are given. Raises InputError for others than UNDERSTOOD."""
+    """The formats of so many texts; all Markdown if none are given. Raises InputError as `check_format` does."""
     if not formats:
         return ["markdown"] * texts
-    unknown = next((name for name in formats if name not in UNDERSTOOD), None)
-    if unknown is not None:
-        raise InputError(f"format {unknown!r}: expected one of {', '.join(UNDERSTOOD)}")
     if len(formats) != texts:
         raise InputError(f"{len(formats)} formats for {texts} texts; expected one for each")
-    return formats
+    known = {name: check_format(name) for name in set(formats)}
+    return [known[name] for name in formats]
+
+
+def searched(*, code: bool = False) -> tuple[str, ...]:
+    """The formats that a search of a folder looks for; `code` too, if asked."""
+    return tuple(name for name in UNDERSTOOD if name not in NAMED_ONLY or (code and name == "code"))
 
 
 def suffixes() -> list[str]:
-    """The suffixes of the formats that are understood, sorted."""
-    return sorted(suffix for suffix, known in _FORMATS.items() if known in UNDERSTOOD)
+    """The suffixes that a search of a folder looks for, sorted."""
+    return sorted(suffix for suffix, known in _FORMATS.items() if known in searched())

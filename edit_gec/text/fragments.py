@@ -2,28 +2,35 @@
 
     "local buid"         -> "Local build."         in a list item "local build"
     "Add the folowing:"  -> "Add the following."   at the end of a paragraph "Add the following:"
+    "Name it; move it"   -> "Name it, move it"     in a list item nothing
 
-A corrector knows sentences; list items, headings, table cells and captions need not be any.
+A corrector knows sentences; list items, headings, table cells, captions, comments and subjects need not be any. Nor
+need the blocks of a document that has several without a full stop, or several with a small first letter: its style.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+SEVERAL = 3  # blocks that make a style
 _LETTERS = re.compile(r"[^\W\d_]+")
+_GOES_ON = re.compile("[:,]")  # a block that ends with one goes on in the next: a list, a name
 _SENTENCE_MARKS = frozenset(".!?…")
+_MARKS = frozenset(",;:.!?…")
 
 
 def keep_end(text: str, start: int, end: int, replacement: str, fragment: bool) -> str:
     """What may replace text[start:end] in the last sentence of a block.
 
-    The colon at its end stays, and a fragment, which need not be a whole sentence, gets no mark there.
+    The colon or comma at its end ("See you soon,") stays, and a fragment, which need not be a whole sentence, gets no
+    mark there.
     """
-    tail = _words_end(text)
-    if start > text.find(":", tail) >= 0:
-        return text[start:end]  # nothing comes behind the colon
-    open_ended = fragment and _SENTENCE_MARKS.isdisjoint(text[tail:])
-    if end < tail or not (open_ended or ":" in text[tail:]):
+    tail, colon, has_mark = _read_end(text)
+    if start > colon >= 0:
+        return text[start:end]  # nothing comes behind that
+    open_ended = fragment and not has_mark
+    if end < tail or not (open_ended or colon >= 0):
         return replacement
     return replacement[: _words_end(replacement)] + text[max(start, tail) : end]
 
@@ -33,13 +40,57 @@ def keep_case(text: str, start: int, replacement: str) -> str:
 
     "I" and names with capitals inside, such as "GitHub", may come.
     """
-    first, new = _LETTERS.search(text), _LETTERS.search(replacement)
-    if first is None or new is None or start > first.start():
+    first, new = _first_letter(text), _LETTERS.search(replacement)
+    if first < 0 or new is None or start > first:
         return replacement
     word = new[0]
-    if not first[0][0].islower() or word == "I" or word[1:] != word[1:].lower():
+    if not text[first].islower() or word == "I" or word[1:] != word[1:].lower():
         return replacement
     return replacement[: new.start()] + word.lower() + replacement[new.end() :]
+
+
+def changes_only_marks(old: str, new: str) -> bool:
+    """Is a change nothing but other marks: a comma that comes, a semicolon that becomes one?
+
+    Spaces around the same marks may change.
+    """
+    marks = ["".join(each.split()) for each in (old, new)]
+    return marks[0] != marks[1] and all(set(each) <= _MARKS for each in marks)
+
+
+def is_open_ended(text: str) -> bool:
+    """Is there no mark of the end of a sentence behind the last word?"""
+    return not _read_end(text)[2]
+
+
+def ends_open(text: str) -> bool:
+    """Whether there is no mark at the end of a block, neither that of a sentence nor a colon.
+
+    >>> [ends_open(text) for text in ("local build", "It is (local).", "Add this:")]
+    [True, False, False]
+    """
+    return is_open_ended(text) and _read_end(text)[1] < 0
+
+
+def starts_small(text: str) -> bool:
+    """Whether the first letter of a block is a small one."""
+    first = _first_letter(text)
+    return first >= 0 and text[first].islower()
+
+
+@lru_cache(maxsize=16)  # of a long sentence, for each of its changes
+def _read_end(text: str) -> tuple[int, int, bool]:
+    """Where the last word ends, the place of a colon or comma behind it or -1, and whether a full stop is there."""
+    end = _words_end(text)
+    found = _GOES_ON.search(text, end)
+    return end, found.start() if found else -1, not _SENTENCE_MARKS.isdisjoint(text[end:])
+
+
+@lru_cache(maxsize=16)
+def _first_letter(text: str) -> int:
+    """The place of the first letter, -1 where there is none."""
+    found = _LETTERS.search(text)
+    return found.start() if found else -1
 
 
 def _words_end(text: str) -> int:

@@ -17,8 +17,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-# Bits. BREAK is left out too, and another paragraph follows. FRAGMENT is prose that need not be whole sentences.
-LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT = 1, 2, 4, 8, 16
+from edit_gec.text.directives import find_left_out
+
+# Bits. BREAK is left out too, and another paragraph follows. FRAGMENT is prose that need not be whole sentences. ASIDE
+# is a text inside another one, a footnote: it is read by itself, and what is around it as if it were not there.
+LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT, ASIDE = 1, 2, 4, 8, 16, 32
 
 _RAW = "script|style|pre|textarea|svg|math"
 _ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|verbatim|lstlisting|minted|tikzpicture"
@@ -34,13 +37,13 @@ _OPENER = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FRONT_MATTER = re.compile(r"(?:---[ \t]*\n(?=[\w\"'#-]+[ \t]*:|#)|\+\+\+[ \t]*\n)")
-_DIRECTIVE = re.compile(r"^.*?edit-gec:[ \t]*(ignore-next-line|ignore|off|on)\b.*", re.MULTILINE)
 _INDENTED = re.compile(r"(?:^(?: {4,}|\t).*\n?)+", re.MULTILINE)
 _CODE_LINE = re.compile(
     r"\s*(?:\$ |>>> |#!|#include|@\w+|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|(?:if|for|while) ?\(|"
     r"(?:const|let|var|function|public|private|static|sudo|pip|npm|git|cd|curl) |</?\w+)"
     r"|.*(?:[;{}]|\w\([^()]*\):?|=> ?\S*)\s*$|\s*[\w.\[\]]+ ?(?:[-+*/:]?=|->|<-) ?\S"
 )
+_ADMONITION = re.compile(r"^[ \t>]*:{3,}(?:[ \t]*[\w{[].*)?[ \t]*$", re.MULTILINE)  # ":::note[Its title]", ":::"
 _MATH = re.compile(r"[\\^_={}<>+]")
 
 
@@ -49,7 +52,29 @@ def mark(flags: bytearray, start: int, end: int, bit: int) -> None:
     flags[start:end] = flags[start:end].translate(_OR[bit])
 
 
-_OR = {bit: bytes(value | bit for value in range(256)) for bit in (LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT)}
+_OR = {bit: bytes(value | bit for value in range(256)) for bit in (LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT, ASIDE)}
+
+
+class Flags(bytearray):
+    """Flags of the characters of a text, and what is read in the place of some of them, which are flagged FOLD, too.
+
+    A line break that is flagged FOLD ends no paragraph, even where its line has no prose.
+    """
+
+    def __init__(self, length: int) -> None:
+        super().__init__(length)
+        self.stand_ins: dict[int, tuple[int, str]] = {}  # start -> end and what is read there
+
+    def stand_in(self, start: int, end: int, shown: str) -> None:
+        """Let text[start:end] be read as `shown`, or as the part of it that is not longer, and stay as it is.
+
+        A space may be an edge of an edit, anything else may not.
+        """
+        shown = shown[: end - start]
+        self.stand_ins[start] = end, shown
+        self[start:end] = bytes([FOLD]) * (end - start)
+        if not shown.isspace():
+            mark(self, start, end, PROTECTED)
 
 
 # --- the whole document ------------------------------------------------------------------------------------------
@@ -87,14 +112,14 @@ class _Closer:
         return runs[index] + length if index < len(runs) and runs[index] < self.paragraph_end(pos) else -1
 
 
-def regions(text: str) -> bytearray:
+def regions(text: str, *, indented_code: bool = True) -> bytearray:
     """Flags for every character of `text`, with the regions that span lines, and inline code, filled in.
 
     `text` must have "\\n" for line breaks (" \\n" where there was "\\r\\n", to keep offsets).
     """
     flags = bytearray(len(text))
     mark_ignored(text, flags)
-    for chunk in _INDENTED.finditer(text):
+    for chunk in _INDENTED.finditer(text) if indented_code else ():
         lines = chunk[0].splitlines()
         if sum(_CODE_LINE.match(line[:200]) is not None for line in lines) * 2 >= len(lines):
             mark(flags, *chunk.span(), LEFT_OUT)
@@ -107,6 +132,8 @@ def regions(text: str) -> bytearray:
             pos = end
     while opener := _OPENER.search(text, pos):
         pos = max(_region(opener, closer, flags), opener.end())
+    for line in _ADMONITION.finditer(text):
+        mark(flags, *line.span(), BREAK)
     return flags
 
 
@@ -147,22 +174,9 @@ def _end_of_display_math(closer: _Closer, pos: int, paragraph: int) -> int:
 
 
 def mark_ignored(text: str, flags: bytearray) -> None:
-    """Leave out what "edit-gec: ignore", "ignore-next-line" and "off" to "on" say."""
-    if "edit-gec:" not in text:
-        return
-    off: int | None = None
-    for found in _DIRECTIVE.finditer(text):  # one a line, the first
-        start, end = found.span()
-        if found[1] == "off":
-            off = start if off is None else off
-        elif found[1] == "on" and off is not None:
-            start, off = off, None
-        elif found[1] == "ignore-next-line":
-            following = text.find("\n", end + 1)
-            end = len(text) if following < 0 else following
+    """Leave out what directives say, and their own words."""
+    for start, end in find_left_out(text):
         mark(flags, start, end, LEFT_OUT)
-    if off is not None:
-        mark(flags, off, len(text), LEFT_OUT)
 
 
 # --- inside a paragraph ------------------------------------------------------------------------------------------
@@ -175,7 +189,8 @@ _BLOCK_TAGS = frozenset(
     "tbody td tfoot th thead title tr ul".split()
 )
 _FRAGMENT_TAG = re.compile(
-    r".*<(?:button|caption|d[dt]|figcaption|h[1-6]|legend|li|option|summary|t[dh]|title)(?:\s[^<>]*)?>\s*\Z",
+    r".*<(?:button|caption|d[dt]|figcaption|h[1-6]|legend|li|option|summary|t[dh]|title|(?-i:[A-Z][\w.]*))"
+    r"(?:\s[^<>]*)?>\s*\Z",
     re.DOTALL | re.IGNORECASE,
 )
 _INLINE_TAGS = frozenset(
@@ -213,9 +228,9 @@ def inline(view: str, flags: bytearray) -> None:
     emphasis(view, flags, _EMPHASIS)
 
 
-def is_fragment(view: str, start: int) -> bool:
-    """Does a tag before view[start] say that what follows need not be a whole sentence: a list item, a heading?"""
-    return view[start - 1 : start] == ">" and _FRAGMENT_TAG.match(view, max(0, start - 300), start) is not None
+def is_fragment(text: str, start: int) -> bool:
+    """Does a tag before text[start] say that what follows need not be a whole sentence: a list item, a heading?"""
+    return text[start - 1 : start] == ">" and _FRAGMENT_TAG.match(text, max(0, start - 300), start) is not None
 
 
 def _links(view: str, flags: bytearray) -> None:

@@ -8,9 +8,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from edit_gec.text.blocks import Blocks, LineIndex, mark_footnote, mark_inline
+from edit_gec.text.blocks import LineIndex, LineReader, mark_footnote, mark_inline
 from edit_gec.text.markup import LEFT_OUT, PROTECTED, mark
 
 _HEADING = re.compile(r"(?P<stars>\*+)[ \t]+(?=\S)")
@@ -53,12 +52,11 @@ def mark_org(text: str) -> bytearray:
     return _Reader(text).read()
 
 
-class _Reader:
-    """Reads line after line; `_RULES` say in which order."""
+class _Reader(LineReader):
+    """The lines of a document, and what those before say of the next one."""
 
     def __init__(self, text: str) -> None:
-        self.blocks = Blocks(text, _inline)
-        self.lines = [text[start:end].rstrip() for start, end in self.blocks.lines]
+        super().__init__(text, _inline)
         keywords = {word.partition("(")[0] for found in _OWN_KEYWORDS.findall(text) for word in found.split()}
         self.keywords = keywords.union(_KEYWORDS) - {"|"}
         self.ends = LineIndex()  # of blocks, drawers and environments, and the headings
@@ -74,26 +72,12 @@ class _Reader:
         self.fragment = False  # does what goes on with no block open belong to a list item?
         self.commented = 0  # the level of the heading of a COMMENT subtree
 
-    def read(self) -> bytearray:
-        number = 0
-        while number < len(self.lines):
-            number = next(after for rule in _RULES if (after := rule(self, number, self.lines[number])) > number)
-        self.blocks.close()
-        return self.blocks.flags
-
-    def blank(self, number: int, line: str) -> int:
-        if line:
-            return number
-        self.blocks.close()
-        self.fragment = False
-        return number + 1
-
     def heading(self, number: int, line: str) -> int:
         found = _HEADING.match(line)
         if found and self.commented and len(found["stars"]) <= self.commented:
             self.commented = 0
         if self.commented:
-            return self._leave_out(number, number + 1)
+            return self.leave_out(number, number + 1)
         if not found:
             return number
         start, end = self.blocks.lines[number]
@@ -103,7 +87,7 @@ class _Reader:
         at = _match_end(_PRIORITY, line, at)
         if _COMMENTED.match(line, at):
             self.commented = len(found["stars"])
-            return self._leave_out(number, number + 1)
+            return self.leave_out(number, number + 1)
         tags = _TAGS.search(line, at)
         shown = max(at, tags.start() if tags else len(line))
         self.blocks.open_after(start, start + at, start + shown, fragment=True)
@@ -116,10 +100,10 @@ class _Reader:
         if found:
             name = (found["name"] or ":").casefold()
             if not found["dynamic"] and not _CODE_BLOCK.match(name):
-                return self._leave_out(number, number + 1)
+                return self.leave_out(number, number + 1)
             last = self.ends.next("+" + name, number + 1)
             if last is None:  # unclosed: a heading ends it, as it ends everything
-                return self._leave_out(number, self._section_end(number))
+                return self.leave_out(number, self._section_end(number))
         elif environment:
             last = self.ends.next("\\" + environment["name"], number)
         elif _DRAWER.match(line):
@@ -128,7 +112,7 @@ class _Reader:
             return number
         if last is None or (not found and last >= self._section_end(number)):
             last = number
-        return self._leave_out(number, last + 1)
+        return self.leave_out(number, last + 1)
 
     def _section_end(self, number: int) -> int:
         heading = self.ends.next("*", number + 1)
@@ -146,7 +130,7 @@ class _Reader:
         return number + 1
 
     def silent(self, number: int, line: str) -> int:
-        return self._leave_out(number, number + 1) if _SILENT.match(line) else number
+        return self.leave_out(number, number + 1) if _SILENT.match(line) else number
 
     def row(self, number: int, line: str) -> int:
         if not _ROW.match(line):
@@ -184,26 +168,14 @@ class _Reader:
             self.blocks.open(start, end, fragment=self.fragment)
         return number + 1
 
-    def _leave_out(self, first: int, end: int) -> int:
-        self.blocks.leave_out_lines(first, end)
+    def forget_block(self) -> None:
         self.fragment = False
-        return end
 
     def _leave_out_rest(self, start: int, end: int) -> None:
         self.blocks.leave_out(start, end)
         self.fragment = False
 
-
-_RULES: tuple[Callable[[_Reader, int, str], int], ...] = (
-    _Reader.blank,
-    _Reader.block,
-    _Reader.heading,
-    _Reader.keyword,
-    _Reader.silent,
-    _Reader.row,
-    _Reader.item,
-    _Reader.prose,
-)  # each gives the number of the line to go on with, its own where it does not apply; `prose` always does
+    RULES = (LineReader.blank, block, heading, keyword, silent, row, item, prose)
 
 
 def _match_end(pattern: re.Pattern[str], line: str, at: int) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from edit_gec.text.markup import BREAK, LEFT_OUT
+from edit_gec.text.markup import BREAK, FOLD, LEFT_OUT, PROTECTED
 
 LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # what str.splitlines takes for one
 
@@ -83,12 +83,15 @@ def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]
 def flagged_paragraphs(text: str, flags: bytearray) -> Iterator[list[Line]]:
     """Groups of lines that are one paragraph each, where a reader of the format has flagged all that is no prose.
 
-    A line without prose ends a paragraph; BREAK between the prose of two lines (a list's mark, say) parts them, too.
+    A line without prose ends a paragraph, unless its line break is flagged FOLD; BREAK between the prose of two lines
+    (a list's mark, say) parts them, too.
     """
     group: list[Line] = []
-    for margin, stop in _line_spans(text):
+    for margin, stop in _joined_spans(text, flags):
         start, end = _trim(text, flags, margin, stop)
-        if group and (start == end or _IS_BREAK.search(flags, group[-1].end, start)):
+        goes_on = stop < len(flags) and flags[stop] & FOLD
+        parted = _IS_BREAK.search(flags, group[-1].end, start) if group and start < end else not goes_on
+        if group and parted:
             yield group
             group = []
         if start < end:
@@ -105,6 +108,16 @@ def _with_marks(text: str, margin: int, start: int, end: int, stop: int) -> tupl
     while end < stop and not text[end].isspace():
         end += 1
     return start, end
+
+
+def _joined_spans(text: str, flags: bytearray) -> Iterator[tuple[int, int]]:
+    """The spans of lines; breaks in what is read as something else are none."""
+    begin = None
+    for start, end in _line_spans(text):
+        begin = start if begin is None else begin
+        if end == len(text) or flags[end] & (FOLD | PROTECTED) != FOLD | PROTECTED:
+            yield begin, end
+            begin = None
 
 
 def _line_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -1,6 +1,6 @@
-r"""How edits are shown: inline, unified diff, JSON, SARIF 2.1.0, GitHub annotations, M2.
+r"""How edits are shown: inline, unified diff, HTML, JSON, GitHub annotations, M2 (SARIF: sarif.py).
 
-    >>> edits = [Edit(4, 6, "go", "goes", 0.97)]
+    >>> edits = [Edit(4, 6, "go", "goes", 0.97, kind="replacement")]
     >>> inline("She go.\n", edits)
     'She [-go-]{+goes+}.\n'
     >>> print(unified_diff("a.txt", "She go.\n", edits), end="")
@@ -10,7 +10,7 @@ r"""How edits are shown: inline, unified diff, JSON, SARIF 2.1.0, GitHub annotat
     -She go.
     +She goes.
     >>> github("a.txt", "She go.\n", edits)
-    '::warning file=a.txt,line=1,endLine=1,col=5,endColumn=7,title=edit-gec::“go” → “goes” (97%25)\n'
+    '::warning file=a.txt,line=1,endLine=1,col=5,endColumn=7,title=edit-gec replacement::“go” → “goes” (97%25)\n'
 
 Pure functions, linear in the text; the command line prints what they return. All raise ValueError for edits that do
 not fit.
@@ -24,26 +24,46 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from html import escape
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
-from urllib.parse import quote
 
 from edit_gec.text.edits import Edit, apply, check, spans
+from edit_gec.text.kinds import NAMES, Kind
 
 JSON_SCHEMA = 1  # goes up when a field changes its meaning or goes away, not when one is added
 CONTEXT = 3  # unchanged lines around a hunk: what patch and git apply expect
 
 
+RED, GREEN, CYAN, BOLD, PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
+
+
 def inline(text: str, edits: Sequence[Edit], *, color: bool = False) -> str:
-    """The text with each edit shown in its place: with wdiff's marks, or in red and green for a terminal."""
-    before, after = ("\x1b[31m{}\x1b[0m", "\x1b[32m{}\x1b[0m") if color else ("[-{}-]", "{{+{}+}}")
+    """The text with each edit shown in its place with wdiff's marks, for a terminal in red and green as well."""
+    red, green, plain = (RED, GREEN, PLAIN) if color else ("", "", "")
     shown = [
-        (before.format(edit.original) if edit.original else "")
-        + (after.format(edit.replacement) if edit.replacement else "")
+        (f"{red}[-{edit.original}-]{plain}" if edit.original else "")
+        + (f"{green}{{+{edit.replacement}+}}{plain}" if edit.replacement else "")
         for edit in edits
     ]
     return apply(text, [replace(edit, replacement=marks) for edit, marks in zip(edits, shown, strict=True)])
+
+
+def html(text: str, edits: Sequence[Edit]) -> str:
+    """The text as HTML, each edit as <del> and <ins> with what it is as its title; nothing in it is markup but that."""
+    check(text, edits)
+    parts, done = [], 0
+    for edit in edits:
+        title = escape(describe(edit))
+        parts.append(escape(text[done : edit.start]))
+        parts += [f'<{tag} title="{title}">{escape(side)}</{tag}>' for tag, side in _sides(edit) if side]
+        done = edit.end
+    return f'<div style="white-space: pre-wrap">{"".join(parts)}{escape(text[done:])}</div>'
+
+
+def _sides(edit: Edit) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("del", edit.original), ("ins", edit.replacement)
 
 
 def _lines(text: str) -> list[str]:
@@ -130,6 +150,17 @@ def unified_diff(path: str, text: str, edits: Sequence[Edit]) -> str:
     return "".join(out)
 
 
+def color_diff(diff: str) -> str:
+    """A unified diff with the colours that git gives it."""
+    colors = {"---": BOLD, "+++": BOLD, "@@ ": CYAN, "-": RED, "+": GREEN}
+    shown = []
+    for line in diff.splitlines(keepends=True):
+        color = colors.get(line[:3]) or colors.get(line[:1])
+        text = line.rstrip("\r\n")
+        shown.append(f"{color}{text}{PLAIN}{line[len(text) :]}" if color else line)
+    return "".join(shown)
+
+
 def as_json(path: str, text: str, edits: Sequence[Edit], refused: Sequence[Edit] = ()) -> dict[str, Any]:
     """One file's edits as plain JSON values; start and end in code points, UTF-8 bytes and UTF-16 code units.
 
@@ -160,6 +191,8 @@ def _json_edits(text: str, edits: Sequence[Edit]) -> list[dict[str, Any]]:
             "provenance": str(edit.provenance),
             "type": edit.type,
             "message": edit.message,
+            "reason": edit.reason,
+            "kind": edit.kind and str(edit.kind),
         }
         for edit, start, end in spans(text, edits)
     ]
@@ -178,42 +211,31 @@ def describe(edit: Edit) -> str:
 
 def rule_id(edit: Edit) -> str:
     """'R:VERB:SVA' -> 'EDIT_GEC_R_VERB_SVA'; for spelling the ending that makes editors offer "add to dictionary"."""
-    kind = edit.type or "R:OTHER"
-    return "EDIT_GEC_SPELLING_RULE" if kind.endswith(":SPELL") else "EDIT_GEC_" + kind.replace(":", "_")
+    name = edit.type or edit.kind or "R:OTHER"
+    if name.endswith(":SPELL") or name == Kind.SPELLING:
+        return "EDIT_GEC_SPELLING_RULE"
+    return "EDIT_GEC_" + re.sub(r"[: ]", "_", str(name)).upper()
 
 
-def notes(path: str, text: str, edits: Sequence[Edit]) -> list[str]:
-    """One line for each edit, as compilers write them: path:line:column: what [type]."""
+def rule_name(edit: Edit) -> str:
+    """The type or kind of an edit in a few words.
+
+    >>> rule_name(Edit(0, 2, "go", "goes", 0.9, type="R:VERB:SVA", kind="replacement"))
+    'subject-verb agreement'
+    """
+    category = (edit.type or "").partition(":")[2]
+    return NAMES.get(category) or str(edit.kind or NAMES["OTHER"])
+
+
+def notes(path: str, text: str, edits: Sequence[Edit], *, color: bool = False) -> list[str]:
+    """One line for each edit, as compilers write them: path:line:column: what [type or kind]."""
+    bold, cyan, plain = (BOLD, CYAN, PLAIN) if color else ("", "", "")
+    named = ((edit, start, edit.type or edit.kind) for edit, start, _ in spans(text, edits))
     return [
-        f"{path}:{start.line}:{start.column}: {describe(edit)}" + (f" [{edit.type}]" if edit.type else "")
-        for edit, start, _ in spans(text, edits)
+        f"{bold}{path}:{start.line}:{start.column}:{plain} {describe(edit)}"
+        + (f" {cyan}[{name}]{plain}" if name else "")
+        for edit, start, name in named
     ]
-
-
-def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit]]]) -> dict[str, Any]:
-    """One SARIF 2.1.0 log for (path, text, edits) of all files; results carry fixes, columns are code points."""
-    results = []
-    for path, text, edits in files:
-        uri = PurePath(path).as_uri() if os.path.isabs(path) else quote(os.fsencode(PurePath(path).as_posix()))
-        for edit, start, end in spans(text, edits):
-            place = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
-            fix = {"deletedRegion": place, "insertedContent": {"text": edit.replacement}}
-            result = {
-                "ruleId": rule_id(edit),
-                "level": "warning",
-                "message": {"text": describe(edit)},
-                "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": place}}],
-                "fixes": [{"artifactChanges": [{"artifactLocation": {"uri": uri}, "replacements": [fix]}]}],
-                "properties": {"confidence": round(edit.confidence, 4), "provenance": str(edit.provenance)},
-            }
-            results.append(result)
-    rules = [{"id": rule} for rule in sorted({str(result["ruleId"]) for result in results})]
-    driver = {"name": "edit-gec", "version": version, "rules": rules}
-    return {
-        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
-    }
 
 
 def _escape(value: str, also: str = "") -> str:
@@ -229,7 +251,8 @@ def github(path: str, text: str, edits: Sequence[Edit]) -> str:
         place = f"file={name},line={start.line},endLine={end.line}"
         if start.line == end.line:  # GitHub refuses columns across lines
             place += f",col={start.column},endColumn={end.column}"
-        out.append(f"::warning {place},title=edit-gec::{_escape(describe(edit))}\n")
+        title = _escape(" ".join(["edit-gec", *filter(None, [edit.type or edit.kind])]), ":,")
+        out.append(f"::warning {place},title={title}::{_escape(describe(edit))}\n")
     return "".join(out)
 
 

@@ -14,22 +14,50 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
+from edit_gec.text.code_comments import keeps_comment
 from edit_gec.text.edits import Change, Edit, expand_to_words, trim
-from edit_gec.text.fragments import keep_case, keep_end
-from edit_gec.text.markup import FOLD, FRAGMENT, PROTECTED, inline, is_fragment, mark, mark_ignored, regions
+from edit_gec.text.formats import PLAIN
+from edit_gec.text.fragments import (
+    SEVERAL,
+    changes_only_marks,
+    ends_open,
+    is_open_ended,
+    keep_case,
+    keep_end,
+    starts_small,
+)
+from edit_gec.text.markup import (
+    ASIDE,
+    BREAK,
+    FOLD,
+    FRAGMENT,
+    LEFT_OUT,
+    PROTECTED,
+    Flags,
+    inline,
+    is_fragment,
+    mark,
+    mark_ignored,
+    regions,
+)
 from edit_gec.text.paragraphs import LINE_BREAK, Line, flagged_paragraphs, paragraphs
-from edit_gec.text.readers import READERS
+from edit_gec.text.parts import Part
+from edit_gec.text.readers import READERS, REGIONS, SPECIAL, read_parts
+from edit_gec.text.words import breaks_character, is_word_character, narrow
 
 _KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
 _NOT_BREAK = re.compile(rb"[\x00-\x07\x10-\x17]+")
 _IS_PROTECTED = re.compile(rb"[\x02\x06\x12\x16]+")
 _IS_FOLD = re.compile(rb"[\x04\x06\x14\x16]")
+_AROUND_ASIDES = bytes(LEFT_OUT if value & ASIDE else value for value in range(256))
+_INSIDE_ASIDES = bytes(value & ~ASIDE if value & ASIDE else BREAK for value in range(256))
 
 
 @dataclass(frozen=True)
@@ -39,22 +67,33 @@ class Sentence:
     text: str
     offsets: Sequence[int]  # document offset of each character of `text`, then the end of the last one
     protected: tuple[tuple[int, int], ...]  # spans of `text` that must stay exactly as they are
-    folds: tuple[tuple[int, str], ...] = ()  # positions of spaces in `text` that stand for these document characters
+    folds: tuple[tuple[int, str], ...] = ()  # positions in `text` that stand for these document characters: a space for
+    # a line break or a tie, the last character of what is read in the place of markup
     first: bool = False  # of its block (paragraph, list item, heading, table cell); no line that was taken by itself is
     last: bool = False
     fragment: bool = False  # the block need not hold whole sentences
+    special: str = ""  # characters that are markup: no edit brings them in
+    in_code: bool = False  # it is of a comment or docstring, which no edit may end
+    alone: bool = False  # a line that was taken by itself: no document is around it
 
     def project(self, document: str, change: Change) -> Edit | None:
         """A change of the sentence as an edit of its document; None where `to_document` finds no place for it.
 
         The change is first expanded to whole words and trimmed of words that stay, then taken to the document, where
-        it is expanded once more: markup may have hidden a part of a word. Confidence is rounded to four digits.
+        it is expanded once more: markup may have hidden a part of a word. Confidence is rounded to four digits. None
+        also where a character of several code points would be cut, before or after.
         """
         start, end, replacement, confidence = change
+        if breaks_character(self.text, start, end, replacement):
+            return None
         place = self.to_document(*trim(self.text, *expand_to_words(self.text, start, end, replacement)))
         if place is None:
             return None
         start, end, replacement = expand_to_words(document, *place)
+        if breaks_character(document, start, end, replacement):
+            return None
+        if self.in_code and not keeps_comment(document, start, end, replacement):
+            return None
         return Edit(start, end, document[start:end], replacement, round(confidence, 4))
 
     def to_document(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
@@ -71,8 +110,13 @@ class Sentence:
             replacement = keep_end(self.text, start, end, replacement, self.fragment)
         if self.first and self.fragment:
             replacement = keep_case(self.text, start, replacement)
-        start, end, replacement = _narrow(self.text, start, end, replacement)
+        start, end, replacement = narrow(self.text, start, end, replacement)
         if (start == end and not replacement) or LINE_BREAK.search(replacement):
+            return None
+        is_fragment = self.fragment and self.first and self.last and is_open_ended(self.text)
+        if is_fragment and changes_only_marks(self.text[start:end], replacement):
+            return None
+        if self.special and not set(self.special).isdisjoint(replacement):
             return None
         if replacement:
             return self._replace(start, end, replacement)
@@ -180,18 +224,6 @@ class Sentence:
         return self._end_of(at - 1) if left else self.offsets[at]
 
 
-def _narrow(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
-    """Drop what text[start:end] and the replacement share at both ends."""
-    same, most = 0, min(end - start, len(replacement))
-    while same < most and text[start + same] == replacement[same]:
-        same += 1
-    start, replacement, most = start + same, replacement[same:], most - same
-    same = 0
-    while same < most and text[end - 1 - same] == replacement[len(replacement) - 1 - same]:
-        same += 1
-    return start, end - same, replacement[: len(replacement) - same]
-
-
 def _equal_deletions(text: str, start: int, end: int) -> Iterator[int]:
     """Starts of deletions of the same length that leave the same text: this one, then rightwards, then leftwards."""
     yield start
@@ -219,10 +251,13 @@ def _nearest(places: list[int], wanted: list[float]) -> list[int]:
 
 def _grows(left: str, right: str) -> bool:
     """Do the two characters side by side make one word?"""
-    return (left.isalnum() or left == "_") and (right.isalnum() or right == "_")
+    return all(is_word_character(character) or character == "_" for character in (left, right))
 
 
 # --- text -> sentences -------------------------------------------------------------------------------------------
+
+
+StandIns = Mapping[int, tuple[int, str]]  # as in markup.Flags
 
 
 class _View(NamedTuple):
@@ -238,27 +273,82 @@ def split(text: str, *, lines: bool = False, markup: bool = True, format: str = 
     """The sentences of `text`, in order.
 
     `lines=True`: one Sentence for each line, empty ones too (benchmarks); only inline markup is left out.
-    `markup=False`: plain text, nothing is left out; protected spans are still found.
-    `format`: a key of readers.READERS has its own reader; every other format is read as Markdown and HTML.
+    `markup=False`, or `format="plain"`: nothing is left out; protected spans are still found.
+    `format`: what readers.py reads has its own reader; every other format is read as Markdown and HTML.
     """
+    markup = markup and format != PLAIN
     if lines:
         return [_line(text, start, end, markup) for start, end in _lines(text)]
     tidy = text.replace("\r\n", " \n").replace("\r", "\n")  # same offsets, one kind of line break
+    if markup and (parts := read_parts(tidy, format)) is not None:
+        return _split_parts(text, tidy, parts, format.partition("/")[0])
     reader = READERS.get(format) if markup else None
     markup = markup and reader is None
-    flags = reader(tidy) if reader else regions(tidy) if markup else bytearray(len(text))
+    flags = reader(tidy) if reader else REGIONS.get(format, regions)(tidy) if markup else bytearray(len(text))
     if reader:
         mark_ignored(tidy, flags)
+    stand_ins = flags.stand_ins if isinstance(flags, Flags) else {}
+    special = SPECIAL.get(format, "") if reader or markup else ""
     sentences: list[Sentence] = []
-    for paragraph in flagged_paragraphs(text, flags) if reader else paragraphs(text, flags, markup):
-        raw = _fold(text, flags, paragraph)
-        if markup:
-            inline(raw.text, raw.flags)
-        for part in _NOT_BREAK.finditer(raw.flags):
-            marked = bool(raw.flags[part.start()] & FRAGMENT)
-            fragment = marked or paragraph[0].fragment or is_fragment(raw.text, part.start())
-            sentences += _sentences(_keep(raw, *part.span()), fragment)
+    for layer in _layers(flags):
+        for paragraph in flagged_paragraphs(text, layer) if reader else paragraphs(text, layer, markup):
+            raw = _fold(text, layer, paragraph, stand_ins)
+            if markup:
+                inline(raw.text, raw.flags)
+            for part in _NOT_BREAK.finditer(raw.flags):
+                marked = bool(raw.flags[part.start()] & FRAGMENT)
+                fragment = marked or paragraph[0].fragment or is_fragment(text, raw.offsets[part.start()])
+                sentences += _sentences(_keep(raw, *part.span()), fragment, special)
+    return _follow_style(sorted(sentences, key=lambda sentence: sentence.offsets[0]))
+
+
+def _follow_style(sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences, with those as fragments that end or begin a block as it is the style of their document."""
+    whole = [n for n, each in enumerate(sentences) if not each.fragment]
+    styles = (
+        [n for n in whole if sentences[n].last and ends_open(sentences[n].text)],
+        [n for n in whole if sentences[n].first and starts_small(sentences[n].text)],
+    )
+    for n in {n for style in styles if len(style) >= SEVERAL for n in style}:
+        sentences[n] = replace(sentences[n], fragment=True)
     return sentences
+
+
+def _layers(flags: bytearray) -> Iterator[bytearray]:
+    """The flags of the text around asides, and those of the asides, if there are any."""
+    around = flags.translate(_AROUND_ASIDES)
+    yield around
+    if any(flag & ASIDE for flag in set(flags)):
+        yield flags.translate(_INSIDE_ASIDES)
+
+
+def _split_parts(text: str, tidy: str, parts: Iterator[Part], kind: str) -> list[Sentence]:
+    """The sentences of the parts of `text`, without those that "edit-gec: ignore" leaves out."""
+    ignored = bytearray(len(text))
+    mark_ignored(tidy, ignored)
+    sentences = (
+        _to_document(text, part, sentence, kind) for part in parts for sentence in split(part.text, format=part.format)
+    )
+    return [each for each in sentences if not any(ignored[each.offsets[0] : each.offsets[-1]])]
+
+
+def _to_document(text: str, part: Part, sentence: Sentence, kind: str) -> Sentence:
+    """The same sentence with its place in the document, of this kind, that the part is of."""
+    places = [part.offsets[at] for at in sentence.offsets[:-1]]
+    last = places[-1] + 1
+    dense = last - places[0] == len(places)
+    folds = tuple(
+        (at, text[part.offsets[sentence.offsets[at]] : part.offsets[sentence.offsets[at] + len(characters)]])
+        for at, characters in sentence.folds
+    )
+    return replace(
+        sentence,
+        offsets=range(places[0], last + 1) if dense else (*places, last),
+        folds=folds,
+        fragment=sentence.fragment or part.fragment,
+        special=sentence.special + SPECIAL.get(kind, ""),
+        in_code=kind == "code",
+    )
 
 
 def _line(text: str, start: int, end: int, markup: bool) -> Sentence:
@@ -266,7 +356,7 @@ def _line(text: str, start: int, end: int, markup: bool) -> Sentence:
     if markup:
         inline(raw.text, raw.flags)
     view = _keep(raw, 0, end - start)
-    return _sentence(view, 0, len(view.text)) or Sentence("", range(start, start + 1), ())
+    return replace(_sentence(view, 0, len(view.text)) or Sentence("", range(start, start + 1), ()), alone=True)
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
@@ -279,22 +369,49 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _fold(text: str, flags: bytearray, paragraph: list[Line]) -> _View:
+def _fold(text: str, flags: bytearray, paragraph: list[Line], stand_ins: StandIns) -> _View:
     """The lines of a paragraph joined by single spaces; what is left out is still in."""
     first = paragraph[0]
-    span = slice(first.start, first.end)
+    view = _read(text, flags, first, stand_ins)
     if len(paragraph) == 1:
-        return _View(text[span], range(first.start, first.end), flags[span], {})
-    raw, marks, folds = [text[span]], flags[span], {}
-    offsets = list(range(first.start, first.end))
-    for before, line in zip(paragraph, paragraph[1:], strict=False):
+        return view
+    raw, marks, folds = [view.text], view.flags, view.folds
+    offsets = list(view.offsets)
+    for before, line in pairwise(paragraph):
         at = before.end
         while not text[at].isspace():  # the backslash of a hard break, a comment
             at += 1
         folds[at] = text[at : line.start]
-        raw += [" ", text[line.start : line.end]]
-        offsets += [at, *range(line.start, line.end)]
-        marks += bytes([FOLD | flags[at] & PROTECTED]) + flags[line.start : line.end]
+        view = _read(text, flags, line, stand_ins)
+        raw += [" ", view.text]
+        offsets += [at, *view.offsets]
+        marks += bytes([FOLD | flags[at] & (PROTECTED | FRAGMENT | BREAK)]) + view.flags
+        folds |= view.folds
+    return _View("".join(raw), offsets, marks, folds)
+
+
+def _read(text: str, flags: bytearray, line: Line, stand_ins: StandIns) -> _View:
+    """A line with what is read in the place of its markup."""
+    at, end = line.start, line.end
+    if not stand_ins or not _IS_FOLD.search(flags, at, end):
+        return _View(text[at:end], range(at, end), flags[at:end], {})
+    raw: list[str] = []
+    offsets: list[int] = []
+    marks, folds = bytearray(), {}
+    while at < end:
+        found = _IS_FOLD.search(flags, at, end)
+        start = found.start() if found else end
+        raw.append(text[at:start])
+        offsets += range(at, start)
+        marks += flags[at:start]
+        at = start
+        if found:
+            at, shown = stand_ins.get(start, (start + 1, " "))
+            last = start + len(shown) - 1
+            raw.append(shown)
+            offsets += range(start, last + 1)
+            marks += bytes([flags[start] & ~FOLD]) * (len(shown) - 1) + flags[start : start + 1]
+            folds[last] = text[last:at]
     return _View("".join(raw), offsets, marks, folds)
 
 
@@ -316,15 +433,19 @@ def _keep(raw: _View, start: int, end: int) -> _View:
         )
     for start, end in protected.find(view.text):
         mark(view.flags, start, end, PROTECTED)
+    for line_break in LINE_BREAK.finditer(view.text):  # inside a line: U+2028, a form feed
+        mark(view.flags, *line_break.span(), PROTECTED)
     return view
 
 
-def _sentences(view: _View, fragment: bool) -> list[Sentence]:
+def _sentences(view: _View, fragment: bool, special: str) -> list[Sentence]:
     """The sentences of one block."""
     ends = list(boundaries(view.text, view.flags))
     found = [each for span in zip([0, *ends], ends, strict=False) if (each := _sentence(view, *span))]
     last = len(found) - 1
-    return [replace(each, first=n == 0, last=n == last, fragment=fragment) for n, each in enumerate(found)]
+    return [
+        replace(each, first=n == 0, last=n == last, fragment=fragment, special=special) for n, each in enumerate(found)
+    ]
 
 
 def _sentence(view: _View, start: int, end: int) -> Sentence | None:
@@ -335,7 +456,8 @@ def _sentence(view: _View, start: int, end: int) -> Sentence | None:
         end -= 1
     if start == end:
         return None
-    first, last = view.offsets[start], view.offsets[end - 1] + 1
+    first, last = view.offsets[start], view.offsets[end - 1]
+    last += len(view.folds[last]) if view.flags[end - 1] & FOLD else 1
     dense = last - first == end - start
     folds = (fold.start() for fold in _IS_FOLD.finditer(view.flags, start, end))
     return Sentence(

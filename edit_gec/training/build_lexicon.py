@@ -18,7 +18,9 @@ from itertools import chain
 from pathlib import Path
 
 from edit_gec.editing.lexicon import WORD
+from edit_gec.text.files import write_lines
 from edit_gec.training.clean_prose import find_corpora, read_lines
+from edit_gec.training.entry import run_main
 from edit_gec.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
 from edit_gec.training.synthetic.misspellings import find_spelling, read_lists
 
@@ -90,13 +92,12 @@ def write(data: Path, output: Path) -> int:
     words = learn(read_prose(data / "prose"), dictionary(), chain.from_iterable(lists.values()))
     known = {word.casefold() for word in words}
     slips = [(w, r) for w, r in regular_forms(Lexicon.load(), known) if r in known]
-    unfinished = output.with_suffix(".unfinished")
-    unfinished.write_text("\n".join([*words, "", *map(" ".join, slips)]) + "\n", encoding="utf-8")
-    unfinished.replace(output)
+    write_lines(output, [*words, "", *map(" ".join, slips)])
     return len(words)
 
 
 def main() -> None:
+    """Write the list of a data folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with prose/ and spelling/")
     parser.add_argument("-o", "--output", type=Path, required=True)
@@ -105,4 +106,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

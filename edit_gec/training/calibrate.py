@@ -3,74 +3,56 @@
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --keep-bias -1.1 -0.8
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2
 
-The model runs once on learners' and on clean text with every edit that it can think of. Logistic regression brings what
-it says of them (Evidence) on one scale of confidence; then all pairs of thresholds, of an edit and of the edits of a
-sentence together, are counted. Two tables come out: on the sentences that everything was fitted on, and in five folds,
-where neither the scale nor the thresholds have seen the sentences that are counted. With --write the model folder gets
-the scale and the thresholds of one rate; its other thresholds, of the second pass for instance, stay.
+The model reads learners', native and clean text twice, with every edit that it can think of (evidence.py). Logistic
+regression on learners' and native edits together brings what it says on one scale of confidence (confidence.py).
+How much neighbours support each other is tried: the smallest slope stays that costs learners' text next to no F0.5. The
+threshold of a rate is the one with the best F0.5 that changes no more of the clean sentences. Two tables come out: on
+the sentences that everything was fitted on, and in five folds, where neither the scale nor the thresholds have seen the
+sentences that are counted. With --write the model folder gets the scale, the threshold of one rate, and those that
+--strictness names.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edit_gec.annotation.errant_edits import load_extractor
 from edit_gec.corrector import Corrector
-from edit_gec.editing.confidence import MIN_STAYS, POWER, Evidence, Kind, Scale, log_odds
-from edit_gec.editing.thresholds import Thresholds
-from edit_gec.errors import EditGecError, InputError
-from edit_gec.evaluation import projection
-from edit_gec.evaluation.calibration import changes_of_edit, fit_logistic
+from edit_gec.editing.confidence import CALM, MIN_STAYS, MOST_SUPPORT, NO_SUPPORT, Evidence, Kind, Scale, log_odds
+from edit_gec.editing.thresholds import RETIRED
+from edit_gec.errors import InputError
+from edit_gec.evaluation.calibration import fit_logistic, fit_platt, measure_calibration
 from edit_gec.evaluation.datasets import TestSet, find_test_sets
-from edit_gec.evaluation.systems import Change, Output
-from edit_gec.modeling.checkpoint import read_config
-from edit_gec.text.detokenize import detokenize, splits_hyphens
+from edit_gec.modeling.config import read_config
+from edit_gec.text.files import write_json
+from edit_gec.training.entry import run_main
+from edit_gec.training.evidence import Sample, collect, reread
 
-RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 20.0)  # clean sentences changed, per cent
-STEPS = [float(step) for step in np.arange(0.02, 0.98, 0.02)]  # thresholds that are tried
-KINDS = (Kind.INSERT, Kind.DELETE, Kind.CASE, Kind.SPELLING)
+RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # clean sentences changed, per cent
+STEPS = [float(step) for step in np.arange(0.02, 0.98, 0.005)]  # thresholds that are tried
+KINDS = tuple(kind for kind in Kind if kind != Kind.REPLACE)
 FOLDS = 5
 NEVER = 2.0  # a threshold that nothing reaches
 LEAST_SLOPE = 0.001  # of the tags; a model folder's must be above 0
-
-
-class Edit(NamedTuple):
-    """An edit of a sentence: what the model says of its parts, and whether it is right."""
-
-    sentence: int
-    parts: tuple[Evidence, ...]
-    right: bool
-
-
-class Sample(NamedTuple):
-    """Sentences by their numbers, their edits, and how many edits an annotator made in all of them."""
-
-    sentences: tuple[int, ...]
-    edits: tuple[Edit, ...]
-    expected: dict[int, int]
-
-    def fold(self, number: int, *, inside: bool) -> Sample:
-        """The sentences of one fold, or all others."""
-        chosen = tuple(n for n in self.sentences if (n % FOLDS == number) == inside)
-        kept = set(chosen)
-        return Sample(chosen, tuple(edit for edit in self.edits if edit.sentence in kept), self.expected)
+SLOPES = ("slope", "written_slope", "stays_slope", "doubt_slope")  # the first columns of `features`
+NEIGHBOUR_SLOPES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
+LIKELY = 0.2  # confidence of an edit that the final slope and offset are fitted on: near a threshold or above it
+STRICTNESS_RATES = {"low": 0.5, "high": 6.0}
+TOLERANCE = 0.5  # of F0.5, per cent
+ROUNDS = 5  # of fitting: what supports an edit depends on the scale
 
 
 class Outcome(NamedTuple):
-    """What two thresholds come to: clean sentences changed, edits made, right ones, and edits expected."""
+    """What a threshold comes to: clean sentences changed, edits made, right ones, and edits expected."""
 
     min_confidence: float
-    sentence_gate: float
     changed: int
     clean: int
     made: int
@@ -78,8 +60,8 @@ class Outcome(NamedTuple):
     expected: int
 
     def plus(self, other: Outcome) -> Outcome:
-        """Both counted together; the thresholds are this one's."""
-        return Outcome(*self[:2], *(int(a + b) for a, b in zip(self[2:], other[2:], strict=True)))
+        """Both counted together; the threshold is this one's."""
+        return Outcome(self[0], *(int(a + b) for a, b in zip(self[1:], other[1:], strict=True)))
 
     @property
     def rate(self) -> float:
@@ -93,165 +75,177 @@ class Outcome(NamedTuple):
         return 100 * p, 100 * r, 125 * p * r / max(1e-9, 0.25 * p + r)
 
 
-@dataclass(frozen=True)
-class Recorder(Thresholds):
-    """Thresholds under which nothing is refused, and the confidence of an edit says where its evidence stands."""
-
-    seen: list[Evidence] = field(default_factory=list, hash=False, compare=False)
-
-    def confidence(self, evidence: Evidence) -> float:
-        """Number of the evidence, from 1; 0 where the edit is impossible."""
-        self.seen.append(evidence)
-        return float(len(self.seen)) if min(evidence.tags, evidence.written) > 0 else 0.0
-
-
-# ---------------------------------------------------------------- what the model says
-
-
-def collect(model: Path, keep_bias: float, learners: TestSet, clean: TestSet) -> tuple[Sample, Sample]:
-    """Every edit that a model can think of in learners' sentences and in clean ones."""
-    recorder = Recorder(keep_bias=keep_bias)
-    corrector = replace(Corrector.load(model), thresholds=recorder, workers=1)  # one worker: the list has one order
-    return collect_learners(corrector, recorder.seen, learners), collect_clean(corrector, recorder.seen, clean)
-
-
-def collect_learners(corrector: Corrector, seen: Sequence[Evidence], test: TestSet) -> Sample:
-    """Every edit of an ERRANT set, right or wrong against the annotator that agrees most."""
-    tokens = [line.split() for line in test.lines]
-    split = splits_hyphens(tokens)
-    raws = [detokenize(t, split) for t in tokens]
-    outputs = correct_all(corrector, [raw.text for raw in raws])
-    targets = [projection.project_to_tokens(raw, o.text, split) for raw, o in zip(raws, outputs, strict=True)]
-    found = load_extractor(None).extract(tokens, targets)
-    edits = []
-    for n, (raw, output, mine, reference) in enumerate(zip(raws, outputs, found, test.m2, strict=True)):
-        golds = [{(e.start, e.end, e.correction) for e in gold} for gold in reference.annotators.values()]
-        gold = max(golds, key=lambda gold: sum((e.start, e.end, e.correction) in gold for e in mine), default=set())
-        for e in mine:
-            parts = tuple(seen[int(c.confidence) - 1] for c in changes_of_edit(raw, output.changes, e))
-            if parts:
-                edits.append(Edit(n, parts, (e.start, e.end, e.correction) in gold))
-    expected = {n: min(map(len, s.annotators.values())) for n, s in enumerate(test.m2) if s.annotators}
-    return Sample(tuple(range(len(test.lines))), tuple(edits), expected)
-
-
-def collect_clean(corrector: Corrector, seen: Sequence[Evidence], test: TestSet) -> Sample:
-    """Every edit of clean sentences; none is right."""
-    outputs = correct_all(corrector, test.lines)
-    edits = [Edit(n, (seen[int(c.confidence) - 1],), False) for n, o in enumerate(outputs) for c in o.changes]
-    return Sample(tuple(range(len(outputs))), tuple(edits), {})
-
-
-def correct_all(corrector: Corrector, texts: Sequence[str]) -> list[Output]:
-    """Corrections of texts that are one sentence each."""
-    found = corrector.correct_batch(list(texts), lines=True, markup=False)
-    return [
-        Output(c.corrected, tuple(Change(e.start, e.end, e.replacement, e.confidence) for e in c.edits)) for c in found
-    ]
-
-
 # ---------------------------------------------------------------- the scale of confidence
 
 
-def features(evidence: Evidence) -> list[float]:
-    """What the regression weighs: tags, what is written, that the source does not stay, a constant, and the kind."""
+def features(evidence: Evidence, doubt: float) -> list[float]:
+    """What the regression weighs: tags, what is written, that the source does not stay, doubt, a constant, the kind."""
     stays = log_odds(1 - max(evidence.stays, MIN_STAYS))
+    doubted = log_odds(CALM) - log_odds(max(doubt, CALM))
     kinds = [float(evidence.kind == kind) for kind in KINDS]
-    return [log_odds(evidence.tags), float(np.log(max(evidence.written, 1e-6))), stays, 1.0, *kinds]
+    return [log_odds(evidence.tags), float(np.log(max(evidence.written, 1e-6))), stays, doubted, 1.0, *kinds]
 
 
-def fit_scale(edits: Sequence[Edit]) -> Scale:
-    """The scale under which what happened is likeliest, with no slope below 0. The weakest part of an edit counts.
+class Table:
+    """The proposals of several samples as arrays [N]; no two samples share a sentence."""
 
-    Raises InputError where there are no edits, or all of them are right, or wrong.
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        proposals = [(n, p) for n, sample in enumerate(samples) for p in sample.proposals]
+        self.rows = np.array([features(p.evidence, p.doubt) for _, p in proposals])  # [N, F]
+        self.right = np.array([0 < p.made == p.right for _, p in proposals], bool)
+        sentences: dict[tuple[int, int], int] = {}
+        self.sentence = np.array([sentences.setdefault((n, p.sentence), len(sentences)) for n, p in proposals], int)
+        self.order = np.lexsort((np.arange(len(proposals)), self.sentence))
+
+    def support(self, odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How much the surest other proposal of its sentence supports each, as in Scale.judge."""
+        each = np.clip(odds - NO_SUPPORT, 0, MOST_SUPPORT)
+        count = int(self.sentence.max(initial=-1)) + 1
+        most = np.zeros(count)
+        np.maximum.at(most, self.sentence, each)
+        is_most = each >= most[self.sentence]
+        ties = np.bincount(self.sentence, is_most, minlength=count)
+        second = np.zeros(count)
+        np.maximum.at(second, self.sentence[~is_most], each[~is_most])
+        second = np.where(ties > 1, most, second)
+        return np.asarray(np.where(is_most, second[self.sentence], most[self.sentence]), np.float64)
+
+
+def fit_scale(samples: Sequence[Sample], neighbour_slope: float = 0.0) -> Scale:
+    """The scale under which what happened is likeliest, with no slope below 0.
+
+    Raises InputError where nothing is proposed, or all of it is right, or wrong.
     """
-    right = [edit.right for edit in edits]
-    if len(set(right)) < 2:
-        raise InputError(f"{len(edits)} edits, {sum(right)} of them right: too few sentences to fit a scale")
-    rows = np.array([features(min(edit.parts, key=Scale().confidence)) for edit in edits])  # [N, 8]
-    slopes = [0, 1, 2]
+    table = Table(samples)
+    if len(set(table.right.tolist())) < 2:
+        raise InputError(f"{len(table.right)} edits, {table.right.sum()} right: too few sentences to fit a scale")
+    support = np.zeros(len(table.right))
+    for _ in range(ROUNDS if neighbour_slope else 1):
+        weights = _fit_weights(table, neighbour_slope * support)
+        support = table.support(table.rows @ weights)
+    values = [round(float(weight), 3) for weight in weights]
+    slopes = dict(zip(SLOPES, values, strict=False)) | {"slope": max(values[0], LEAST_SLOPE)}
+    offset, *kinds = values[len(SLOPES) :]
+    offsets = {f"{kind}_offset": value for kind, value in zip(KINDS, kinds, strict=True)}
+    return Scale(**slopes, offset=offset, neighbour_slope=neighbour_slope, **offsets)
+
+
+def temper(samples: Sequence[Sample], scale: Scale) -> Scale:
+    """The scale with the final slope and offset under which likely edits are as often right as they are sure."""
+    judged = [
+        (sure, 0 < p.made == p.right)
+        for sample in samples
+        for p, sure in zip(sample.proposals, grade(sample, scale), strict=True)
+        if sure >= LIKELY
+    ]
+    slope, offset = fit_platt(judged)
+    return replace(scale, final_slope=round(slope, 3), final_offset=round(offset, 3)) if slope > 0 else scale
+
+
+def _fit_weights(table: Table, known: NDArray[np.float64]) -> NDArray[np.float64]:
+    slopes = list(range(len(SLOPES)))
     while True:
-        columns = [*slopes, *range(3, rows.shape[1])]
-        weights = np.zeros(rows.shape[1])
-        weights[columns] = fit_logistic(rows[:, columns].tolist(), right)
+        columns = [*slopes, *range(len(SLOPES), table.rows.shape[1])]
+        weights = np.zeros(table.rows.shape[1])
+        weights[columns] = fit_logistic(table.rows[:, columns].tolist(), table.right.tolist(), known.tolist())
         if min(weights[slopes], default=0.0) >= 0:
-            break
+            return weights
         slopes.remove(min(slopes, key=weights.__getitem__))  # without the worst of them
-    tags, written, stays, offset, *kinds = (round(float(weight), 3) for weight in weights)
-    offsets = {f"{kind}_offset": weight for kind, weight in zip(KINDS, kinds, strict=True)}
-    return Scale(max(tags, LEAST_SLOPE), written, stays, offset, **offsets)
+
+
+def best_scale(learners: Sample, others: Sequence[Sample], clean: Sample) -> Scale:
+    """The scale with the smallest neighbours' slope whose F0.5 on the learners' text, in the mean over RATES, is at
+    most TOLERANCE below the best.
+
+    Support is what an edit loses when a writer accepts the one beside it, hence the smallest.
+    """
+    scales = [temper([learners, *others], fit_scale([learners, *others], slope)) for slope in NEIGHBOUR_SLOPES]
+    chosen = [choose(learners, clean, scale).values() for scale in scales]
+    means = [sum(outcome.scores[2] for outcome in outcomes) / len(RATES) for outcomes in chosen]
+    return next(scale for scale, mean in zip(scales, means, strict=True) if mean >= max(means) - TOLERANCE)
 
 
 # ---------------------------------------------------------------- thresholds
 
 
-class Graded:
-    """The edits of a sample with their confidence on one scale."""
-
-    def __init__(self, sample: Sample, scale: Scale) -> None:
-        self.sample = sample
-        self.confidence = np.array([min(map(scale.confidence, edit.parts)) for edit in sample.edits])  # [N]
-        self.sentence = np.array([edit.sentence for edit in sample.edits], int)  # [N]
-        self.right = np.array([edit.right for edit in sample.edits], bool)  # [N]
-        self.expected = sum(sample.expected.get(n, 0) for n in sample.sentences)
-
-    def together(self, least: float) -> NDArray[np.float64]:
-        """How sure the edits of each sentence are together (confidence.together), those below `least` left out."""
-        norms = np.where(self.confidence >= least, self.confidence, 0) ** POWER
-        sums = np.bincount(self.sentence, norms, minlength=1)  # [last sentence + 1]
-        return np.minimum(1.0, np.asarray(sums, np.float64) ** (1 / POWER))
+def grade(sample: Sample, scale: Scale) -> list[float]:
+    """The confidence of each proposal as users see it."""
+    of_sentence: dict[int, list[int]] = {}
+    for n, p in enumerate(sample.proposals):
+        of_sentence.setdefault(p.sentence, []).append(n)
+    graded = [0.0] * len(sample.proposals)
+    for numbers in of_sentence.values():
+        proposals = [sample.proposals[n] for n in numbers]
+        own = [scale.confidence(p.evidence) for p in proposals]
+        for n, sure in zip(numbers, scale.judge(own, [p.doubt for p in proposals]), strict=True):
+            graded[n] = sure
+    return graded
 
 
-def count(learners: Graded, clean: Graded, least: float, gates: Sequence[float]) -> Iterator[Outcome]:
-    """What a threshold of an edit comes to with each of some thresholds of a sentence."""
-    ours, theirs = learners.together(least)[learners.sentence], clean.together(least)
-    sure = learners.confidence >= least
-    for gate in gates:
-        kept = sure & (ours >= gate)
-        yield Outcome(
+def count(learners: Sample, clean: Sample, scale: Scale, thresholds: Sequence[float]) -> list[Outcome]:
+    """What each of some thresholds comes to."""
+    ours, theirs = np.array(grade(learners, scale)), grade(clean, scale)
+    most: dict[int, float] = {}
+    for p, sure in zip(clean.proposals, theirs, strict=True):
+        most[p.sentence] = max(sure, most.get(p.sentence, 0.0))
+    surest = np.array(list(most.values()))
+    made, right = (np.array([getattr(p, name) for p in learners.proposals]) for name in ("made", "right"))
+    expected = sum(learners.expected.get(n, 0) for n in learners.sentences)
+    return [
+        Outcome(
             least,
-            gate,
-            changed=int((theirs >= gate).sum()),
-            clean=len(clean.sample.sentences),
-            made=int(kept.sum()),
-            right=int((learners.right & kept).sum()),
-            expected=learners.expected,
+            changed=int((surest >= least).sum()),
+            clean=len(clean.sentences),
+            made=int(made[ours >= least].sum()),
+            right=int(right[ours >= least].sum()),
+            expected=expected,
         )
+        for least in thresholds
+    ]
 
 
-def choose(learners: Graded, clean: Graded) -> dict[float, Outcome]:
-    """For each of RATES the thresholds with the best F0.5 that change no more of the clean sentences."""
-    best: dict[float, Outcome] = {}
-    for least in STEPS:
-        for outcome in count(learners, clean, least, [gate for gate in STEPS if gate >= least]):
-            for rate in RATES:
-                if outcome.rate <= rate and (rate not in best or outcome.scores[2] > best[rate].scores[2]):
-                    best[rate] = outcome
-    return {rate: best[rate] for rate in RATES if rate in best}
+def choose(learners: Sample, clean: Sample, scale: Scale) -> dict[float, Outcome]:
+    """For each of RATES the threshold with the best F0.5 that changes no more of the clean sentences."""
+    outcomes = count(learners, clean, scale, STEPS)
+    able = {rate: [outcome for outcome in outcomes if outcome.rate <= rate] for rate in RATES}
+    return {rate: max(found, key=lambda o: o.scores[2]) for rate, found in able.items() if found}
 
 
-def cross_validate(learners: Sample, clean: Sample) -> dict[float, Outcome]:
+class Unseen(NamedTuple):
+    """What folds say of sentences that nothing was fitted on: outcomes, and (confidence, right) for each set."""
+
+    outcomes: dict[float, Outcome]
+    confidences: list[list[tuple[float, bool]]]
+
+
+def cross_validate(learners: Sample, others: Sequence[Sample], clean: Sample) -> Unseen:
     """For each of RATES the outcome on every fold, with a scale and thresholds that were fitted on the others."""
     total: dict[float, Outcome] = {}
+    confidences: list[list[tuple[float, bool]]] = [[] for _ in (learners, *others)]
     for number in range(FOLDS):
-        others = [sample.fold(number, inside=False) for sample in (learners, clean)]
-        scale = fit_scale(others[0].edits)
-        chosen = choose(*(Graded(sample, scale) for sample in others))
-        ours, theirs = (Graded(sample.fold(number, inside=True), scale) for sample in (learners, clean))
+        known, *known_others, known_clean = (
+            sample.fold(number, FOLDS, inside=False) for sample in (learners, *others, clean)
+        )
+        scale = best_scale(known, known_others, known_clean)
+        chosen = choose(known, known_clean, scale)
+        new = [sample.fold(number, FOLDS, inside=True) for sample in (learners, *others, clean)]
         for rate in RATES:
-            least, gate = chosen[rate][:2] if rate in chosen else (NEVER, NEVER)
-            (outcome,) = count(ours, theirs, least, [gate])
+            least = chosen[rate].min_confidence if rate in chosen else NEVER
+            (outcome,) = count(new[0], new[-1], scale, [least])
             total[rate] = outcome.plus(total[rate]) if rate in total else outcome
-    return total
+        for pairs, sample in zip(confidences, new[:-1], strict=True):
+            rights = [0 < p.made == p.right for p in sample.proposals]
+            pairs += zip(grade(sample, scale), rights, strict=True)
+    return Unseen(total, confidences)
 
 
-def table(outcomes: dict[float, Outcome], *, thresholds: bool) -> list[str]:
-    """One line for each rate: clean sentences changed, the thresholds where they are one pair, P, R, F0.5."""
-    names = "   edit together" if thresholds else ""
+def table_of(outcomes: dict[float, Outcome], *, thresholds: bool) -> list[str]:
+    """One line for each rate: clean sentences changed, the threshold where it is one, P, R, F0.5."""
+    names = "   edit" if thresholds else ""
     lines = [f"clean %  at most{names}      P      R   F0.5"]
     for rate, outcome in outcomes.items():
-        pair = f" {outcome.min_confidence:6.2f} {outcome.sentence_gate:8.2f}" if thresholds else ""
-        lines.append(f"{outcome.rate:7.2f} {rate:8.1f}{pair} " + " ".join(f"{v:6.1f}" for v in outcome.scores))
+        least = f" {outcome.min_confidence:6.3f}" if thresholds else ""
+        lines.append(f"{outcome.rate:7.2f} {rate:8.1f}{least} " + " ".join(f"{v:6.1f}" for v in outcome.scores))
     return lines
 
 
@@ -264,41 +258,53 @@ class Fit(NamedTuple):
     keep_bias: float
     scale: Scale
     seen: dict[float, Outcome]
-    unseen: dict[float, Outcome]
+    unseen: Unseen
+    names: tuple[str, ...]  # of the sets with gold edits
 
     def thresholds(self, rate: float) -> dict[str, float]:
         """What a model folder carries, for one rate of clean sentences changed."""
-        chosen = self.seen[rate]
-        pair = {"min_confidence": chosen.min_confidence, "sentence_gate": chosen.sentence_gate}
-        return {"keep_bias": self.keep_bias, **asdict(self.scale), **{k: round(float(v), 2) for k, v in pair.items()}}
+        least = round(float(self.seen[rate].min_confidence), 3)
+        return {"keep_bias": self.keep_bias, **asdict(self.scale), "min_confidence": least}
+
+    def strictness(self) -> dict[str, float]:
+        """The thresholds that --strictness names beside the default."""
+        return {
+            name: round(float(self.seen[rate][0]), 3) for name, rate in STRICTNESS_RATES.items() if rate in self.seen
+        }
 
     def report(self) -> str:
-        """The scale as lines of a recipe, and both tables."""
+        """The scale as lines of a recipe, both tables, the calibration error of all that is proposed."""
         lines = [f"keep_bias = {self.keep_bias:g}"]
         lines += [f"{name} = {value:g}" for name, value in asdict(self.scale).items()]
-        lines += table(self.seen, thresholds=True)
-        lines += [f"in {FOLDS} folds, fitted on other sentences:", *table(self.unseen, thresholds=False)]
+        lines += table_of(self.seen, thresholds=True)
+        lines += [f"in {FOLDS} folds, fitted on other sentences:", *table_of(self.unseen.outcomes, thresholds=False)]
+        pairs = dict(zip(self.names, self.unseen.confidences, strict=True))
+        pairs["all of these"] = [pair for each in self.unseen.confidences for pair in each]
+        for name, each in pairs.items():
+            lines.append(f"calibration error, {name}: {measure_calibration(each).ece:.3f} ({len(each)} edits)")
         return "\n".join(lines) + "\n"
 
 
-def calibrate(model: Path, keep_bias: float, learners: TestSet, clean: TestSet) -> Fit:
-    """Fit the thresholds of a model folder on learners' sentences with gold edits and on clean ones.
+def calibrate(model: Path, keep_bias: float, sets: Sequence[TestSet], clean: TestSet) -> Fit:
+    """Fit the thresholds of a model folder on sets with gold edits, the learners' first, and on clean sentences.
 
     Raises InputError where there are too few sentences.
     """
-    samples = collect(model, keep_bias, learners, clean)
-    scale = fit_scale(samples[0].edits)
-    seen = choose(*(Graded(sample, scale) for sample in samples))
-    return Fit(keep_bias, scale, seen, cross_validate(*samples))
+    corrector = Corrector.load(model, backend="torch").with_thresholds(keep_bias=keep_bias)
+    read_once = [collect(corrector, test) for test in (*sets, clean)]
+    alone = fit_scale(read_once[:1])
+    learners, *others, native = (reread(corrector, sample, alone) for sample in read_once)
+    scale = best_scale(learners, others, native)
+    seen = choose(learners, native, scale)
+    return Fit(keep_bias, scale, seen, cross_validate(learners, others, native), tuple(test.name for test in sets))
 
 
-def write_thresholds(model: Path, thresholds: dict[str, float]) -> None:
-    """Put thresholds into config.json of a model folder, in one step; the ones that are not named stay."""
+def write_thresholds(model: Path, thresholds: dict[str, float], strictness: dict[str, float]) -> None:
+    """Put thresholds into config.json of a model folder, in one step; others stay, but those that decide nothing."""
     config = read_config(model)
-    config["thresholds"] = {**config.get("thresholds", {}), **thresholds}
-    partial = model / "config.json.partial"
-    partial.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    os.replace(partial, model / "config.json")
+    kept = {name: value for name, value in config.get("thresholds", {}).items() if name not in RETIRED}
+    config["thresholds"], config["strictness"] = {**kept, **thresholds}, strictness
+    write_json(model / "config.json", config)
 
 
 def first_sentences(test: TestSet, limit: int | None) -> TestSet:
@@ -313,17 +319,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--model", type=Path, required=True, help="model folder")
     add("--data", type=Path, required=True, help="folder of the development sets")
     add("--keep-bias", type=float, nargs="+", default=[-1.1], help="values to try (default: -1.1)")
-    add("--learners", default="wi-3k", help="set with gold edits (default: wi-3k)")
+    add("--learners", default="wi-3k", help="set with gold edits that thresholds are chosen on (default: wi-3k)")
+    add(
+        "--native",
+        nargs="*",
+        default=["cweb-G-dev", "cweb-S-dev"],
+        help="more sets with gold edits (default: cweb-G-dev cweb-S-dev)",
+    )
     add("--clean", default="clean", help="set of clean sentences (default: clean)")
     add("--limit", type=int, help="read only so many sentences of each set")
     add("--rate", type=float, default=2.0, choices=RATES, help="clean sentences changed, per cent (default: 2)")
     add("--write", action="store_true", help="write the best thresholds for --rate into the model folder")
     args = parser.parse_args(argv)
-    learners = first_sentences(find_test_sets(args.learners, args.data)[0], args.limit)
+    tests = [first_sentences(find_test_sets(name, args.data)[0], args.limit) for name in (args.learners, *args.native)]
     clean = first_sentences(find_test_sets(args.clean, args.data)[0], args.limit)
     fits = []
     for keep_bias in args.keep_bias:
-        fits.append(calibrate(args.model, keep_bias, learners, clean))
+        fits.append(calibrate(args.model, keep_bias, tests, clean))
         sys.stdout.write(fits[-1].report())
         sys.stdout.flush()
     if args.write:
@@ -331,12 +343,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not able:
             raise InputError(f"{args.model}: no thresholds change {args.rate:g} % of the clean sentences or fewer")
         best = max(able, key=lambda fit: fit.seen[args.rate].scores[2])
-        write_thresholds(args.model, best.thresholds(args.rate))
+        write_thresholds(args.model, best.thresholds(args.rate), best.strictness())
     return 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except EditGecError as error:
-        sys.exit(str(error))
+    run_main(main)

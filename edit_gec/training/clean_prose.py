@@ -19,7 +19,6 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
-import os
 import random
 import re
 from collections.abc import Container, Iterable, Iterator
@@ -28,7 +27,9 @@ from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
 from edit_gec.text.boundaries import boundaries
+from edit_gec.text.files import write_lines
 from edit_gec.training.comma_style import lacks_comma
+from edit_gec.training.entry import run_main
 from edit_gec.training.fragments import fragment as fragment
 
 
@@ -252,11 +253,7 @@ def prepare(prose: Path, output: Path, *, exclude: Iterable[Path] = (), seed: in
     if not kept:
         raise InputError(f"{prose}: no clean sentence in the text here; is it English prose, one paragraph a line?")
     rng.shuffle(kept)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = output.with_name(output.name + ".unfinished")
-    unfinished.write_text("\n".join(kept) + "\n", encoding="utf-8")
-    os.replace(unfinished, output)
-    return len(kept)
+    return write_lines(output, kept)
 
 
 def read_units(path: Path) -> list[Unit]:
@@ -264,7 +261,7 @@ def read_units(path: Path) -> list[Unit]:
     units: list[Unit] = []
     with path.open(encoding="utf-8") as lines:
         for line in lines:
-            name, tab, text = line.rstrip("\n").rpartition("\t")
+            name, _tab, text = line.rstrip("\n").rpartition("\t")
             units.append(Unit(text, CORPORA.get(name, OWN).punctuation))
     return units
 
@@ -285,4 +282,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -7,7 +7,7 @@ decoder learns to write nothing, so that it may overrule a tag.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor
 from edit_gec.editing.alignment import align, word_ranges
 from edit_gec.editing.plan import Plan, anchor
 from edit_gec.modeling.edit5 import Batch, Output
-from edit_gec.modeling.padding import IGNORE, pad, wrap
+from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
 
@@ -48,7 +48,7 @@ def make_example(source: str, target: str, tokens: Tokens) -> EdiT5Example | Non
     plan = align(ids, tokens.ids(target), tokens)
     if not ids or len(plan.order) >= tokens.slots:
         return None
-    return EdiT5Example(wrap(ids, tokens), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
+    return EdiT5Example(tokens.wrap(ids), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
 
 
 def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> Stream:
@@ -122,11 +122,29 @@ def collate_streams(streams: Sequence[Stream], length: int) -> dict[str, Tensor]
     }
 
 
+class Sums:
+    """Running sums by name, between two log lines."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, float] = {}
+
+    def add(self, values: Mapping[str, Tensor]) -> None:
+        """Add the values of one batch, scalars."""
+        for name, value in values.items():
+            self._sums[name] = self._sums.get(name, 0.0) + float(value.detach())
+
+    def take(self) -> dict[str, float]:
+        """The sums since the last call, {} if nothing was added; they start anew."""
+        taken = self._sums
+        self._sums = {}
+        return taken
+
+
 class Counts:
     """Running counts between two log lines: losses per unit, deletion precision and recall, insertion accuracy."""
 
     def __init__(self) -> None:
-        self.sums: dict[str, float] = {}
+        self.sums = Sums()
 
     def add(self, batch: Batch, output: Output) -> None:
         """Count one batch; padding is left out."""
@@ -135,18 +153,16 @@ class Counts:
             predicted, tags = output.tag_logits.argmax(-1)[batch.mask], batch.tags[batch.mask]
             deleted = (predicted == DELETE) | (predicted == REPLACE)
             wanted = (tags == DELETE) | (tags == REPLACE)
-            new = {
+            self.sums.add({
                 "tag": losses.tag, "point": losses.point, "insertion": losses.insertion,
                 "pieces": losses.pieces, "inserted": losses.inserted, "pairs": torch.tensor(len(batch.ids)),
                 "deleted": deleted.sum(), "wanted": wanted.sum(), "hit": (deleted & wanted).sum(),
                 "right": (output.insertion_logits.argmax(-1) == targets).sum(), "exact": (predicted == tags).sum(),
-            }  # fmt: skip
-            for name, value in new.items():
-                self.sums[name] = self.sums.get(name, 0.0) + float(value)
+            })  # fmt: skip
 
     def take_figures(self) -> dict[str, float]:
         """Figures since the last call, which starts the next count."""
-        s, self.sums = self.sums, {}
+        s = self.sums.take()
         if not s:
             return {}
         return {

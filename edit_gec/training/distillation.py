@@ -7,15 +7,14 @@
     real = 1.0
     edits = "greedy"
 
-With a target the pairs are its own greedy outputs. A drafter that does not sample is accepted where it says exactly
-what the target says, so it learns from them rather than from references (Zhou et al. 2023). EdiT5 drafts and the target
-verifies, so the pairs cost a fraction of plain decoding. Without a target the pairs are EdiT5's own corrections at its
-thresholds: they hold no error that nobody could correct, and a T5 that learns from them accepts more of the drafts.
+With a target the pairs are its own greedy outputs. A draft is accepted where it equals the target's output, so the
+drafter learns from that output rather than from references (Zhou et al. 2023). EdiT5 drafts and the target verifies,
+which costs a fraction of plain decoding. Without a target the pairs are EdiT5's own corrections at its thresholds. They
+omit errors that EdiT5 cannot correct, and a T5 that is trained on them accepts more drafts.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
+from edit_gec.text.files import write_lines
 
 CHUNK = 256  # sentences that are verified together, in batches of similar length
 
@@ -64,14 +64,11 @@ def decode_sources(corrector: Corrector, sources: list[str]) -> Iterator[tuple[s
 
 def write_pairs(pairs: Iterator[tuple[str, str]], output: Path, name: str, say: Callable[[int], None]) -> int:
     """Write pairs to a .tsv, whole or not at all; returns their number, and says it now and then."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    partial = output.with_name(output.name + ".partial")
-    count = 0
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
-        for source, target in pairs:
-            file.write(f"{name}\t{source}\t{target}\n")
-            count += 1
+
+    def lines() -> Iterator[str]:
+        for count, (source, target) in enumerate(pairs, start=1):
+            yield f"{name}\t{source}\t{target}"
             if count % 1000 == 0:
                 say(count)
-    os.replace(partial, output)
-    return count
+
+    return write_lines(output, lines())

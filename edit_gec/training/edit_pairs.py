@@ -65,7 +65,7 @@ def _rows(content: bytes) -> Iterator[list[bytes]]:
 
 
 def _plausible(content: bytes, mended: Container[bytes]) -> bytes:
-    """The pairs whose target nobody corrected (`mended` are sources) and that keep half of the words."""
+    """The pairs that keep half of their words and whose target was not corrected again (`mended` are sources)."""
     kept = []
     for columns in _rows(content):
         source, target = columns[-2].split(), columns[-1].split()

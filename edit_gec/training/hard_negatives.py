@@ -2,8 +2,8 @@
 
     python -m edit_gec.training.hard_negatives --model FOLDER --text PROSE.txt --output DATA/hard/NAME.txt
 
-The text must be clean, and nothing that the model was trained on. A sentence is taken when what the model makes of it
-together reaches a gate below its own, so that near misses count, too. It is left out when one of the edits is very
+The text must be clean, and nothing that the model was trained on. A sentence is taken when an edit of it
+reaches a threshold below the model's own, so that near misses count, too. It is left out when one of the edits is very
 sure, for then the text is likelier to be wrong than the model, and when one corrects a misspelt word: a new name is no
 lesson. Read a hundred of the lines before they are trained on; every true error among them teaches the wrong thing.
 """
@@ -18,11 +18,13 @@ from pathlib import Path
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.lexicon import WORD, WordList
-from edit_gec.errors import EditGecError, InputError
+from edit_gec.errors import InputError
 from edit_gec.text.correction import Correction
+from edit_gec.text.files import write_lines
 from edit_gec.training.clean_prose import find_corpora, is_clean, read_lines, sentences_of
+from edit_gec.training.entry import run_main
 
-GATE = 0.40  # of the edits of a sentence together
+LEAST = 0.20  # confidence of an edit that makes its sentence a hard one
 SUREST = 0.80  # an edit that is as sure as this may well be right
 CHUNK = 256  # sentences that are corrected together
 
@@ -65,19 +67,6 @@ def read_sentences(path: Path) -> Iterator[str]:
         raise InputError(f"{path}: no clean English sentence in it")
 
 
-def write_lines(lines: Iterable[str], output: Path) -> int:
-    """Write lines to a file, whole or not at all; returns their number."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    partial = output.with_name(output.name + ".partial")
-    count = 0
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
-        for line in lines:
-            file.write(line + "\n")
-            count += 1
-    partial.replace(output)
-    return count
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the hard sentences of a text; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,19 +75,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--text", type=Path, required=True, help="clean text that the model was not trained on: a file or a folder")
     add("--output", type=Path, required=True, help=".txt in DATA/hard")
     add("--sentences", type=int, default=300_000, help="read at most so many (default: 300000)")
-    add("--gate", type=float, default=GATE, help=f"of the edits of a sentence together (default: {GATE})")
+    add(
+        "--min-confidence", type=float, default=LEAST, help=f"take what has an edit of at least this (default: {LEAST})"
+    )
     add("--surest", type=float, default=SUREST, help=f"leave out what has an edit as sure as this (default: {SUREST})")
     add("--device", default="cpu")
     args = parser.parse_args(argv)
-    corrector = Corrector.load(args.model, device=args.device).with_thresholds(sentence_gate=args.gate)
+    corrector = Corrector.load(args.model, device=args.device).with_thresholds(min_confidence=args.min_confidence)
     sentences = islice(read_sentences(args.text), args.sentences)
-    count = write_lines(find_hard(corrector, sentences, surest=args.surest), args.output)
+    count = write_lines(args.output, find_hard(corrector, sentences, surest=args.surest))
     sys.stdout.write(f"{args.output}: {count} sentences\n")
     return 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except EditGecError as error:
-        sys.exit(str(error))
+    run_main(main)

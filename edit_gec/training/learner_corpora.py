@@ -17,7 +17,6 @@ import argparse
 import gzip
 import hashlib
 import json
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,9 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.annotation import m2
-from edit_gec.errors import EditGecError, InputError
+from edit_gec.errors import InputError
 from edit_gec.text.detokenize import detokenize, splits_hyphens
+from edit_gec.text.files import write_lines
 from edit_gec.training.clean_prose import fingerprint
+from edit_gec.training.entry import run_main
 
 Pair = tuple[str, str]
 ByteEdit = tuple[int, int, str]  # bytes [start, end) of a sentence become the text
@@ -195,21 +196,19 @@ READERS = {"m2": read_m2, "json": read_json, "tsv": read_tsv, "clang8": read_cla
 
 def write(pairs: Iterable[Pair], output: Path, name: str, excluded: Iterable[bytes] = ()) -> int:
     """Write pairs to a file that training reads; returns how many. Sentences to exclude are given by fingerprint."""
-    held_out, count = frozenset(excluded), 0
-    output.parent.mkdir(parents=True, exist_ok=True)
-    partial = output.with_name(output.name + ".partial")
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
+    held_out = frozenset(excluded)
+
+    def lines() -> Iterator[str]:
         for pair in pairs:
             source, target = (" ".join(side.split()) for side in pair)
             if source and target and held_out.isdisjoint((fingerprint(source), fingerprint(target))):
-                file.write(f"{name}\t{source}\t{target}\n")
-                count += 1
-    os.replace(partial, output)
-    return count
+                yield f"{name}\t{source}\t{target}"
+
+    return write_lines(output, lines())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`python -m edit_gec.training.learner_corpora`: the exit status."""
+    """Write the pairs of a corpus; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m edit_gec.training.learner_corpora", description="Corpora -> training pairs."
     )
@@ -220,19 +219,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--exclude", nargs="+", type=Path, default=[], help="evaluation sets, M2 or lines of text")
     args = parser.parse_args(argv)
     readers: dict[str, Any] = {**READERS, "c4_200m": lambda path: read_c4_200m(path, args.text)}
-    try:
-        excluded = {fingerprint(line.removeprefix("S ")) for path in args.exclude for line in m2.read_lines(path)}
-        pairs = (pair for path in args.files for pair in readers[args.layout](path))
-        count = write(pairs, args.output, args.layout, excluded)
-    except EditGecError as error:
-        sys.stderr.write(f"edit-gec: {error}\n")
-        return 1
-    except OSError as error:
-        sys.stderr.write(f"edit-gec: {args.output}: {error.strerror}\n")
-        return 1
+    excluded = {fingerprint(line.removeprefix("S ")) for path in args.exclude for line in m2.read_lines(path)}
+    pairs = (pair for path in args.files for pair in readers[args.layout](path))
+    count = write(pairs, args.output, args.layout, excluded)
     sys.stderr.write(f"{args.output}: {count} pairs\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

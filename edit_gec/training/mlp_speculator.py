@@ -18,12 +18,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from edit_gec.catalog import find_model
-from edit_gec.errors import EditGecError, InputError
+from edit_gec.errors import InputError
+from edit_gec.modeling.config import NEGATIVE
 from edit_gec.modeling.padding import IGNORE, pad
-from edit_gec.modeling.t5 import NEGATIVE
 from edit_gec.modeling.tokenizer import EOS, PAD
 from edit_gec.speculative.mlp_speculator import Speculator
 from edit_gec.speculative.target import Target
+from edit_gec.training.entry import run_main
 
 
 class Schedule(NamedTuple):
@@ -97,23 +98,19 @@ def collect_states(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`python -m edit_gec.training.mlp_speculator`: the exit status."""
+    """Train a speculator and write its folder; returns the exit status."""
     args = _parser().parse_args(argv)
-    try:
-        target = Target.load(find_model(args.target), device=args.device)
-        pairs = [pair for pair in read_pairs(args.pairs) if all(map(target.fits, pair))][: args.count]
-        torch.manual_seed(0)
-        config = target.model.config
-        speculator = Speculator(config.d_model, config.vocab_size, width=args.width, steps=args.steps)
-        losses = train_speculator(speculator.to(target.device), target, pairs, epochs=args.epochs)
-        for number, of_stage in enumerate(losses, start=1):
-            last = of_stage[-10:]
-            nats = sum(last) / max(1, len(last))
-            sys.stderr.write(f"stage {number}: {len(of_stage)} batches, {nats:.3f} nats a token\n")
-        speculator.save(args.output)
-    except EditGecError as error:
-        sys.stderr.write(f"edit-gec: {error}\n")
-        return 1
+    target = Target.load(find_model(args.target), device=args.device)
+    pairs = [pair for pair in read_pairs(args.pairs) if all(map(target.fits, pair))][: args.count]
+    torch.manual_seed(0)
+    config = target.model.config
+    speculator = Speculator(config.d_model, config.vocab_size, width=args.width, steps=args.steps)
+    losses = train_speculator(speculator.to(target.device), target, pairs, epochs=args.epochs)
+    for number, of_stage in enumerate(losses, start=1):
+        last = of_stage[-10:]
+        nats = sum(last) / max(1, len(last))
+        sys.stderr.write(f"stage {number}: {len(of_stage)} batches, {nats:.3f} nats a token\n")
+    speculator.save(args.output)
     return 0
 
 
@@ -147,4 +144,4 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

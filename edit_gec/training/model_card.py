@@ -19,14 +19,14 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from edit_gec.errors import EditGecError, InputError
+from edit_gec.errors import InputError
+from edit_gec.text.files import atomic_write
+from edit_gec.training.entry import run_main
 
 LISTS = ("leave_alone.jsonl", "correct.jsonl", "obvious.jsonl")  # of tests/robustness
 CREDITS = "## Licence and attribution"
@@ -220,9 +220,8 @@ def measure(model: Path, root: Path, run: str, watts: float) -> dict[str, str]:
     confidences = read_rows(everything, who) if everything.exists() else rows
     lists = [root / "tests" / "robustness" / file for file in LISTS]
     cases = checklist.to_data([checklist.run_checklist(path, "edit-gec", str(model)) for path in lists])
-    (results / f"{name}-cases.json").write_text(
-        json.dumps(cases, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    text = json.dumps(cases, indent=1, ensure_ascii=False) + "\n"
+    atomic_write(results / f"{name}-cases.json", text.encode())
     baselines = json.loads((results / "baselines.json").read_text(encoding="utf-8"))
     signatures = f"Signatures are in [profiles/score](../../profiles/score/{name}.json)."
     plot = results / f"{name}-reliability.png"
@@ -265,14 +264,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         describe_attribution((args.root / "data" / "README.md").read_text(encoding="utf-8")) if args.attribution else ""
     )
     parts = measure(model, args.root, args.run, args.watts)
-    partial = card.with_name("README.md.partial")
-    partial.write_text(rewrite(card.read_text(encoding="utf-8"), parts, credits), encoding="utf-8")
-    os.replace(partial, card)
+    atomic_write(card, rewrite(card.read_text(encoding="utf-8"), parts, credits).encode())
     return 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except EditGecError as error:
-        sys.exit(str(error))
+    run_main(main)

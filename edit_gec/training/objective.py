@@ -23,22 +23,42 @@ class Example(Protocol):
     """A pair as a model sees it; batches are filled by the length of its source."""
 
     @property
-    def ids(self) -> Sequence[int]: ...
+    def ids(self) -> Sequence[int]:
+        """The ids of the source."""
 
 
 class Objective(Protocol):
     """What a kind of model learns from a pair, and how its folders are read and written."""
 
-    def tokens(self) -> Tokens: ...
-    def make_example(self, source: str, target: str, tokens: Tokens) -> Any: ...
-    def collate(self, examples: Sequence[Any]) -> dict[str, Tensor]: ...
-    def make_losses(self, model: Any, stage: Stage) -> nn.Module: ...
-    def compute_loss(self, inputs: dict[str, Tensor], outputs: Any) -> Tensor: ...
-    def take_figures(self) -> dict[str, float]: ...
-    def rate_of(self, name: str) -> float: ...
-    def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> nn.Module: ...
-    def save_stage(self, model: Any, folder: Path) -> None: ...
-    def write_model(self, stage: Path, output: Path) -> None: ...
+    def tokens(self) -> Tokens:
+        """The vocabulary of the recipe's folder."""
+
+    def make_example(self, source: str, target: str, tokens: Tokens) -> Any:
+        """One pair as the model sees it; None where it cannot."""
+
+    def collate(self, examples: Sequence[Any]) -> dict[str, Tensor]:
+        """A batch as the loss reads it."""
+
+    def make_losses(self, model: Any, stage: Stage) -> nn.Module:
+        """What the Trainer trains: the model with its losses."""
+
+    def compute_loss(self, inputs: dict[str, Tensor], outputs: Any) -> Tensor:
+        """The loss of a batch, which is counted."""
+
+    def take_figures(self) -> dict[str, float]:
+        """Figures since the last call, which starts the next count."""
+
+    def rate_of(self, name: str) -> float:
+        """Learning rate of a parameter against the recipe's; 0: frozen."""
+
+    def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> nn.Module:
+        """What a stage starts from: the stage before, another model, or chance."""
+
+    def save_stage(self, model: Any, folder: Path) -> None:
+        """Write the model of a finished stage."""
+
+    def write_model(self, stage: Path, output: Path) -> None:
+        """Write the folder to ship from that of the last stage."""
 
 
 def load_objective(recipe: Recipe, folder: Path) -> Objective:

@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import load_t5
 from edit_gec.modeling.edit5 import Batch, EdiT5, Output, grow, warm_start
@@ -98,7 +98,7 @@ class EdiT5Objective:
         """What a stage starts from: the model of the stage before, another EdiT5, a T5, or chance; grown to the stage's
         depth.
 
-        Raises InputError when model and vocabulary do not fit.
+        Raises ModelError when model and vocabulary do not fit.
         """
         if before is not None:
             model = EdiT5.load(before)
@@ -113,7 +113,7 @@ class EdiT5Objective:
         model.config = replace(model.config, empty_slots=True)  # an older model learns them now
         entries, given = Tokens.load(self.folder, model.config.slots).size, model.config.vocab_size
         if given != entries:
-            raise InputError(
+            raise ModelError(
                 f"{self.folder / FILE}: {entries} entries with slots, the model has {given}; another model's?"
             )
         return model

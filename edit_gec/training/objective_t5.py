@@ -24,12 +24,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from edit_gec.editing.alignment import align
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
+from edit_gec.modeling.config import NEGATIVE, T5Config, make_shape, read_config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.padding import IGNORE, pad
-from edit_gec.modeling.t5 import NEGATIVE, SLOTS, T5, T5Config, deepen
+from edit_gec.modeling.t5 import SLOTS, T5, deepen
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
+from edit_gec.training.collate import Sums
 from edit_gec.training.recipe import Recipe, Stage
 
 GUIDED_HEAD = 0
@@ -110,7 +112,7 @@ class T5Objective:
     def __init__(self, recipe: Recipe, folder: Path) -> None:
         self.recipe, self.folder = recipe, folder
         self.encoder = folder / recipe.encoder if recipe.encoder else None
-        self.sums: dict[str, float] = {}
+        self.sums = Sums()
 
     def tokens(self) -> Tokens:
         """The vocabulary of the recipe's folder; for a shared encoder with the slots of its EdiT5."""
@@ -135,14 +137,13 @@ class T5Objective:
 
     def compute_loss(self, inputs: dict[str, Tensor], outputs: dict[str, Tensor]) -> Tensor:
         """Loss of a batch, which is counted."""
-        for name, value in outputs.items():
-            self.sums[name] = self.sums.get(name, 0.0) + float(value.detach())
+        self.sums.add(outputs)
         return outputs["loss"]
 
     def take_figures(self) -> dict[str, float]:
         """Figures since the last call: nats per token, shares of tokens and of edited tokens that are right, and of
         copies whose piece the guided head of the last layer finds."""
-        s, self.sums = self.sums, {}
+        s = self.sums.take()
         if not s:
             return {}
         return {
@@ -160,7 +161,7 @@ class T5Objective:
         if self.encoder is None or not name.startswith(("embedding.", "encoder.")) or name.startswith("encoder.norm."):
             return 1.0
         if name.startswith("encoder.layers."):
-            layers = int(checkpoint.read_config(self.encoder)["num_layers"])
+            layers = int(read_config(self.encoder)["num_layers"])
             return self.recipe.encoder_rate if int(name.split(".")[2]) < layers else 1.0
         return self.recipe.encoder_rate
 
@@ -169,7 +170,7 @@ class T5Objective:
 
         A shared encoder is always that of the EdiT5 as it is now: its T5 adapts to it in a fraction of its training.
 
-        Raises InputError when model and vocabulary, or model and encoder, do not fit.
+        Raises ModelError when model and vocabulary, or model and encoder, do not fit.
         """
         if before is not None:
             model = load_stage(before)
@@ -187,7 +188,7 @@ class T5Objective:
                 shared_encoder.take_encoder(model, EdiT5.load(self.encoder))
         pieces, given = self.tokens().pieces, model.config.vocab_size
         if given < pieces:
-            raise InputError(f"{self.folder / FILE}: {pieces} pieces, the model has {given}; another model's?")
+            raise ModelError(f"{self.folder / FILE}: {pieces} pieces, the model has {given}; another model's?")
         return model if model.config.num_decoder_layers == stage.layers else deepen(model, stage.layers)
 
     def save_stage(self, model: T5, folder: Path) -> None:
@@ -210,11 +211,12 @@ class T5Objective:
 
 
 def load_stage(folder: Path) -> T5:
-    """The T5 of a finished stage. Raises InputError for anything else."""
-    config = checkpoint.read_config(folder)
+    """The T5 of a finished stage. Raises ModelError for anything else."""
+    config = read_config(folder)
     if config.get("model_type") != "t5-in-training":
-        raise InputError(f"{folder}: not a stage of a T5's training")
-    shape = T5Config(**{name: config[name] for name in T5Config.__dataclass_fields__})
+        raise ModelError(f"{folder}: not a stage of a T5's training")
+    fields = {name: config[name] for name in T5Config.__dataclass_fields__ if name in config}
+    shape = make_shape(T5Config, fields, str(folder / "config.json"))
     return checkpoint.load_module(lambda: T5(shape), checkpoint.read_tensors(folder), str(folder))
 
 

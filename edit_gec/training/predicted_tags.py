@@ -1,11 +1,11 @@
-"""Streams for an insertion decoder that learns on predicted tags, as it meets them when it corrects.
+"""Streams for an insertion decoder that is trained on predicted tags, as it gets them at run time.
 
     revise(batch, examples, tag_logits, tokens, rng)    -> the batch with other slots and other states
 
-A decoder that only ever sees gold tags believes every tag (DeCoGLM, Li and Wang 2024, trains on predicted ones). Here
-it also gets slots where nothing is wrong: at words and gaps that the tags doubt, and at some words drawn at random. The
-answer is what stands there, so what the decoder says of the source becomes evidence about the edit. In half of the
-sentences the states show the tags as they were predicted.
+A decoder that is trained on gold tags only trusts every tag (DeCoGLM, Li and Wang 2024, trains on predicted ones).
+Here it also gets slots where nothing is wrong: at words and gaps that the tags doubt, and at some random words. The
+expected output is the source itself, so the probability of the source becomes evidence about the edit. In half of the
+sentences the states show the predicted tags.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def show_predicted(tags: list[int], plan: Plan, probabilities: Sequence[Sequence
     """Put what the tags say of each gap in place of the gold `tags` [S - 1], which change.
 
     A deleted piece is shown as DELETE or REPLACE, whichever is likelier. Half of the gaps that the tags miss are shown
-    as kept, for at run time nobody marks them; the decoder still learns what belongs there.
+    as kept, since they are not marked at run time; the decoder still learns what belongs there.
     """
     for kept, following in pairwise([*plan.order, plan.length]):
         deleted = range(kept + 1, following)

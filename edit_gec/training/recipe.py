@@ -100,7 +100,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
-    from edit_gec.modeling.t5 import T5Config
+    from edit_gec.modeling.config import T5Config
 
 T = TypeVar("T", "Stage", "Recipe")
 SETTINGS = {"batch_pieces", "max_pieces"}  # that may change in the course of a stage

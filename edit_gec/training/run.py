@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
+from edit_gec.modeling.config import read_config
 from edit_gec.training import course
 from edit_gec.training.objective import load_objective
 from edit_gec.training.pairs import Pairs
@@ -102,4 +103,4 @@ def average(weights: dict[str, float], run: Path, output: Path) -> None:
 
     folders = [run / name for name in weights]
     tensors = checkpoint.average(folders, list(weights.values()))
-    checkpoint.write_folder(output, checkpoint.read_config(folders[-1]), tensors)
+    checkpoint.write_folder(output, read_config(folders[-1]), tensors)

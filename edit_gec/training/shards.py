@@ -15,7 +15,8 @@ from pathlib import Path
 from torch import Tensor
 
 from edit_gec.errors import InputError
-from edit_gec.modeling.checkpoint import INDEX, read_config, read_tensors
+from edit_gec.modeling.checkpoint import INDEX, read_tensors
+from edit_gec.modeling.config import read_config
 from edit_gec.training.preparation import copy_vocabulary
 
 LARGEST = 15 * 2**20  # bytes of a file

@@ -22,9 +22,11 @@ from torch import nn
 from torch.utils.data import DataLoader, IterableDataset
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-from edit_gec.modeling.checkpoint import read_config, read_tensors, write_folder
+from edit_gec.modeling.checkpoint import read_tensors, write_folder
+from edit_gec.modeling.config import read_config
 from edit_gec.modeling.onednn import has_native_dtype
 from edit_gec.modeling.tokenizer import PAD
+from edit_gec.text.files import write_json
 from edit_gec.training import course
 from edit_gec.training.ema import Average
 from edit_gec.training.optim import optimizer_for
@@ -74,11 +76,7 @@ def complete_checkpoint(folder: Path, **state: int) -> None:
     for path in folder.iterdir():
         with path.open("rb") as file:
             os.fsync(file.fileno())
-    partial = folder / (COMPLETE + ".partial")
-    partial.write_text(
-        json.dumps({**state, "files": {n: s for n, s in file_sizes(folder).items() if n != partial.name}})
-    )
-    partial.replace(folder / COMPLETE)
+    write_json(folder / COMPLETE, {**state, "files": file_sizes(folder)})
     kept = checkpoints(folder.parent)[-KEPT:]
     for other in folder.parent.glob("checkpoint-*"):
         if other not in kept:
@@ -126,13 +124,16 @@ class Clock(TrainerCallback):
         self.stopped = True
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Take over the signals that end a process."""
         self.handlers = {n: signal.signal(n, self.stop) for n in (signal.SIGINT, signal.SIGTERM)}
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Give the signals back."""
         for number, handler in self.handlers.items():
             signal.signal(number, handler)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Save, and stop, when it is time to."""
         save = self.stopped or time.monotonic() - self.last > self.seconds
         if args.world_size > 1:  # all processes must save, and stop, at the same step
             flags = torch.tensor([float(save), float(self.stopped)], device=args.device)
@@ -161,12 +162,14 @@ class Keeper(TrainerCallback):
         self.pieces, self.fresh = state["pieces"], state["fresh"]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Begin the average, or go on with that of the checkpoint."""
         if self.stage.ema:  # the weights are those of the checkpoint by now, on their device
             self.average = Average(self.model, self.stage.ema)
             if (path := self.output / f"checkpoint-{state.global_step}" / AVERAGE).exists():
                 self.average.load(path)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Bring the average up to date, and write the snapshots that are due."""
         if self.average is None:
             return
         self.average.update(state.global_step)
@@ -185,6 +188,7 @@ class Keeper(TrainerCallback):
         partial.rename(folder)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Write the average into the checkpoint, and say that this is complete."""
         from accelerate import PartialState  # type: ignore[import-untyped]
 
         PartialState().wait_for_everyone()
@@ -195,6 +199,7 @@ class Keeper(TrainerCallback):
             complete_checkpoint(folder, pieces=self.pieces, fresh=self.fresh)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        """Print the figures of the last updates."""
         if state.is_world_process_zero:
             if "loss" in logs:
                 sys.stderr.write(f"{self.stage.name}: step {state.global_step} of {state.max_steps}, ")

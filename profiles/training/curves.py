@@ -20,6 +20,7 @@ import csv
 import json
 import os
 import statistics
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def read_logs(logs: list[Path]) -> tuple[int, int, float]:
     seconds = 0.0
     for log in logs:
         lines = read_lines(log)
-        gaps = [b["time"] - a["time"] for a, b in zip(lines, lines[1:], strict=False)]
+        gaps = [b["time"] - a["time"] for a, b in pairwise(lines)]
         usual = statistics.median(gaps) if gaps else 0.0
         seconds += usual + sum(min(gap, 5 * usual) for gap in gaps)  # the first line has no line before it
         pairs += int(sum(line["pairs"] for line in lines))

@@ -99,7 +99,7 @@ def main() -> int:
         shards = write_shards(model, args.output / model.name)
         result |= {"written": str(args.output / model.name), "shards": len(shards)}
     sys.stdout.write(json.dumps(result) + "\n")
-    return 0 if status in (0, 1, -signal.SIGTERM) else 1  # the last: the deadline came before the first update
+    return 0 if status in (0, 2, -signal.SIGTERM) else 1  # the last: the deadline came before the first update
 
 
 if __name__ == "__main__":

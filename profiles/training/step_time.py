@@ -118,9 +118,9 @@ def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, s
 
 def step(n: int, inputs: dict[str, Any], objective: EdiT5Objective, losses: torch.nn.Module, watch: Watch) -> None:
     """Forward and backward pass of one batch, as the Trainer makes them."""
-    with torch.autocast("cpu", torch.bfloat16, enabled=has_native_dtype(torch.bfloat16)):
-        with watch.part("losses and rest"):
-            outputs = losses(**inputs, step=n)
+    mixed = torch.autocast("cpu", torch.bfloat16, enabled=has_native_dtype(torch.bfloat16))
+    with mixed, watch.part("losses and rest"):
+        outputs = losses(**inputs, step=n)
     with watch.part("counting"):
         loss = objective.compute_loss(inputs, outputs)
     with watch.part("backward"):

@@ -20,7 +20,7 @@ def edit(text: str, old: str, new: str) -> Edit:
         ("She go home every day.", "go", "goes", "R:VERB:SVA", "subject-verb agreement: 'go' -> 'goes'"),
         ("It is a intresting book.", "intresting", "interesting", "R:SPELL", "spelling: 'intresting' -> 'interesting'"),
         ("I have two cat at home.", "cat", "cats", "R:NOUN:NUM", "singular or plural: 'cat' -> 'cats'"),
-        ("We met in london.", "london", "London", "R:ORTH", "capital letters, spaces or hyphens: 'london' -> 'London'"),
+        ("We met in london.", "london", "London", "R:ORTH", "capital letter: 'london' -> 'London'"),
         ("They dont care.", "dont", "don't", "R:CONTR", "contraction: 'dont' -> 'don't'"),
         ("My friends house is big.", "friends", "friend's", "R:NOUN:POSS", "possessive: 'friends' -> 'friend's'"),
         ("We discussed about the plan.", "about ", "", "U:PREP", "unnecessary preposition: 'about'"),
@@ -39,7 +39,7 @@ def test_edits_smaller_than_a_word() -> None:
     (found,) = explain(text, [Edit(12, 12, "", "es", 0.9)])
     assert (found.type, found.message) == ("R:VERB:SVA", "subject-verb agreement: 'go' -> 'goes'")
     (found,) = explain("I am going in to town.", [Edit(13, 14, " ", "", 0.9)])
-    assert found.message == "capital letters, spaces or hyphens: 'in to' -> 'into'"
+    assert found.message == "one word: 'in to' -> 'into'"
 
 
 def test_insertions_spacing_and_several_edits() -> None:
@@ -67,6 +67,28 @@ def test_an_edit_across_two_sentences() -> None:
 def test_a_sentence_that_goes_away() -> None:
     (found,) = explain("Bad bad. Fine.", [Edit(0, 9, "Bad bad. ", "", 0.8)])
     assert found.type == "U:OTHER" and found.message == "unnecessary wording: 'Bad bad.'"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "kind", "name", "reason"),
+    [
+        ("I recieved a letter.", "recieved", "received", "R:SPELL", "spelling", "spelt “received”"),
+        ("We buyed bread.", "buyed", "bought", "R:VERB:INFL", "verb ending", "in another way"),
+        ("Now its monday.", "its", "it's", "R:CONTR", "words that are mixed up", "“it’s” means “it is”"),
+        ("Your welcome.", "Your", "You're", "R:CONTR", "words that are mixed up", "“you’re” means “you are”"),
+        ("Their is a house.", "Their", "There", "R:PRON", "words that are mixed up", "is a place"),
+        ("Then i left.", "i", "I", "R:ORTH", "capital letter", "always written with a capital"),
+        ("I like alot of it.", "alot", "a lot", "R:ORTH", "two words", "separate words"),
+        ("Now lets go.", "lets", "let's", "R:CONTR", "contraction", "apostrophe"),
+        ("I saw the the car.", " the", "", "U:DET", "repeated word", "twice"),
+        ("We met in London .", " ", "", "R:ORTH", "spacing", None),
+    ],
+)
+def test_one_sentence_says_why(text: str, old: str, new: str, kind: str, name: str, reason: str | None) -> None:
+    start = text.rindex(old)
+    (found,) = explain(text, [Edit(start, start + len(old), old, new, 0.9)])
+    assert (found.type, str(found.message).split(":")[0]) == (kind, name)
+    assert reason is None if found.reason is None else reason and reason in found.reason
 
 
 def test_nothing_to_explain_needs_no_parser() -> None:

@@ -39,5 +39,5 @@ def test_an_edit_replaces_its_tokens_and_keeps_the_others(left: list[str], old: 
 
 def test_overlapping_edits_are_named() -> None:
     m2.check_overlap([M2Edit(0, 1, "R:X", "a"), M2Edit(1, 2, "R:X", "b"), M2Edit(0, 2, "UNK", "")], "here")
-    with pytest.raises(InputError, match="^here: edits 0 2 and 1 3 overlap; keep one of them$"):
+    with pytest.raises(InputError, match=r"^here: edits 0 2 and 1 3 overlap; keep one of them$"):
         m2.check_overlap([M2Edit(1, 3, "R:X", "b"), M2Edit(0, 2, "R:X", "a")], "here")

@@ -50,7 +50,7 @@ def test_the_command_trains_one(tmp_path: Path) -> None:
 
 
 def test_missing_treebank_and_pipeline(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="expected one .*train.* found 0"):
+    with pytest.raises(InputError, match=r"expected one .*train.* found 0"):
         syntax.train_pipeline(tmp_path, tmp_path / "out")
     with pytest.raises(InputError, match="'en_none' is not installed"):
         syntax.load_pipeline("en_none")

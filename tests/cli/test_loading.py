@@ -8,14 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from edit_gec.cli.arguments import ModelOptions, set_verify_mode
-from edit_gec.cli.loading import corrector_arguments
+from edit_gec.cli.arguments import FrontOptions, ModelOptions, set_verify_mode
+from edit_gec.cli.loading import corrector_arguments, find_projects
 from edit_gec.cli.main import COMMANDS, command_parser
-from edit_gec.config import Settings
 from edit_gec.speculative.loading import LoadSettings
 
 REQUIRED = {"correct": [], "serve": [], "lsp": [], "corpus": ["in.txt", "out"], "distil": ["--output", "a.tsv"]}
-SETTINGS = Settings(dictionary=("Grafana",), min_confidence=0.8, model="of-the-project")
+SETTINGS = """
+dictionary = ["Grafana"]
+min-confidence = 0.8
+model = "of-the-project"
+dialect = "en-GB"
+ignore = ["case"]
+"""
 
 
 def parse(name: str, *words: str) -> ModelOptions:
@@ -30,16 +35,17 @@ def test_every_option_reaches_the_corrector(name: str, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("kubectl\n\nnginx\n")
     expected = {
-        "model": "mine", "min_confidence": 0.5, "dictionary": ["kubectl", "nginx"], "device": "cuda:1",
+        "model": "mine", "min_confidence": 0.5, "dictionary": ("kubectl", "nginx"), "device": "cuda:1",
         "dtype": "bfloat16", "threads": 3, "batch_size": 7, "target": "t5", "target_prefix": "grammar: ",
-        "verify": "auto", "lenience": 0.5,
+        "verify": "auto", "lenience": 0.5, "dialect": "en-US", "backend": "torch", "precision": "float32",
     }  # fmt: skip
     if name == "distil":  # which reads all that the T5 writes
-        expected |= {"verify": "always", "lenience": 1.0}
+        expected |= {"verify": "always", "lenience": 1.0, "dialect": None}
     given = {**expected, "dictionary": str(words)}
     if name == "distil":
-        del given["verify"], given["lenience"]
+        del given["verify"], given["lenience"], given["dialect"]
     options = [f"--{option.replace('_', '-')}={value}" for option, value in given.items()]
+    expected["strictness"] = None  # instead of a threshold
     assert corrector_arguments(parse(name, *options)) == expected
     assert set(expected) == {field.name for field in fields(LoadSettings)}, "nothing that cannot be said"
 
@@ -49,7 +55,7 @@ def test_without_options_it_is_what_the_library_does(name: str) -> None:
     given = corrector_arguments(parse(name))
     own = LoadSettings("edit5-mini")
     differs = {key for key, value in given.items() if key != "dictionary" and value != getattr(own, key)}
-    assert given["dictionary"] == [] and differs <= {"threads", "batch_size"}
+    assert given["dictionary"] == () and differs <= {"threads", "batch_size"}
 
 
 @pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])
@@ -58,11 +64,23 @@ def test_verify_alone_takes_our_own_target(name: str) -> None:
     assert (given["target"], given["verify"]) == ("t5-mini", "always")
 
 
-def test_options_win_over_settings_and_words_add_up(tmp_path: Path) -> None:
-    words = tmp_path / "words.txt"
-    words.write_text("kubectl\n")
-    given = corrector_arguments(parse("correct", "--dictionary", str(words)), SETTINGS)
-    assert given["dictionary"] == ["Grafana", "kubectl"]
-    assert (given["model"], given["min_confidence"]) == ("of-the-project", 0.8)
-    given = corrector_arguments(parse("correct", "--model", "mine", "--min-confidence", "0"), SETTINGS)
-    assert (given["model"], given["min_confidence"]) == ("mine", 0.0)
+@pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])
+def test_options_win_over_settings_and_lists_add_up(name: str, tmp_path: Path) -> None:
+    (tmp_path / "edit-gec.toml").write_text(SETTINGS)
+    (tmp_path / "words.txt").write_text("kubectl\n")
+
+    def given(*words: str) -> tuple[dict[str, object], tuple[str, ...]]:
+        options = parse(name, *words)
+        assert isinstance(options, FrontOptions)
+        settings = find_projects(options).of(str(tmp_path))
+        return corrector_arguments(options, settings), settings.ignore
+
+    arguments, ignore = given("--dictionary", str(tmp_path / "words.txt"), "--ignore", "PUNCT,R:DET")
+    assert arguments["dictionary"] == ("Grafana", "kubectl") and ignore == ("case", "PUNCT", "R:DET")
+    assert [arguments[key] for key in ("model", "min_confidence", "dialect")] == ["of-the-project", 0.8, "en-GB"]
+    arguments, _ = given("--model", "mine", "--min-confidence", "0", "--dialect", "en-US")
+    assert [arguments[key] for key in ("model", "min_confidence", "dialect")] == ["mine", 0.0, "en-US"]
+    arguments, ignore = given("--isolated")
+    assert (arguments["model"], arguments["dictionary"], ignore) == ("edit5-mini", (), ())
+    (tmp_path / "other.toml").write_text("dialect = 'en-US'")
+    assert given("--config", str(tmp_path / "other.toml"))[0]["dialect"] == "en-US"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,13 @@ from support.tiny_t5 import pairs, trained_target
 from edit_gec.corpus import lines
 from edit_gec.corpus.edit_column import revert_edits
 from edit_gec.corpus.partition import make_plan
-from edit_gec.corpus.records import Columns, Unit
-from edit_gec.corrector import Correction, Corrector
+from edit_gec.corpus.records import Columns, Format, Unit
+from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.runtime.dedup import DeduplicatingCorrector
 from edit_gec.speculative.verifier import Verifier
+from edit_gec.text.correction import Correction
 from edit_gec.text.edits import Edit, apply
 from edit_gec.text.sentences import split
 
@@ -87,6 +90,21 @@ def test_rows_come_out_as_they_were_with_reversible_edits(formats: tuple[Path, P
 
 
 @pytest.mark.slow
+def test_texts_are_read_as_their_format(tmp_path: Path, model_folder: Path) -> None:
+    texts = [f"x = 1  # {row['text']}\ny = {row['text']!r}\n" for row in rows(20)]
+    write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in texts])
+    options = ("--model", model_folder, "--no-types", "--workers", 1, "--quiet")
+    corpus(tmp_path / "a.jsonl", tmp_path / "out", "--read-as", "python", *options)
+    corrector = Corrector.load(model_folder, threads=1)
+    wanted = corrector.correct_batch(texts, formats=["python"] * len(texts))
+    assert [row["corrected"] for row in read(tmp_path / "out")] == [each.corrected for each in wanted]
+    assert any(each.edits for each in wanted)
+    assert "format 'klingon': expected one of" in corpus(
+        tmp_path / "a.jsonl", tmp_path / "other", "--read-as", "klingon", *options, status=2
+    )
+
+
+@pytest.mark.slow
 def test_what_is_not_corrected_is_copied(formats: tuple[Path, Path]) -> None:
     source, output = formats
     names = [path.relative_to(output).as_posix() for path in parts(output)]
@@ -131,10 +149,10 @@ def test_the_summary(formats: tuple[Path, Path], model_folder: Path) -> None:
     assert counts["sentences_inferred"] < counts["sentences"] / 5  # the same texts in six files
     assert counts["cost_per_million_sentences"] == pytest.approx(2 * counts["hours_per_million_sentences"], abs=0.01)
     again = ("--model", model_folder, "--no-types")
-    assert "unit_size was 1500, now 2000000" in corpus(source, output, *again, status=1)
+    assert "unit_size was 1500, now 2000000" in corpus(source, output, *again, status=2)
     assert "362 rows written" in corpus(source, output, *again, "--unit-size", 1500)
     (source / "c.txt").write_text("other")
-    assert "c.txt: changed since this job began" in corpus(source, output, *again, "--unit-size", 1500, status=1)
+    assert "c.txt: changed since this job began" in corpus(source, output, *again, "--unit-size", 1500, status=2)
 
 
 @pytest.mark.slow
@@ -154,8 +172,10 @@ def test_a_data_set_that_is_streamed_with_types_and_the_shipped_model(tmp_path: 
 
 
 def units(kind: str, path: Path, size: int) -> list[Unit]:
-    cuts = lines.cut(kind, str(path), size, COLUMNS)
-    return [Unit(n, kind, str(path), f"{n}", start, stop, 0, weight) for n, (start, stop, weight) in enumerate(cuts)]
+    cuts = lines.cut(Format(kind), str(path), size, COLUMNS)
+    return [
+        Unit(n, Format(kind), str(path), f"{n}", start, stop, 0, weight) for n, (start, stop, weight) in enumerate(cuts)
+    ]
 
 
 fields = st.text("ab\n\r\",'; é\x00", max_size=8)
@@ -187,9 +207,9 @@ def test_no_byte_is_lost_whatever_the_file_holds(
     path = tmp_path_factory.mktemp("any") / "a"
     path.write_bytes(head + data)
     cuts = units(kind, path, size)
-    assert all(before.stop == after.start for before, after in zip(cuts, cuts[1:], strict=False))
+    assert all(before.stop == after.start for before, after in pairwise(cuts))
     assert not cuts or cuts[-1].stop == len(head + data)
-    whole = [Unit(0, kind, str(path), "0", cuts[0].start, len(head + data))] if cuts else []
+    whole = [Unit(0, Format(kind), str(path), "0", cuts[0].start, len(head + data))] if cuts else []
 
     def everything(some: list[Unit]) -> list[Any]:
         chunks = [chunk for unit in some for chunk in lines.read(unit, COLUMNS)]
@@ -257,7 +277,7 @@ def test_parts_with_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_an_output_folder_of_somebody_else(tmp_path: Path, model_folder: Path) -> None:
     source = write_jsonl(tmp_path / "a.jsonl", rows(1))
-    said = corpus(source, tmp_path, "--model", model_folder, "--no-types", status=1)
+    said = corpus(source, tmp_path, "--model", model_folder, "--no-types", status=2)
     assert "not empty, and no job of edit-gec" in said
 
 
@@ -325,3 +345,23 @@ def test_edits_go_back(text: str, data: st.DataObject) -> None:
         for e in edits
     ]
     assert revert_edits(apply(text, edits), columns) == text
+
+
+@pytest.mark.slow
+def test_settings_hold_for_corpora(tmp_path: Path, model_folder: Path) -> None:
+    """Words, kinds and patterns are left alone, and a job goes on only with the same ones."""
+    write_jsonl(tmp_path / "in" / "a.jsonl", [{"text": row["text"]} for row in rows(20)])
+    options = ("--model", model_folder, "--no-types", "--workers", 1, "--quiet")
+    corpus(tmp_path / "in", tmp_path / "all", *options)
+    edits = [edit for row in read(tmp_path / "all") for edit in row["edits"]]
+    word = next(found[0] for edit in edits if (found := re.search(r"[A-Za-z]{2,}", edit["original"])))
+    (tmp_path / "in" / "edit-gec.toml").write_text(f"dictionary = ['{word}']\nignore-regex = ['[A-Z]']\n")
+    corpus(tmp_path / "in", tmp_path / "some", *options, "--ignore", "punctuation,insertion")
+    left = list(read(tmp_path / "some"))
+    assert all(revert_edits(row["corrected"], row["edits"]) == row["text"] for row in left)
+    kept = [edit for row in left for edit in row["edits"]]
+    assert kept and all(edit in edits for edit in kept) and len(kept) < len(edits)
+    for edit in kept:
+        assert edit["original"].strip() and not re.search("[A-Z]", edit["original"])
+        assert word.casefold() not in re.findall(r"\w+", edit["original"].casefold())
+    assert "ignore was" in corpus(tmp_path / "in", tmp_path / "some", *options, status=2)

@@ -92,7 +92,7 @@ def test_a_second_driver_is_refused(tmp_path: Path, model_folder: Path) -> None:
     source, output = write(tmp_path / "a.jsonl", MANY), tmp_path / "out"
     process = begin(source, output, *options(model_folder))
     wait_for_units(output, 1, process)
-    assert "another process is at this job" in corpus(source, output, *options(model_folder), status=1)
+    assert "another process is at this job" in corpus(source, output, *options(model_folder), status=2)
     kill(process)
 
 
@@ -104,7 +104,7 @@ def test_no_room_for_the_output(tmp_path: Path, model_folder: Path) -> None:
     """A limit on the size of files stands for the disk; parts that are there are whole, and the job goes on later."""
     few = rows(30)
     source, output = write(tmp_path / "a.jsonl", few), tmp_path / "out"
-    said = corpus(source, output, *options(model_folder), status=1, preexec_fn=small_files)
+    said = corpus(source, output, *options(model_folder), status=2, preexec_fn=small_files)
     assert said.count("\n") == 1 and "cannot write: File too large" in said
     assert not list(output.rglob("*.partial"))
     corpus(source, output, *options(model_folder))
@@ -119,7 +119,7 @@ def test_a_full_disk(tmp_path: Path, model_folder: Path) -> None:
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(disk)], check=False).returncode:
         pytest.skip("no small disk can be mounted here")
     try:
-        said = corpus(table, disk / "out", *options(model_folder), status=1)
+        said = corpus(table, disk / "out", *options(model_folder), status=2)
         assert "cannot write: No space left on device" in said and said.count("\n") == 1
         assert not list(disk.rglob("*.partial"))
         subprocess.run(["mount", "-o", "remount,size=10m", str(disk)], check=True)
@@ -147,7 +147,7 @@ def test_rows_that_kill_or_confuse_the_model(tmp_path: Path, model_folder: Path)
 def test_a_model_that_fails_at_everything_stops_the_job(tmp_path: Path, model_folder: Path) -> None:
     values = [{"id": n, "text": f"{FAULTY} {n}"} for n in range(5)]
     source = write(tmp_path / "a.jsonl", values)
-    said = corpus(source, tmp_path / "out", *options(model_folder), status=1, env=FRAGILE)
+    said = corpus(source, tmp_path / "out", *options(model_folder), status=2, env=FRAGILE)
     assert "IndexError: a gremlin" in said and "a worker failed" in said and not parts(tmp_path / "out")
 
 
@@ -190,7 +190,7 @@ def test_broken_files_among_good_ones(tmp_path: Path, model_folder: Path) -> Non
     lines = b"".join(json.dumps(row).encode() + b"\n" for row in good[40:])
     (source / "f.jsonl.gz").write_bytes(gzip.compress(lines, 0)[: -len(lines) // 3])
     (source / "g.csv").write_bytes(b"id,words\n1,She go\n")
-    said = corpus(source, output, *options(model_folder), status=1)
+    said = corpus(source, output, *options(model_folder), status=2)
     found = list(read(output))
     assert found[:40] and len(found) > 45
     assert [{"id": row["id"], "text": row["text"]} for row in found] == good[: len(found)]

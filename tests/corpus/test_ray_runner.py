@@ -47,7 +47,7 @@ def test_ray_does_what_processes_do_also_where_things_break(tmp_path: Path, mode
     journal = output / "__job__" / "journal.jsonl"
     first, *_ = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(first)  # what was done but not yet told is done again
-    said = corpus(source, output, *options, "--engine", "ray", env=FRAGILE, status=1)
+    said = corpus(source, output, *options, "--engine", "ray", env=FRAGILE, status=2)
     assert "1 of " in said and "parts are there already" in said and "1 files could not be read" in said
     good = [value for n, value in enumerate(values) if n not in (30, 45)]
     assert once_each(output, [*good, {"id": 60, "text": None}]) and any(row["edits"] for row in read(output))
@@ -58,7 +58,7 @@ def test_ray_does_what_processes_do_also_where_things_break(tmp_path: Path, mode
         (62, "not UTF-8"),
         (63, "no column 'text'"),
     ]
-    corpus(source, reference, *options, env=FRAGILE, status=1)
+    corpus(source, reference, *options, env=FRAGILE, status=2)
     assert [part.name for part in parts(output)] == [part.name for part in parts(reference)]
     assert list(map(without_confidence, read(output))) == list(map(without_confidence, read(reference)))
     assert set_aside(output) == set_aside(reference)
@@ -72,12 +72,12 @@ def without_confidence(row: dict[str, Any]) -> dict[str, Any]:
 def test_ray_stops_at_a_model_that_fails_at_everything(tmp_path: Path, model_folder: Path) -> None:
     source = write_jsonl(tmp_path / "a.jsonl", [{"id": n, "text": f"{FAULTY} {n}"} for n in range(5)])
     options = ("--model", model_folder, "--no-types", "--engine", "ray")
-    said = corpus(source, tmp_path / "out", *options, env=FRAGILE, status=1)
+    said = corpus(source, tmp_path / "out", *options, env=FRAGILE, status=2)
     assert "IndexError: a gremlin" in said and "a worker failed" in said and not parts(tmp_path / "out")
 
 
 def test_no_cluster(tmp_path: Path, model_folder: Path) -> None:
     source = write_jsonl(tmp_path / "a.jsonl", rows(3))
     arguments = ("--model", model_folder, "--no-types", "--engine", "ray", "--address", "127.0.0.1:1")
-    said = corpus(source, tmp_path / "out", *arguments, status=1)
+    said = corpus(source, tmp_path / "out", *arguments, status=2)
     assert "--address 127.0.0.1:1: no Ray cluster there" in said

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.editing.batching import ATTENTION_KNEE, CPU_BATCH_OVERHEAD, GPU_BATCH_OVERHEAD, plan_batches
+from edit_gec.backends.torch_network import CPU_BATCH_OVERHEAD, GPU_BATCH_OVERHEAD
+from edit_gec.editing.batching import ATTENTION_KNEE, plan_batches
 
 lengths = st.lists(st.integers(1, 200), max_size=60)
 
@@ -28,7 +29,7 @@ def every_way(ordered: list[int], most: int) -> Iterator[list[list[int]]]:
 
 @given(lengths, st.integers(1, 40))
 def test_each_once_the_longest_first(given_lengths: list[int], most: int) -> None:
-    batches = plan_batches(given_lengths, most)
+    batches = plan_batches(given_lengths, most, CPU_BATCH_OVERHEAD)
     assert sorted(n for batch in batches for n in batch) == list(range(len(given_lengths)))
     assert all(0 < len(batch) <= most for batch in batches)
     ordered = [given_lengths[n] for batch in batches for n in batch]
@@ -37,12 +38,12 @@ def test_each_once_the_longest_first(given_lengths: list[int], most: int) -> Non
 
 @given(st.lists(st.integers(1, 200), max_size=9), st.integers(1, 9))
 def test_no_way_is_cheaper(given_lengths: list[int], most: int) -> None:
-    found = cost([[given_lengths[n] for n in batch] for batch in plan_batches(given_lengths, most)])
+    found = cost([[given_lengths[n] for n in batch] for batch in plan_batches(given_lengths, most, CPU_BATCH_OVERHEAD)])
     least = min(cost(way) for way in every_way(sorted(given_lengths, reverse=True), most))
     assert abs(found - least) <= 1e-9 * least
 
 
 def test_one_long_sentence_does_not_fill_up_the_others() -> None:
-    assert plan_batches([190, *[10] * 31], 32) == [[0], list(range(1, 32))]
-    assert len(plan_batches([20] * 64, 32)) == 2
+    assert plan_batches([190, *[10] * 31], 32, CPU_BATCH_OVERHEAD) == [[0], list(range(1, 32))]
+    assert len(plan_batches([20] * 64, 32, CPU_BATCH_OVERHEAD)) == 2
     assert [len(batch) for batch in plan_batches([190, *[10] * 40], 32, GPU_BATCH_OVERHEAD)] == [9, 32]

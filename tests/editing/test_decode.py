@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import brief, law, nasty
 
+from edit_gec.backends.torch_network import TorchMemory, TorchNetwork
 from edit_gec.catalog import find_model
 from edit_gec.editing import decode, insertion
-from edit_gec.editing.confidence import Evidence, Kind, Scale, combine
+from edit_gec.editing.confidence import Evidence, Kind, Scale, log_odds
 from edit_gec.editing.decode import Prediction, SentenceState, assemble, predict
 from edit_gec.editing.insertion import InsertionDecoder, Slot, SlotQueue
 from edit_gec.editing.plan import Plan, realize, spans, unchanged
 from edit_gec.editing.pointer import Order, follow_points, walk
 from edit_gec.editing.tags import choose_tags
-from edit_gec.editing.thresholds import FORMER_NAMES, Thresholds, load_thresholds, rescale_gate
-from edit_gec.errors import InputError
+from edit_gec.editing.thresholds import FORMER_NAMES, RETIRED, Thresholds, load_thresholds
+from edit_gec.errors import ModelError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Pieces, Tokens
@@ -37,7 +39,7 @@ TEXTS = [
     "They was looking for small house with a garden",
     "x",
 ]
-KINDS = [Thresholds(), Thresholds(sequential=True), Thresholds(keep_bias=0.5, sentence_gate=0.5, min_confidence=0.2)]
+KINDS = [Thresholds(), Thresholds(sequential=True), Thresholds(keep_bias=0.5, neighbour_slope=0.5, min_confidence=0.2)]
 
 
 def same(one: Prediction, other: Prediction) -> bool:
@@ -50,11 +52,11 @@ def same(one: Prediction, other: Prediction) -> bool:
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_a_batch_is_its_sentences_alone(model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
     pieces = [tokens.encode(text) for text in TEXTS]
-    alone = [predict(model, tokens, [p], options)[0] for p in pieces]
+    alone = [predict(TorchNetwork(model), tokens, [p], options)[0] for p in pieces]
     assert sum(prediction.plan.changes for prediction in alone) >= 3
     for order in (range(len(pieces)), reversed(range(len(pieces)))):
         numbers = list(order)
-        combine = predict(model, tokens, [pieces[n] for n in numbers], options)
+        combine = predict(TorchNetwork(model), tokens, [pieces[n] for n in numbers], options)
         assert all(same(prediction, alone[n]) for n, prediction in zip(numbers, combine, strict=True))
 
 
@@ -63,14 +65,14 @@ def test_a_batch_is_its_sentences_alone(model: EdiT5, tokens: Tokens, options: T
 def test_what_a_prediction_is(model: EdiT5, tokens: Tokens, texts: list[str], sequential: bool, floor: float) -> None:
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in texts]
     options = Thresholds(min_confidence=floor, sequential=sequential)
-    for source, prediction in zip(pieces, predict(model, tokens, pieces, options), strict=True):
+    for source, prediction in zip(pieces, predict(TorchNetwork(model), tokens, pieces, options), strict=True):
         plan = prediction.plan
         assert plan.length == len(source) + 1 and plan.order[0] == 0
         assert len(set(plan.order)) == len(plan.order) and set(plan.order) <= set(range(plan.length))
         numbers = [k for k, _ in plan.insertions]
         assert numbers == sorted(set(numbers)) and set(numbers) <= set(range(1, len(plan.order) + 1))
         for _, ids in plan.insertions:
-            assert 1 <= len(ids) < insertion.MAX_INSERTION and UNK < min(ids) and max(ids) < tokens.pieces
+            assert 1 <= len(ids) < insertion.MAX_INSERTION and min(ids) > UNK and max(ids) < tokens.pieces
             assert "\ufffd" not in tokens.decode(ids), "bytes make whole characters"
         assert plan.changes == bool(prediction.confidence) and set(prediction.confidence) <= set(plan.order)
         assert all(max(floor, 1e-9) <= c <= 1 for c in prediction.confidence.values())
@@ -83,12 +85,12 @@ def test_what_a_prediction_is(model: EdiT5, tokens: Tokens, texts: list[str], se
 
 @pytest.mark.parametrize(
     "options",
-    [Thresholds(min_confidence=1.01), Thresholds(keep_bias=float("inf")), Thresholds(sentence_gate=1.01)],
+    [Thresholds(min_confidence=1.01), Thresholds(keep_bias=float("inf"))],
     ids=str,
 )
 def test_thresholds_that_change_nothing(model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
     pieces = [tokens.encode(text) for text in TEXTS]
-    for source, prediction in zip(pieces, predict(model, tokens, pieces, options), strict=True):
+    for source, prediction in zip(pieces, predict(TorchNetwork(model), tokens, pieces, options), strict=True):
         assert not prediction.plan.changes and prediction.confidence == {}
         assert realize(prediction.plan, source, tokens) == source.source
 
@@ -97,13 +99,14 @@ def test_a_higher_threshold_only_restores(model: EdiT5, tokens: Tokens) -> None:
     """What is left of the edits is what they were; what is refused is the source again."""
     pieces = [tokens.encode(text) for text in TEXTS]
     every = [
-        spans(p.plan, s, tokens) for s, p in zip(pieces, predict(model, tokens, pieces, Thresholds()), strict=True)
+        spans(p.plan, s, tokens)
+        for s, p in zip(pieces, predict(TorchNetwork(model), tokens, pieces, Thresholds()), strict=True)
     ]
     counts = []
     for floor in (0.1, 0.3, 0.5, 0.7):
         counts.append(0)
         for source, found, prediction in zip(
-            pieces, every, predict(model, tokens, pieces, Thresholds(min_confidence=floor)), strict=True
+            pieces, every, predict(TorchNetwork(model), tokens, pieces, Thresholds(min_confidence=floor)), strict=True
         ):
             left = spans(prediction.plan, source, tokens)
             counts[-1] += len(left)
@@ -111,35 +114,66 @@ def test_a_higher_threshold_only_restores(model: EdiT5, tokens: Tokens) -> None:
     assert counts == sorted(counts, reverse=True) and counts[0] > counts[-1]
 
 
-def test_the_gate_takes_a_sentence_whole(model: EdiT5, tokens: Tokens) -> None:
-    """All edits of a sentence that together reach the gate, none of the others."""
+@pytest.mark.parametrize("slope", [0.0, 0.7])
+def test_the_number_that_is_compared_is_the_one_that_is_shown(model: EdiT5, tokens: Tokens, slope: float) -> None:
+    """What a threshold leaves are the edits whose judged confidence reaches it, and nothing else decides."""
     pieces = [tokens.encode(text) for text in TEXTS]
-    every = predict(model, tokens, pieces, Thresholds())
-    sure = [combine(list(p.confidence.values())) for p in every]
-    gate = sorted(sure)[len(sure) // 2]
-    assert min(sure) < gate <= max(sure)
-    for free, reached, gated in zip(
-        every, sure, predict(model, tokens, pieces, Thresholds(sentence_gate=gate)), strict=True
-    ):
-        assert gated.plan == (free.plan if reached >= gate else decode.unchanged(free.plan.length))
+    every = predict(TorchNetwork(model), tokens, pieces, Thresholds(neighbour_slope=slope))
+    judged = [Thresholds(neighbour_slope=slope).judge(list(p.confidence.values())) for p in every]
+    values = sorted(each for sentence in judged for each in sentence)
+    least = values[len(values) // 2]
+    options = Thresholds(neighbour_slope=slope, min_confidence=least)
+    for free, sure, left in zip(every, judged, predict(TorchNetwork(model), tokens, pieces, options), strict=True):
+        if not free.plan.moves:  # where pieces move it is all or nothing
+            kept = {piece for piece, value in zip(free.confidence, sure, strict=True) if value >= least - 1e-9}
+            assert set(left.confidence) == kept
+
+
+CONFIDENCE = st.floats(1e-4, 1 - 1e-4)
+SENTENCE = st.lists(st.tuples(CONFIDENCE, st.floats(0, 1)), min_size=1, max_size=5)
+
+
+@given(SENTENCE, st.floats(0, 2), st.floats(0, 2), st.lists(CONFIDENCE, max_size=3))
+def test_what_a_sentence_does_to_its_edits(
+    edits: list[tuple[float, float]], doubt_slope: float, neighbour_slope: float, others: list[float]
+) -> None:
+    """Neighbours only support, doubt only takes away, and most from the edit that it concerns."""
+    scale = Thresholds(doubt_slope=doubt_slope, neighbour_slope=neighbour_slope)
+    own, doubts = [sure for sure, _ in edits], [doubt for _, doubt in edits]
+    judged = scale.judge(own, doubts, others)
+    alone = [scale.judge([sure], [doubt])[0] for sure, doubt in edits]
+    assert all(a <= b + 1e-12 for a, b in zip(alone, judged, strict=True))
+    calm = scale.judge(own, (), others)
+    assert all(a <= b + 1e-12 for a, b in zip(judged, calm, strict=True))
+    assert scale.judge([*own, 0.0], [*doubts, 0.0], others) == [*judged, 0.0], "the impossible neither gains nor gives"
+    if neighbour_slope <= 1 and len(edits) > 1:
+        first = scale.judge(own, [0.0, *doubts[1:]], others)
+        lost = [log_odds(a) - log_odds(b) for a, b in zip(first, judged, strict=True)]
+        assert max(lost[1:]) <= lost[0] + 1e-6
+    assert scale.judge([0.7, 0.01], [0.0, 1.0])[0] == pytest.approx(0.7), (
+        "a doubt falls on nothing that is sure beside it"
+    )
 
 
 @brief
 @given(
     texts=st.lists(nasty.filter(bool), min_size=1, max_size=3),
     floor=st.floats(0, 0.9),
-    gate=st.floats(0, 0.9),
+    neighbours=st.floats(0, 1.5),
     slopes=st.tuples(st.floats(0.2, 2), st.floats(0, 2), st.floats(0, 2)),
     offsets=st.lists(st.floats(-2, 2), min_size=5, max_size=5),
     sequential=st.booleans(),
 )
 def test_what_cannot_become_sure_is_not_written(
-    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, slopes: tuple[float, float, float],
+    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, neighbours: float, slopes: tuple[float, float, float],
     offsets: list[float], sequential: bool,
 ) -> None:  # fmt: skip
     """The decoder writes less, and the result is the same as if it had written everything."""
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
-    options = Thresholds(*slopes, *offsets, min_confidence=floor, sentence_gate=gate, sequential=sequential)
+    names = ("slope", "written_slope", "stays_slope", "offset", *(f"{kind}_offset" for kind in Kind))
+    given = dict(zip((name for name in names if name != "replace_offset"), (*slopes, *offsets), strict=False))
+    options = Thresholds().replaced({**given, "neighbour_slope": neighbours, "min_confidence": floor})
+    options = replace(options, sequential=sequential)
     written: list[int] = []
     found = []
 
@@ -152,7 +186,7 @@ def test_what_cannot_become_sure_is_not_written(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(decode, "prune_unlikely", prune)
             patch.setattr(decode, "decode_insertions", count)
-            found.append(predict(model, tokens, pieces, options))
+            found.append(predict(TorchNetwork(model), tokens, pieces, options))
     assert written[0] <= written[1] > 0
     assert all(same(*pair) for pair in zip(*found, strict=True))
 
@@ -161,19 +195,19 @@ def test_what_cannot_become_sure_is_not_written(
 @given(
     texts=st.lists(nasty.filter(bool), min_size=1, max_size=3),
     floor=st.floats(0.01, 0.9),
-    gate=st.floats(0, 0.9),
+    neighbours=st.floats(0, 1.5),
     bold=st.floats(0.01, 0.9),
 )
 def test_an_alternative_plan_is_what_lower_thresholds_make(
-    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, gate: float, bold: float
+    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, neighbours: float, bold: float
 ) -> None:
     """One run of the model for both; the usual plan is what it is alone."""
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
-    usual = Thresholds(min_confidence=floor, sentence_gate=gate)
+    usual = Thresholds(min_confidence=floor, neighbour_slope=neighbours)
     least = min(bold, floor)
-    found = predict(model, tokens, pieces, replace(usual, alternative_threshold=bold))
-    laxer = predict(model, tokens, pieces, Thresholds(min_confidence=least, sentence_gate=least))
-    for both, alone, lax in zip(found, predict(model, tokens, pieces, usual), laxer, strict=True):
+    found = predict(TorchNetwork(model), tokens, pieces, replace(usual, alternative_threshold=bold))
+    laxer = predict(TorchNetwork(model), tokens, pieces, replace(usual, min_confidence=least))
+    for both, alone, lax in zip(found, predict(TorchNetwork(model), tokens, pieces, usual), laxer, strict=True):
         assert same(both, alone)
         assert (both.alternative or both.plan) == lax.plan
 
@@ -183,7 +217,7 @@ def test_what_is_kept_may_have_to_stay_in_order(model: EdiT5, tokens: Tokens) ->
     pieces = [tokens.encode(text) for text in TEXTS]
     restless = deepcopy(model)
     torch.nn.init.zeros_(restless.point_distance)  # no habit of taking the next piece
-    moved, kept = (predict(restless, tokens, pieces, Thresholds(reorder=reorder)) for reorder in (1, 0))
+    moved, kept = (predict(TorchNetwork(restless), tokens, pieces, Thresholds(reorder=reorder)) for reorder in (1, 0))
     assert any(list(p.plan.order) != sorted(p.plan.order) for p in moved), "the pointer has something to say"
     assert all(list(p.plan.order) == sorted(p.plan.order) for p in kept)
     assert any(p.plan.changes for p in kept)
@@ -191,14 +225,11 @@ def test_what_is_kept_may_have_to_stay_in_order(model: EdiT5, tokens: Tokens) ->
 
 def test_a_high_threshold_needs_no_decoder(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [tokens.encode(text) for text in TEXTS]
-    assert any(p.plan.insertions for p in predict(model, tokens, pieces, Thresholds()))
+    assert any(p.plan.insertions for p in predict(TorchNetwork(model), tokens, pieces, Thresholds()))
     monkeypatch.setattr(decode, "decode_insertions", None)
-    assert not any(p.plan.changes for p in predict(model, tokens, pieces, Thresholds(sentence_gate=1.01)))
-
-
-def test_the_gate_moves_with_the_threshold() -> None:
-    assert [round(rescale_gate(0.6, 0.4, given), 6) for given in (0.0, 0.2, 0.4, 0.7, 1.0)] == [0, 0.3, 0.6, 0.8, 1]
-    assert rescale_gate(0.0, 0.4, 0.7) == 0.7, "a gate below the threshold is none"
+    assert not any(
+        p.plan.changes for p in predict(TorchNetwork(model), tokens, pieces, Thresholds(min_confidence=1.01))
+    )
 
 
 # --- the insertion loop against one pass with the answer given ------------------------------------------------------
@@ -209,24 +240,24 @@ def teacher_forced(decoder: InsertionDecoder, slots: list[Slot]) -> torch.Tensor
     written = [slot.pieces[: insertion.MAX_INSERTION - 1] for slot in slots]
     stream = [i for slot, ids in zip(slots, written, strict=True) for i in (decoder.tokens.slot(slot.index), *ids)]
     anchors = [slot.anchor for slot, ids in zip(slots, written, strict=True) for _ in range(len(ids) + 1)]
-    model = decoder.model
-    embedded = model.embed_slots(torch.tensor([stream]), decoder.states, torch.tensor([anchors]))
-    cross = model.cross_bias(torch.tensor([anchors]), decoder.mask)
-    return model.output(model.decoder(embedded, decoder.cross_keys, cross))[0].log_softmax(-1)
+    memory = decoder.memory
+    assert isinstance(memory, TorchMemory)
+    model = memory.network.model
+    embedded = model.embed_slots(torch.tensor([stream]), memory.states, torch.tensor([anchors]))
+    cross = model.cross_bias(torch.tensor([anchors]), memory.mask)
+    return model.output(model.decoder(embedded, memory.cross_keys, cross))[0].log_softmax(-1)
 
 
 @pytest.mark.parametrize("sequential", [True, False])
 @torch.inference_mode()
 def test_insertions_are_the_argmax_step_by_step(model: EdiT5, tokens: Tokens, sequential: bool) -> None:
     pieces = tokens.encode(TEXTS[0])
-    ids = torch.tensor([[tokens.slot(0), *pieces.ids, EOS]])
-    mask = torch.ones_like(ids, dtype=torch.bool)
-    encoded, bias = model.encode(ids, mask)
+    network = TorchNetwork(model)
     tags = [KEEP, REPLACE, REPLACE, INSERT, *[KEEP] * (len(pieces) - 4), INSERT]
     order = [i for i, tag in enumerate(tags) if tag in (KEEP, INSERT)]
     ranks = [*Plan(len(tags), tuple(order)).ranks(), len(order)]
-    states = model.encode_plan(encoded, bias, torch.tensor([[*tags, KEEP]]), torch.tensor([ranks]))
-    decoder = InsertionDecoder(model, tokens, states, mask)
+    memory = network.remember(network.encode([tokens.wrap(pieces.ids)]), [0], [[*tags, KEEP]], [ranks])
+    decoder = InsertionDecoder(memory, tokens, may_be_empty=False)
     slots = insertion.open_slots(tags, order)
     assert [(slot.index, slot.after_piece, slot.anchor) for slot in slots] == [
         (1, 0, 1), (2, 3, 3), (len(order), len(tags) - 1, len(tags) - 1)
@@ -282,7 +313,7 @@ def test_no_slot_no_decoder(make_model: Callable[..., EdiT5], tokens: Tokens, mo
         with torch.no_grad():
             model.tag_head.weight.zero_()
             model.tag_head.bias.copy_(torch.tensor(bias) + torch.tensor([9.0, 0, 0, 0]))
-        predictions = predict(model, tokens, pieces, Thresholds())
+        predictions = predict(TorchNetwork(model), tokens, pieces, Thresholds())
         assert [p.plan.changes for p in predictions] == [changes] * len(pieces)
         assert {p.steps for p in predictions} == {0} and calls == []
 
@@ -305,25 +336,21 @@ def test_the_decoder_may_overrule_the_tags(make_model: Callable[..., EdiT5], tok
 
 def test_doubts_of_the_decoder_count(make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
     """score_sources says of each slot what score_candidates says of its source."""
-    model = make_model(3)
+    network = TorchNetwork(make_model(3))
     pieces = tokens.encode("We often walk in the park")
-    ids = torch.tensor([[tokens.slot(0), *pieces.ids, EOS]])
-    mask = torch.ones_like(ids, dtype=torch.bool)
     tags = [KEEP, REPLACE, *[KEEP] * (len(pieces) - 2), INSERT]
     order = [0, *range(2, len(tags))]
-    with torch.inference_mode():
-        encoded, bias = model.encode(ids, mask)
-        ranks = [*Plan(len(tags), tuple(order)).ranks(), len(order)]
-        states = model.encode_plan(encoded, bias, torch.tensor([[*tags, KEEP]]), torch.tensor([ranks]))
-        decoder = InsertionDecoder(model, tokens, states, mask)
-        slots = insertion.open_slots(tags, order, empty=True)
-        state = SentenceState(pieces, tags, [], Order(order, {}))
-        sources = [decode.deleted_ids(state, slot) for slot in slots]
-        assert sources == [[pieces.ids[0]], []]
-        slots[0].pieces, slots[1].pieces = sources[0], [pieces.ids[0]]
-        insertion.score_sources(decoder, list(zip(slots, sources, strict=True)))
-        expected = insertion.score_candidates(decoder, list(zip(slots, sources, strict=True)))
-    assert [slot.stays for slot in slots] == pytest.approx(expected.exp().tolist())
+    ranks = [*Plan(len(tags), tuple(order)).ranks(), len(order)]
+    memory = network.remember(network.encode([tokens.wrap(pieces.ids)]), [0], [[*tags, KEEP]], [ranks])
+    decoder = InsertionDecoder(memory, tokens)
+    slots = insertion.open_slots(tags, order, empty=True)
+    state = SentenceState(pieces, list(tags), [], Order(order, {}))
+    sources = [decode.deleted_ids(state, slot) for slot in slots]
+    assert sources == [[pieces.ids[0]], []]
+    slots[0].pieces, slots[1].pieces = sources[0], [pieces.ids[0]]
+    insertion.score_sources(decoder, list(zip(slots, sources, strict=True)))
+    expected = insertion.score_candidates(decoder, list(zip(slots, sources, strict=True)))
+    assert [slot.stays for slot in slots] == pytest.approx(np.exp(expected).tolist())
     assert [slot.unchanged for slot in slots] == [True, False]
     scale = Scale(stays_slope=1.0)
     sure = [scale.confidence(Evidence(0.7, 0.9, stays=stays)) for stays in (0.9, 0.5, 0.1, 0.001, 0.0)]
@@ -352,20 +379,17 @@ def test_the_walk_visits_each_kept_piece_once(length: int, data: st.DataObject) 
         ({1: 1}, [0, 1, 2, 3, 4]),  # a piece that points at itself: the walk moves on
     ],
 )  # fmt: skip
-def test_points_are_followed(make_model: Callable[..., EdiT5], links: dict[int, int], order: list[int]) -> None:
-    model, size = make_model(), 6
-    scores = torch.zeros(1, size, size)
+def test_points_are_followed(links: dict[int, int], order: list[int]) -> None:
+    size = 6
+    scores = np.zeros((size, size), np.float32)
     for here in range(size - 1):
-        scores[0, here, links.get(here, here + 1)] = 5.0
-    model.point = lambda *args: scores  # type: ignore[method-assign]
-    tags = torch.zeros(1, size, dtype=torch.long)
-    mask = torch.ones(1, size, dtype=torch.bool)
-    ((found, sure),) = follow_points(model, torch.zeros(1, size, 32), tags, mask, [[KEEP] * 5], 0.0)
+        scores[here, links.get(here, here + 1)] = 5.0
+    ((found, sure),) = follow_points([scores], [[KEEP] * 5], 0.0)
     assert found == order
     assert all(0 < value <= 1 for value in sure.values())
     ends = dict(zip(order, [*order[1:], 5], strict=True))
     assert sorted(sure) == [piece for piece in range(5) if ends[piece] != piece + 1]
-    (held,) = follow_points(model, torch.zeros(1, size, 32), tags, mask, [[KEEP] * 5], 6.0)
+    (held,) = follow_points([scores], [[KEEP] * 5], 6.0)
     assert held == Order([0, 1, 2, 3, 4], {}), "the keep bias holds the order, too"
 
 
@@ -373,10 +397,10 @@ SURE, UNSURE = [0.05, 0.0, 0.0, 0.95], [0.4, 0.0, 0.0, 0.6]
 STAY = [1.0, 0.0, 0.0, 0.0]
 
 
-def decided(tags: list[int], chances: list[list[float]], order: Order, slots: list[Slot]) -> SentenceState:
+def decided(tags: Sequence[int], chances: list[list[float]], order: Order, slots: list[Slot]) -> SentenceState:
     """A sentence whose slots are written; what its pieces are does not matter."""
     nothing = Pieces("", (), (), (), prefixed=True)
-    return SentenceState(nothing, tags, chances, order, slots=slots)
+    return SentenceState(nothing, list(tags), chances, order, slots=slots)
 
 
 def slot(k: int, kept: int, *, finished: bool = True, log_probability: float = 0.0) -> Slot:
@@ -486,23 +510,24 @@ def test_thresholds_of_a_folder(model: EdiT5, tmp_path: Path) -> None:
     assert load_thresholds(tmp_path) == Thresholds()
     model.save(tmp_path, thresholds={"keep_bias": 0.5, "min_confidence": 0.25})
     stricter = load_thresholds(tmp_path, min_confidence=0.75)
-    assert stricter == Thresholds(keep_bias=0.5, min_confidence=0.75, sentence_gate=0.75)
+    assert stricter == Thresholds(keep_bias=0.5, min_confidence=0.75)
     assert load_thresholds(tmp_path, min_confidence=0.0) == Thresholds(keep_bias=0.5)
 
 
 def test_thresholds_by_their_former_names(model: EdiT5, tmp_path: Path) -> None:
     """Folders of before 0.2 keep loading, the shipped ones among them."""
-    model.save(tmp_path, thresholds={"reread": 0.8, "confirm": 0.15, "bold": 0.2})
-    found = load_thresholds(tmp_path)
-    assert (found.second_pass_factor, found.second_pass_penalty, found.alternative_threshold) == (0.8, 0.15, 0.2)
+    model.save(tmp_path, thresholds={"reread": 0.8, "confirm": 0.15, "sentence_gate": 0.5, "bold": 0.2})
+    assert load_thresholds(tmp_path) == Thresholds(alternative_threshold=0.2)
     assert set(FORMER_NAMES.values()) < {each.name for each in fields(Thresholds)}
-    assert not set(FORMER_NAMES) & {each.name for each in fields(Thresholds)}
+    assert not (RETIRED | set(FORMER_NAMES)) & {each.name for each in fields(Thresholds)}
     shipped = load_thresholds(find_model("edit5-mini"))
-    assert shipped.second_pass_factor > 0 and shipped.second_pass_penalty > 0
+    assert shipped.reads_twice and shipped.neighbour_slope > 0
 
 
-@pytest.mark.parametrize("thresholds", [{"keep_bias": "much"}, {"keep_bias": None}, ["keep_bias"], {"zeal": 1.0}])
+@pytest.mark.parametrize(
+    "thresholds", [{"keep_bias": "much"}, {"keep_bias": None}, ["keep_bias"], {"zeal": 1.0}, {"slope": float("nan")}]
+)
 def test_broken_thresholds(model: EdiT5, thresholds: Any, tmp_path: Path) -> None:
     model.save(tmp_path, thresholds=thresholds)
-    with pytest.raises(InputError, match=r"config.json: thresholds .*; expected numbers for .*keep_bias, "):
+    with pytest.raises(ModelError, match=r"config.json: thresholds .*; expected numbers for .*keep_bias, "):
         load_thresholds(tmp_path)

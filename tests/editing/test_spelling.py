@@ -6,6 +6,7 @@ import copy
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from support.strategies import brief, nasty
 
 from edit_gec import Corrector
+from edit_gec.backends.torch_network import TorchMemory, TorchNetwork
 from edit_gec.editing import lexicon
 from edit_gec.editing.confidence import Kind
 from edit_gec.editing.decode import predict
@@ -28,11 +30,11 @@ from edit_gec.editing.lexicon import FILE, WordList, cased
 from edit_gec.editing.plan import Plan, realize
 from edit_gec.editing.spelling import MIN_DOUBT, write_candidates
 from edit_gec.editing.thresholds import Thresholds
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import KEEP, REPLACE
-from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
-from edit_gec.text.edits import apply
+from edit_gec.modeling.tokenizer import EOS, Tokens
+from edit_gec.text.edits import apply, apply_changes
 from edit_gec.training.build_lexicon import learn, regular_forms
 from edit_gec.training.synthetic.inflections import Lexicon
 
@@ -137,7 +139,7 @@ def test_foreign_sentences(few: WordList, tokens: Tokens) -> None:
 def test_foreign_sentences_are_left_alone(model: EdiT5, tokens: Tokens, few: WordList) -> None:
     text, options = "La casa del gardn zz ww", Thresholds(keep_bias=-20)
     for known, works in ((None, True), (few, False)):
-        (prediction,) = predict(model, tokens, [tokens.encode(text)], options, lexicon=known)
+        (prediction,) = predict(TorchNetwork(model), tokens, [tokens.encode(text)], options, lexicon=known)
         assert (prediction.steps > 0) == works
 
 
@@ -148,23 +150,16 @@ def test_foreign_sentences_are_left_alone(model: EdiT5, tokens: Tokens, few: Wor
 def batch(model: EdiT5, tokens: Tokens) -> tuple[InsertionDecoder, list[Slot]]:
     """The decoder over two sentences in which the second word is to be replaced, and their slots."""
     sentences = [tokens.encode(text) for text in ("The huose is small.", "My gardn.")]
-    ids = torch.nn.utils.rnn.pad_sequence(
-        [torch.tensor([tokens.slot(0), *s.ids, 1]) for s in sentences], batch_first=True, padding_value=PAD
-    )
-    mask = ids != PAD
     tags = [[KEEP] * (len(s) + 1) for s in sentences]
     for of_sentence in tags:
         of_sentence[2] = REPLACE
     orders = [[n for n, tag in enumerate(t) if tag == KEEP] for t in tags]
-    padded = torch.zeros_like(ids)
-    ranks = torch.full_like(ids, -1)
-    for n, (t, order) in enumerate(zip(tags, orders, strict=True)):
-        padded[n, : len(t)] = torch.tensor(t)
-        ranks[n, : len(t)] = torch.tensor(Plan(len(t), tuple(order)).ranks())
-    with torch.inference_mode():
-        encoded, bias = model.encode(ids, mask)
-        slots = [slot for n in range(2) for slot in open_slots(tags[n], orders[n], n)]
-        return InsertionDecoder(model, tokens, model.encode_plan(encoded, bias, padded, ranks), mask), slots
+    ranks = [[*Plan(len(t), tuple(order)).ranks(), len(order)] for t, order in zip(tags, orders, strict=True)]
+    slots = [slot for n in range(2) for slot in open_slots(tags[n], orders[n], n)]
+    network = TorchNetwork(model)
+    source = network.encode([tokens.wrap(s.ids) for s in sentences])
+    memory = network.remember(source, [0, 1], [[*t, KEEP] for t in tags], ranks)
+    return InsertionDecoder(memory, tokens), slots
 
 
 @torch.inference_mode()
@@ -175,10 +170,12 @@ def test_hearing_is_what_writing_says(model: EdiT5, tokens: Tokens, batch: tuple
         sooner = copy.deepcopy(model)
         sooner.embedding.weight[EOS] *= factor
         written = [replace(slot, pieces=[]) for slot in slots]
-        ending = InsertionDecoder(sooner, tokens, decoder.states, decoder.mask)
+        memory = decoder.memory
+        assert isinstance(memory, TorchMemory)
+        ending = InsertionDecoder(TorchMemory(TorchNetwork(sooner), memory.states, memory.mask), tokens)
         decode_insertions(ending, written)
         ended = [slot for slot in written if len(slot.pieces) < MAX_INSERTION]
-        heard = score_candidates(ending, [(slot, slot.pieces) for slot in ended]) if ended else torch.empty(0)
+        heard = score_candidates(ending, [(slot, slot.pieces) for slot in ended]) if ended else np.empty(0)
         assert heard.tolist() == pytest.approx([slot.log_probability for slot in ended], abs=1e-3)
     assert ended
 
@@ -190,7 +187,7 @@ def test_candidates_that_begin_alike_are_heard_as_alone(
     decoder, slots = batch
     texts = ["house", "houses", "house", "hou", "", "garden house", "🏠"]
     rows = [(slot, tokens.ids(text)) for slot in slots for text in texts]
-    alone = [float(score_candidates(decoder, [row])) for row in rows]
+    alone = [float(score_candidates(decoder, [row])[0]) for row in rows]
     assert score_candidates(decoder, rows).tolist() == pytest.approx(alone, abs=1e-3)
     assert len(set(alone)) > len(texts)
 
@@ -233,12 +230,9 @@ class Words(WordList):
 def test_respelt_plans_are_plans(model: EdiT5, tokens: Tokens, texts: list[str]) -> None:
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in texts]
     for source, prediction in zip(
-        pieces, predict(model, tokens, pieces, Thresholds(), lexicon=Words(WORDS)), strict=True
+        pieces, predict(TorchNetwork(model), tokens, pieces, Thresholds(), lexicon=Words(WORDS)), strict=True
     ):
-        changes = [(start, end, new) for start, end, new, _ in prediction.changes(source, tokens)]
-        text = source.source
-        for start, end, new in reversed(changes):
-            text = text[:start] + new + text[end:]
+        text = apply_changes(source.source, prediction.changes(source, tokens))
         if len(source) and (source.starts[0], source.ends[-1]) == (0, len(source.source)):
             assert text == realize(prediction.plan, source, tokens)
 
@@ -246,7 +240,9 @@ def test_respelt_plans_are_plans(model: EdiT5, tokens: Tokens, texts: list[str])
 def test_words_that_are_doubted_are_respelt(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edit_gec.editing.spelling.MIN_DOUBT", -1.0)
     monkeypatch.setattr(lexicon, "FOREIGN", 9)
-    corrector = Corrector(model, tokens, Thresholds(keep_bias=8), folder=Path("none"), spelling=Words(WORDS))
+    corrector = Corrector(
+        TorchNetwork(model), tokens, Thresholds(keep_bias=8), folder=Path("none"), spelling=Words(WORDS)
+    )
     found = corrector.correct("xx, yy.")
     assert found.corrected in ("house, house.", "small garden, house.", "house, small garden.")
     assert found.corrected == apply(found.text, found.edits)
@@ -262,10 +258,13 @@ def test_lists_of_model_folders(tmp_path: Path) -> None:
     assert loaded is not None and texts_of(loaded.candidates("huose")) == ["house"]
     assert texts_of(loaded.candidates("Hice"))[0] == "House" and not loaded.knows("hice")
     (tmp_path / FILE).write_text("house\n\nhice\n", encoding="utf-8")
-    with pytest.raises(InputError, match="wrong and a right form"):
+    with pytest.raises(ModelError, match="wrong and a right form"):
+        WordList.load(tmp_path)
+    (tmp_path / FILE).write_bytes(b"")
+    with pytest.raises(ModelError, match="the file is empty; expected a word in each line"):
         WordList.load(tmp_path)
     (tmp_path / FILE).write_bytes(b"caf\xe9\n")
-    with pytest.raises(InputError, match="UTF-8"):
+    with pytest.raises(ModelError, match="UTF-8"):
         WordList.load(tmp_path)
 
 

@@ -274,7 +274,7 @@ def test_bad_input_is_one_line(
     given = tmp_path / "given.txt"
     given.write_text(content)
     try:
-        assert main(["score", *(str(w).replace("{f}", str(given)) for w in words)]) == 1
+        assert main(["score", *(str(w).replace("{f}", str(given)) for w in words)]) == 2
     except SystemExit as wrong_usage:
         assert wrong_usage.code == 2
     talk = capsys.readouterr().err.splitlines()

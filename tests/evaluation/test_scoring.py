@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 from edit_gec.errors import InputError
 from edit_gec.evaluation import calibration, datasets, errant_score, gleu, projection, significance, systems
-from edit_gec.evaluation.systems import Change, Output
+from edit_gec.evaluation.systems import Output
 from edit_gec.text import detokenize
+from edit_gec.text.edits import Change
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "score"
 WORDS = st.lists(
@@ -206,7 +207,7 @@ def test_published_layouts_are_found(tmp_path: Path) -> None:
             path.parent.mkdir(parents=True)
             path.write_text(source if corpus.metric != "errant" else block)
             if corpus.references:
-                with pytest.raises(InputError, match="get it: github.com"):
+                with pytest.raises(InputError, match=r"get it: github.com"):
                     datasets.find_test_sets(name, folder)
             for i in range(2 if corpus.references else 0):
                 (folder / corpus.references[place].format(i=i)).write_text(reference)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.annotation import m2
+from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.corrector import Corrector
 from edit_gec.editing.alignment import align
 from edit_gec.editing.plan import Plan, realize, spans
@@ -111,7 +112,8 @@ def tiny() -> Corrector:
     import torch
 
     from edit_gec.editing.thresholds import Thresholds
-    from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+    from edit_gec.modeling.config import EdiT5Config
+    from edit_gec.modeling.edit5 import EdiT5
 
     torch.set_num_threads(1)
     torch.manual_seed(1)
@@ -120,7 +122,7 @@ def tiny() -> Corrector:
     with torch.no_grad():
         model.point_distance[9] /= 2
         model.embedding.weight[1] *= 16
-    return Corrector(model, vocabulary(), Thresholds(), folder=MODEL)
+    return Corrector(TorchNetwork(model), vocabulary(), Thresholds(), folder=MODEL)
 
 
 def path(data: bytes) -> None:

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import torch
 
-from edit_gec.errors import InputError
-from edit_gec.modeling.checkpoint import read_config, save_t5
-from edit_gec.modeling.edit5 import Batch, EdiT5, Losses, Output, edit5_config, grow, warm_start
-from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.errors import InputError, ModelError
+from edit_gec.modeling.checkpoint import save_t5
+from edit_gec.modeling.config import T5Config, edit5_config, read_config
+from edit_gec.modeling.edit5 import Batch, EdiT5, Losses, Output, grow, warm_start
+from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.training.collate import collate, make_example
@@ -169,7 +170,7 @@ def test_save_and_load(model: EdiT5, tokens: Tokens, exact: bool, tmp_path: Path
 
 def test_a_t5_is_no_edit5(tmp_path: Path) -> None:
     save_t5(T5(T5Config(vocab_size=64, d_model=16, d_kv=4, d_ff=8, num_layers=1, num_decoder_layers=1)), tmp_path)
-    with pytest.raises(InputError, match="model_type 't5'; expected edit5"):
+    with pytest.raises(ModelError, match="model_type 't5'; expected edit5"):
         EdiT5.load(tmp_path)
 
 
@@ -185,7 +186,7 @@ def test_a_t5_is_no_edit5(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_broken_configurations(entries: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ModelError, match=message):
         edit5_config({"model_type": "edit5", **entries}, "here")
 
 

@@ -58,11 +58,11 @@ def test_a_doubt_is_seen() -> None:
         layer.weight[9] += spread * 3 * hidden[1]
         layer.weight += torch.randn(128) * (0 if sure else 1)
         copy = int8_argmax._int8_layer(layer, layer.weight)
-        found = int8_argmax._likeliest_by_estimate(
+        _, found, is_sure = int8_argmax._likeliest_by_estimate(
             layer.weight, copy, hidden, nothing, torch.tensor([True, False]), END
         )
-        assert (found is not None) == sure
-    assert found is not None and found[1].tolist() == [7, 9]
+        assert is_sure.tolist() == [sure, sure]
+    assert found.tolist() == [7, 9]
 
 
 @needs_vnni
@@ -90,6 +90,27 @@ def test_rows_do_not_depend_on_each_other(layer: nn.Embedding) -> None:
     together, _ = int8_argmax._estimate_logits(copy, hidden)
     alone = torch.cat([int8_argmax._estimate_logits(copy, row[None])[0] for row in hidden])
     assert torch.equal(together, alone)
+
+
+@needs_vnni
+@torch.inference_mode()
+def test_a_doubtful_row_changes_no_other() -> None:
+    """One row has no sure answer by the estimate; the others get the same to the bit as without it."""
+    torch.manual_seed(0)
+    layer = nn.Embedding(PIECES, 128)
+    with torch.no_grad():
+        layer.weight[:4000] = layer.weight[0] + 1e-4 * torch.randn(4000, 128)
+    hidden = torch.cat([layer.weight[:1], 2 * layer.weight[[5000, 6000, 7000]]])
+    nothing, opening = torch.zeros(PIECES, dtype=torch.bool), torch.tensor([False, True, False, True])
+    copy = int8_argmax._int8_layer(layer, layer.weight)
+    sure = int8_argmax._likeliest_by_estimate(layer.weight, copy, hidden, nothing, opening, END)[2]
+    assert sure.tolist() == [False, True, True, True]
+    together = int8_argmax.likeliest(layer, hidden, nothing, opening, END)
+    for row in range(4):
+        one = slice(row, row + 1)
+        alone = int8_argmax.likeliest(layer, hidden[one], nothing, opening[one], END)
+        assert torch.equal(alone[1], together[1][one])
+        assert torch.equal(alone[0], together[0][one]) or row == 0
 
 
 @needs_vnni

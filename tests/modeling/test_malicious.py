@@ -17,8 +17,9 @@ import pytest
 import torch
 
 from edit_gec.corrector import Corrector
-from edit_gec.errors import InputError
-from edit_gec.modeling.checkpoint import INDEX, WEIGHTS, load_t5, read_config, read_tensors
+from edit_gec.errors import ModelError
+from edit_gec.modeling.checkpoint import INDEX, WEIGHTS, load_t5, read_tensors
+from edit_gec.modeling.config import read_config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 
 GIGABYTE = 2**30
@@ -49,12 +50,12 @@ def test_pickles_are_never_opened(model_folder: Path, tmp_path: Path, name: str,
     else:
         (folder / name).write_bytes(pickle.dumps(Exploit(harm)))
     if name in (WEIGHTS, FILE):
-        with pytest.raises(InputError, match="broken weights|not a SentencePiece model"):
+        with pytest.raises(ModelError, match=r"broken weights|not a SentencePiece model"):
             Corrector.load(folder, threads=1)
     else:
         Corrector.load(folder, threads=1)
         (folder / WEIGHTS).unlink()
-        with pytest.raises(InputError, match="is missing"):
+        with pytest.raises(ModelError, match="is missing"):
             Corrector.load(folder, threads=1)
     assert not harm.exists()
 
@@ -83,17 +84,17 @@ def tensor(shape: list[int], offsets: list[int], dtype: str = "F32") -> bytes:
 )
 def test_weights_that_lie_about_their_size(content: bytes, tmp_path: Path) -> None:
     (tmp_path / WEIGHTS).write_bytes(content)
-    with pytest.raises(InputError, match="broken weights"):
+    with pytest.raises(ModelError, match="broken weights"):
         read_tensors(tmp_path)
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, '{"d_model": ' + "9" * 5000 + "}"])
 def test_json_without_end(content: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(content)
-    with pytest.raises(InputError, match="not readable as JSON"):
+    with pytest.raises(ModelError, match="not readable as JSON"):
         read_config(tmp_path)
     (tmp_path / INDEX).write_text(content)
-    with pytest.raises(InputError, match="not a weight index"):
+    with pytest.raises(ModelError, match="not a weight index"):
         read_tensors(tmp_path)
 
 
@@ -111,12 +112,12 @@ def test_sizes_are_checked_before_memory_is_taken(model_folder: Path, tmp_path: 
         input="She go.", capture_output=True, text=True, timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * GIGABYTE, 4 * GIGABYTE)),
     )  # fmt: skip
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "expected" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_a_damaged_vocabulary(model_folder: Path, tmp_path: Path) -> None:
-    """Whatever byte is changed: an InputError, or a vocabulary that reads and writes."""
+    """Whatever byte is changed: a ModelError, or a vocabulary that reads and writes."""
     whole = (model_folder / FILE).read_bytes()
     refused = 0
     for seed in range(60):
@@ -127,7 +128,7 @@ def test_a_damaged_vocabulary(model_folder: Path, tmp_path: Path) -> None:
         (tmp_path / FILE).write_bytes(data)
         try:
             tokens = Tokens.load(tmp_path, 40)
-        except InputError as error:
+        except ModelError as error:
             refused += 1
             assert "\n" not in str(error)
         else:
@@ -136,5 +137,5 @@ def test_a_damaged_vocabulary(model_folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_of_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is missing"):
+    with pytest.raises(ModelError, match="is missing"):
         load_t5(tmp_path)

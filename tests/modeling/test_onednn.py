@@ -122,6 +122,11 @@ def test_ever_new_shapes_do_not_fill_the_memory() -> None:
     assert after - before < 2**21
 
 
+def test_importing_sets_no_environment_variables() -> None:
+    code = "import os; before = dict(os.environ); import edit_gec.modeling.edit5; print(dict(os.environ) == before)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_a_processor_computes_in_what_it_has_instructions_for(dtype: torch.dtype) -> None:
     """The CPU's answer is oneDNN's, which generates the code; a GPU's is not asked for."""

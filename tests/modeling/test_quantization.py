@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 from edit_gec.modeling.checkpoint import WEIGHTS, read_tensors
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.quantization import LARGEST, MIN_WEIGHTS, SCALES, pack, round_rows, unpack
@@ -72,5 +72,5 @@ def test_a_small_folder_is_a_quarter_of_the_other(make_model: Callable[..., EdiT
 def test_bytes_without_their_scales(scales: torch.Tensor | None, tmp_path: Path) -> None:
     tensors = {"w": torch.zeros(64, 64, dtype=torch.int8), **({} if scales is None else {"w" + SCALES: scales})}
     save_file(tensors, tmp_path / WEIGHTS)
-    with pytest.raises(InputError, match=r"w is in int8; expected a scale for each row in w\.scales"):
+    with pytest.raises(ModelError, match=r"w is in int8; expected a scale for each row in w\.scales"):
         read_tensors(tmp_path)

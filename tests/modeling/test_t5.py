@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from support.strategies import brief
 from torch import Tensor
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 from edit_gec.modeling.checkpoint import INDEX, WEIGHTS, load_t5, save_t5
-from edit_gec.modeling.t5 import T5, RelativeBias, T5Config
+from edit_gec.modeling.config import T5Config
+from edit_gec.modeling.t5 import T5, RelativeBias
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 96,
@@ -50,8 +51,8 @@ def test_the_bias_of_every_distance(bidirectional: bool) -> None:
         assert torch.equal(bias(relative), wanted) and bias(relative).requires_grad
         with torch.no_grad():
             assert torch.equal(bias(relative), wanted)
-    gradients = [torch.autograd.grad((found * found).sum(), bias.weight)[0] for found in (bias(relative), wanted)]
-    assert torch.allclose(*gradients, rtol=1e-4) and gradients[0].any()
+    ours, plain = (torch.autograd.grad((found * found).sum(), bias.weight)[0] for found in (bias(relative), wanted))
+    assert torch.allclose(ours, plain, rtol=1e-4) and ours.any()
 
 
 def oracle(folder: Path, family: dict[str, Any], **save: Any) -> Any:
@@ -286,6 +287,6 @@ def test_broken_folders(damage: Callable[[Path], None], message: str, tmp_path: 
     save_t5(T5(T5Config(**SHAPE, num_heads=4)), tmp_path)
     load_t5(tmp_path)
     damage(tmp_path)
-    with pytest.raises(InputError, match=message) as raised:
+    with pytest.raises(ModelError, match=message) as raised:
         load_t5(tmp_path)
     assert "\n" not in str(raised.value) and str(tmp_path) in str(raised.value)

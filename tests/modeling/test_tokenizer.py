@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import law, nasty, thorough, valid
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, UNK, Pieces, Tokens
 
 
@@ -116,7 +116,7 @@ def test_words_start_and_characters_go_on(tokens: Tokens) -> None:
 def test_broken_folders(content: bytes | None, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / FILE).write_bytes(content)
-    with pytest.raises(InputError, match=FILE) as raised:
+    with pytest.raises(ModelError, match=FILE) as raised:
         Tokens.load(tmp_path, 8)
     assert "\n" not in str(raised.value)
 
@@ -127,5 +127,5 @@ def test_a_vocabulary_with_other_special_ids_is_refused(tmp_path: Path) -> None:
     sentencepiece.SentencePieceTrainer.train(
         input=str(PROSE), model_prefix=str(tmp_path / "spiece"), vocab_size=100, minloglevel=2
     )  # with SentencePiece's own ids: <unk> 0, <s> 1, </s> 2
-    with pytest.raises(InputError, match="<pad> 0, </s> 1, <unk> 2"):
+    with pytest.raises(ModelError, match="<pad> 0, </s> 1, <unk> 2"):
         Tokens.load(tmp_path, 8)

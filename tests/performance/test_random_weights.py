@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from edit_gec.errors import InputError
+from edit_gec.modeling.config import T5Config
 from edit_gec.modeling.edit5 import PRESETS
 from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
-from edit_gec.modeling.t5 import T5Config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.performance.random_weights import build_edit5, build_target, vocabulary
 
@@ -53,5 +53,5 @@ def test_a_target_of_a_preset(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_presets_of_another_kind(name: str) -> None:
     with pytest.raises(InputError, match=f"preset {name}: edit5-base, edit5-mini are EdiT5s"):
         build_edit5(name)
-    with pytest.raises(InputError, match="preset edit5-mini: t5-base, t5-slim.* are T5s"):
+    with pytest.raises(InputError, match=r"preset edit5-mini: t5-base, t5-slim.* are T5s"):
         build_target("edit5-mini")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
 
 from edit_gec.errors import InputError
 from edit_gec.performance import scaling
+from edit_gec.performance.peers import Run
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens
@@ -15,7 +17,12 @@ if TYPE_CHECKING:
 
 def test_every_size_is_measured(tokens: Tokens, sentences: list[str]) -> None:
     firsts: set[str] = set()
-    runs = {"one": lambda given: [*given, firsts.add(given[0])], "none": lambda given: []}
+
+    def one(given: Sequence[str]) -> list[str]:
+        firsts.add(given[0])
+        return [*given, ""]
+
+    runs: dict[str, Run] = {"one": one, "none": lambda given: []}
     grid = scaling.Grid(counts=(1, 10), lengths=(5, 50), repeats=2)
     figures = scaling.measure_scaling(runs, sorted(sentences, key=len), tokens, grid)
     assert min(sentences, key=len) not in firsts, "the shortest first: in random order it is not, with this seed"

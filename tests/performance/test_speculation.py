@@ -33,8 +33,8 @@ def given(tokens: Tokens, model_folder: Path, tmp_path_factory: pytest.TempPathF
     torch.manual_seed(0)
     mlp = folder / "mlp"
     Speculator(64, trained_target(tokens).model.config.vocab_size, width=16, steps=3).save(mlp)
-    models = {"target": str(folder), "assistant": str(folder), "speculator": str(mlp)}
-    return Setup(model=str(model_folder), **models, max_length=48)
+    target = str(folder)
+    return Setup(model=str(model_folder), target=target, assistant=target, speculator=str(mlp), max_length=48)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ import torch
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.modeling import edit5, t5
+from edit_gec.modeling.config import EdiT5Config, T5Config
 from edit_gec.performance import roofline, setup, torch_profiler
 from edit_gec.performance.peers import Run
 from edit_gec.performance.sentences import CASE_STUDY, Text
@@ -26,7 +28,7 @@ from edit_gec.tracing import STAGES
 
 Build = Callable[..., dict[str, Run]]
 
-SHAPE = {"vocab_size": 8128, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2}
+SHAPE: dict[str, Any] = {"vocab_size": 8128, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2}
 MOVED = Text("I have never such a thing seen before .", "I have never seen such a thing before .")
 PAIRS = [
     CASE_STUDY,
@@ -42,8 +44,8 @@ PAIRS = [
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Setup:
     """Random models of tiny presets, on one thread."""
     torch.set_num_threads(1)
-    monkeypatch.setitem(edit5.PRESETS, "edit5-base", edit5.EdiT5Config(**SHAPE, slots=128, point_width=8))
-    monkeypatch.setitem(t5.PRESETS, "t5-base", t5.T5Config(**SHAPE, num_decoder_layers=2))
+    monkeypatch.setitem(edit5.PRESETS, "edit5-base", EdiT5Config(**SHAPE, slots=128, point_width=8))
+    monkeypatch.setitem(t5.PRESETS, "t5-base", T5Config(**SHAPE, num_decoder_layers=2))
     return Setup.of_presets(("edit5-base", "t5-base"))
 
 
@@ -95,10 +97,18 @@ def test_only_what_was_given_is_replayed(build: Build) -> None:
 
 def test_all_systems_of_a_profile_share_their_weights(build: Build) -> None:
     """A pair of base size is a gigabyte."""
-    loaded = []
+    loaded: list[str] = []
+
+    def counted(kind: str, load: Callable[..., Any]) -> Callable[..., Any]:
+        def count_and_load(*args: Any) -> Any:
+            loaded.append(kind)
+            return load(*args)
+
+        return count_and_load
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(setup, "load_target", lambda *args: loaded.append("t5") or load_target(*args))
-        patch.setattr(setup, "load_corrector", lambda *args: loaded.append("edit5") or load_corrector(*args))
+        patch.setattr(setup, "load_target", counted("t5", load_target))
+        patch.setattr(setup, "load_corrector", counted("edit5", load_corrector))
         assert len(build(CASE_STUDY)) == 4
     assert sorted(loaded) == ["edit5", "t5"]
 
@@ -209,12 +219,12 @@ def test_a_model_writes_its_own(model_folder: Path, tmp_path: Path, capfd: pytes
     ],
 )
 def test_errors(arguments: str, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["profile", "--out", str(tmp_path), *arguments.split()]) == 1
+    assert main(["profile", "--out", str(tmp_path), *arguments.split()]) == 2
     out, err = capfd.readouterr()
     assert out == "" and message in err and err.count("\n") == 1
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_no_gpu(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["profile", "--out", str(tmp_path), "--device", "cuda"]) == 1
+    assert main(["profile", "--out", str(tmp_path), "--device", "cuda"]) == 2
     assert "this torch sees no GPU" in capfd.readouterr().err

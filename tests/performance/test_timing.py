@@ -19,7 +19,7 @@ from edit_gec.speculative.statistics import Trace as Passes
 
 def test_systems_take_turns() -> None:
     seen: list[tuple[str, int]] = []
-    runs = {name: (lambda job, name=name: seen.append((name, job))) for name in "abc"}  # type: ignore[misc]
+    runs = {name: (lambda job, name=name: seen.append((name, job))) for name in "abc"}
     times = timing.interleave(runs, [1, 2], repeats=2, warm_up=0)
     assert ["".join(name for name, _ in seen[n : n + 3]) for n in range(0, 12, 3)] == ["abc", "bca", "bca", "cab"]
     assert all(len(of_job) == 2 for of_jobs in times.values() for of_job in of_jobs)

@@ -28,12 +28,13 @@ def corrector(make_model: Any, tokens: Any, tmp_path_factory: pytest.TempPathFac
 
 def run(corrector: Corrector, work: Callable[[Batcher], Awaitable[Any]], max_waiting: int = 100) -> Metrics:
     async def all_of_it() -> Metrics:
-        batcher = Batcher(corrector, Metrics(), max_waiting=max_waiting)
+        metrics = Metrics()
+        batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
         try:
             await work(batcher)
         finally:
             await batcher.close()
-        return batcher.metrics
+        return metrics
 
     return asyncio.run(all_of_it())
 

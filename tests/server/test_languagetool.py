@@ -144,6 +144,9 @@ def test_rules_and_categories() -> None:
         ),
         ({"text": "a", "language": "en", "disabled": "A"}, "use 'disabledRules'"),
         ({"text": "a", "autodetect": "1"}, "use 'language=auto'"),
+        ({"language": "en", "data": "{}", "format": "rst"}, "either 'text' or 'annotation'"),
+        ({"language": "en", "data": '{"text": "a"}', "format": "rst"}, "'format' goes with 'text'"),
+        ({"language": "en", "text": "a", "format": ""}, "format '': expected one of"),
         ({"language": "en", "data": "{"}, "not valid JSON"),
         ({"language": "en", "data": "[" * 100_000}, "not valid JSON"),
         ({"language": "en", "data": "3"}, "must be a JSON object"),
@@ -227,3 +230,32 @@ def test_projected_spans_hold_what_the_view_holds(parts: list[dict[str, Any]], d
 )
 def test_english_or_not(text: str, sure: bool) -> None:
     assert (language_id.confidence(text) >= 0.5) is sure
+    assert (language_id.detect(text).code == "en") is sure
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "name"),
+    [
+        ("Gestern sind wir zum ersten Mal im neuen Haus gewesen, und es war sehr schön.", "de", "German"),
+        ("Hier matin, nous avons pris le train pour aller voir notre tante à Lyon.", "fr", "French"),
+        ("Ayer por la mañana fuimos a la playa con mis primos y comimos pescado.", "es", "Spanish"),
+        ("Gisteren was het weer mooi en is mijn broer naar de stad gegaan voor een boek.", "nl", "Dutch"),
+        ("I går var vejret godt, og vi tog ud for at se skibene ved havnen.", "da", "Danish"),
+        ("I går var vädret fint och vi åkte för att titta på båtarna i hamnen.", "sv", "Swedish"),
+        ("Ieri siamo andati al mercato per comprare il pane e un po' di frutta.", "it", "Italian"),
+        ("Ontem fomos à praia com os amigos e depois jantamos em casa da minha avó.", "pt", "Portuguese"),
+        ("Wczoraj nie poszliśmy do kina, bo było już za późno, ale jutro się wybieramy.", "pl", "Polish"),
+        ("Вчера мы ходили в кино с друзьями и потом долго гуляли по городу.", "ru", "Russian"),
+        ("昨日は友達と一緒に映画を見ました。", "ja", "Japanese"),
+        ("The house that we saw is not the one on the map.", "en", "English"),
+    ],
+)
+def test_a_language_is_answered_as_what_it_is(text: str, code: str, name: str) -> None:
+    found = language_id.detect(text)
+    assert (found.code, found.name) == (code, name)
+    question = languagetool.parse_request({"text": text, "language": "auto", "preferredVariants": "en-GB"})
+    answer = languagetool.build_answer(question, [], [], version="1", detected=found)["language"]
+    shown = ("en-GB", "English (GB)") if code == "en" else (code, name)
+    assert (answer["code"], answer["name"]) == shown
+    assert (answer["detectedLanguage"]["code"], answer["detectedLanguage"]["name"]) == shown
+    assert answer["detectedLanguage"]["confidence"] > 0.5

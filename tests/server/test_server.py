@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.strategies import law, valid
 from support.tiny_t5 import random_target
 
@@ -37,7 +38,8 @@ from edit_gec.cli.main import main
 from edit_gec.cli.serve import open_listener
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
-from edit_gec.runtime.type_cache import ErrorTypeCache
+from edit_gec.runtime.type_cache import ErrorType, ErrorTypeCache
+from edit_gec.server.app import PAGE_FOLDER
 from edit_gec.server.middleware import Limits
 from edit_gec.speculative.verifier import Verifier
 from edit_gec.text.edits import Edit
@@ -89,6 +91,30 @@ def test_the_same_as_the_corrector(client: httpx.Client, corrector: Corrector, t
     assert last["timing"]["sentences"] == last["timing"]["cached"] == len(sentences)
 
 
+FORMATS = ("rst", "commit", "mail", "subtitles", "python", "gitcommit", "code/a.rs", "plain")
+
+
+@few
+@given(text=valid, format=st.sampled_from(FORMATS))
+def test_a_text_is_read_as_its_format(client: httpx.Client, corrector: Corrector, text: str, format: str) -> None:
+    source = f"Go: {PROSE}\n// {PROSE}\n# {PROSE}\n{text}"
+    answer = client.post("/v1/correct", json={"text": source, "format": format}).json()
+    expected = corrector.correct(source, format=format)
+    assert answer["corrected"] == expected.corrected
+    plain = client.post("/v1/correct", json={"text": source, "format": format, "markup": False}).json()
+    assert plain["corrected"] == corrector.correct(source, markup=False).corrected
+    matches = client.post("/v2/check", data={"text": source, "language": "en", "format": format}).json()["matches"]
+    assert bool(matches) == bool(expected.edits)
+
+
+def test_a_format_that_is_not_understood(client: httpx.Client) -> None:
+    for path in ("/v1/correct", "/v1/correct/stream"):
+        answer = client.post(path, json={"text": "a", "format": "klingon"})
+        assert answer.status_code == 400 and "format 'klingon': expected one of markdown" in answer.json()["detail"]
+    answer = client.post("/v2/check", data={"text": "a", "language": "en", "format": "csv"})
+    assert answer.status_code == 400 and answer.text.startswith("Error: format 'csv': expected one of markdown")
+
+
 def test_edits_are_named_and_time_is_accounted_for(client: httpx.Client) -> None:
     answer = client.post("/v1/correct", json={"text": PROSE + " Never seen before.", "explain": True}).json()
     assert answer["edits"] and all(edit["type"] and edit["message"] for edit in answer["edits"])
@@ -106,7 +132,7 @@ def test_what_is_no_sentence_has_no_names_and_takes_no_time() -> None:
     jobs.append(("She go home.", (Edit(4, 6, "go", "goes", 0.9),)))
     begun = time.monotonic()
     named = ErrorTypeCache().name(jobs)
-    assert named[:2] == [[(None, None)], [(None, None)]] and named[2][0][0] == "R:VERB:SVA"
+    assert named[:2] == [[ErrorType()], [ErrorType()]] and named[2][0][0] == "R:VERB:SVA"
     assert time.monotonic() - begun < 20  # the parser may have to be loaded
 
 
@@ -272,7 +298,7 @@ def test_bad_texts(client: httpx.Client, path: str, body: bytes, status: int) ->
 
 def test_a_slow_client_is_told_so_and_holds_up_nobody(server: str, client: httpx.Client) -> None:
     with socket.create_connection(("127.0.0.1", int(server.rpartition(":")[2])), 10) as slow:
-        slow.sendall(b"POST /v2/check HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\ntext=")
+        slow.sendall(b"POST /v2/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\ntext=")
         assert client.get("/v2/healthcheck").text == "OK"
         assert slow.recv(100).startswith(b"HTTP/1.1 408 ")
 
@@ -282,7 +308,7 @@ def test_many_requests_of_one_address(server: str) -> None:
     slow = [socket.create_connection(("127.0.0.1", int(server.rpartition(":")[2])), 10) for _ in bodies]
     try:
         for connection, body in zip(slow, bodies, strict=True):
-            connection.sendall(b"POST /v2/check HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n" + body)
+            connection.sendall(b"POST /v2/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n" + body)
         for _ in range(20):  # until the server has seen them all, however busy the machine is
             time.sleep(0.3)
             answer = httpx.post(f"{server}/v2/check", data={"language": "en", "text": "a"}, timeout=30)
@@ -345,19 +371,39 @@ def test_an_error_of_ours_shows_no_text(
 def test_cross_origin(client: httpx.Client, corrector: Corrector) -> None:
     headers = {"origin": "https://example.org"}
     assert "access-control-allow-origin" not in client.get("/v2/languages", headers=headers).headers
-    with serving(corrector, allow_origin="https://example.org") as address:
+    with serving(corrector, origin="https://example.org") as address:
         for path in ("/v2/languages", "/v2/check"):
             answer = httpx.get(address + path, headers=headers)
             assert answer.headers["access-control-allow-origin"] == "https://example.org"
         asks = {**headers, "access-control-request-method": "POST", "access-control-request-headers": "content-type"}
         assert httpx.options(f"{address}/v1/correct", headers=asks).status_code == 200
+        asks["access-control-request-private-network"] = "true"  # Chrome, from the web to this machine
+        answer = httpx.options(f"{address}/v2/check", headers=asks)
+        assert (answer.status_code, answer.headers["access-control-allow-private-network"]) == (200, "true")
+
+
+def test_a_base_address_may_end_with_a_slash(client: httpx.Client) -> None:
+    fields = {"text": PROSE, "language": "en"}
+    found = client.post("/v2/check", data=fields).json()["matches"]
+    for path in ("/v2/check/", "/v2//check", "/v2//check//"):
+        answer = client.post(path, data=fields)
+        assert (answer.status_code, answer.json()["matches"]) == (200, found)
+    assert client.post("/v1//correct/", json={"text": PROSE}).status_code == 200
+    assert client.get("/v2/").text == client.get("/v2//healthcheck/").text == "OK"
+    assert client.get("/metrics/").status_code == 404
+
+
+def test_another_language_is_left_alone_and_named(client: httpx.Client) -> None:
+    german = "Gestern sind wir zum ersten Mal im neuen Haus gewesen, und es war sehr schön."
+    answer = client.post("/v2/check", data={"text": german, "language": "auto"}).json()
+    assert answer["language"]["detectedLanguage"]["code"] == "de" and not answer["matches"]
 
 
 # --- the page, the document, the command -------------------------------------------------------------------------
 
 
 def test_the_page_asks_nobody_else(client: httpx.Client) -> None:
-    for path in ("/", "/page.css", "/page.js", "/docs", "/docs.js"):
+    for path in ("/", "/docs", *(f"/{file.name}" for file in PAGE_FOLDER.iterdir() if file.suffix != ".html")):
         answer = client.get(path)
         assert answer.status_code == 200 and "default-src 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -374,7 +420,7 @@ def test_whatever_is_asked_is_answered_as_documented(server: str) -> None:
     for operation in document.get_all_operations():
 
         @few
-        @given(case=operation.ok().as_strategy())
+        @given(case=operation.ok().as_strategy())  # type: ignore[union-attr]
         def conforms(case: Any) -> None:
             case.call_and_validate(excluded_checks=[positive_data_acceptance])  # `text` or `data`, not both
 

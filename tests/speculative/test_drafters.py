@@ -12,7 +12,7 @@ from support.strategies import brief, law, valid
 from support.tiny_t5 import random_target
 
 from edit_gec.editing.thresholds import Thresholds
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, Tokens
 from edit_gec.speculative.decode import VerifyOptions, verify
@@ -190,7 +190,7 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
     assert alone == outputs
     assert [trace.draft for trace in statistics.traces] == [trace.draft for trace in of_alone.traces]
     assert verify(target, shared, sentences, VerifyOptions(batch_size=2))[0] == outputs
-    with pytest.raises(InputError, match="d_model 16; expected 32"):
+    with pytest.raises(ModelError, match="d_model 16; expected 32"):
         Target.sharing(model, random_target(tokens, d_model=16).model, tokens)
 
 

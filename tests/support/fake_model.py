@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edit_gec import corrector
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.text.edits import Edit, apply
+from edit_gec.text.edits import Change, Edit, apply
+from edit_gec.text.kinds import name_kind
+from edit_gec.text.sentences import Sentence, split
 
 RULES = {"go": ("goes", 0.97), "dont": ("don't", 0.9), "becuase": ("because", 0.99), "teh": ("the", 0.6)}
 
@@ -33,6 +35,9 @@ class Correction:
 class Corrector:
     def __init__(self, min_confidence: float, left_alone: frozenset[str]) -> None:
         self.min_confidence, self.left_alone = min_confidence, left_alone
+
+    def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
+        return self if min_confidence is None else Corrector(min_confidence, self.left_alone)
 
     @classmethod
     def load(
@@ -51,18 +56,28 @@ class Corrector:
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Correction]:
         corrections = []
-        for text in texts:
+        for text, format in zip(texts, formats or ["markdown"] * len(texts), strict=True):
             for step in range(3 if "SLOW" in text else 0):
                 time.sleep(0.8)  # three are longer than the patience of the progress bar
                 if progress is not None:
                     progress(step + 1, 3)
-            edits = []
-            for match in re.finditer(r"[A-Za-z]+", text):
-                new, confidence = RULES.get(match[0], (match[0], 0.0))
-                if new != match[0] and match[0] not in self.left_alone and confidence >= self.min_confidence:
-                    edits.append(Edit(match.start(), match.end(), match[0], new, confidence))
-            corrections.append(Correction(text, apply(text, edits), tuple(edits)))
+            found = (
+                edit for sentence in split(text, lines=lines, format=format) for edit in self._edits(text, sentence)
+            )
+            edits = tuple(found)
+            corrections.append(Correction(text, apply(text, edits), edits))
         return corrections
+
+    def correct_in_stretches(self, text: str, *, lines: bool, format: str) -> Iterator[Correction]:
+        yield from self.correct_batch([text], lines=lines, formats=[format])
+
+    def _edits(self, text: str, sentence: Sentence) -> Iterator[Edit]:
+        for match in re.finditer(r"[A-Za-z]+", sentence.text):
+            new, confidence = RULES.get(match[0], (match[0], 0.0))
+            if new != match[0] and match[0] not in self.left_alone and confidence >= self.min_confidence:
+                edit = sentence.project(text, Change(*match.span(), new, confidence))
+                if edit is not None:
+                    yield replace(edit, kind=name_kind(text, *edit.span, edit.replacement))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ from edit_gec.cli.serve import open_listener
 from edit_gec.corrector import Corrector
 from edit_gec.modeling.tokenizer import FILE
 from edit_gec.server.app import create_app
+from edit_gec.server.callers import Callers
 from edit_gec.server.middleware import Limits
+from edit_gec.server.protocol import PatientProtocol
 
 if TYPE_CHECKING:
     from edit_gec.modeling.edit5 import EdiT5
@@ -47,10 +49,12 @@ def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path
 
 
 @contextlib.contextmanager
-def serving(corrector: Corrector, limits: Limits = LIMITS, **options: Any) -> Iterator[str]:
+def serving(corrector: Corrector, limits: Limits = LIMITS, *, projects: Any = None, **who: Any) -> Iterator[str]:
     """The address of a server that runs until the block ends."""
     listener = open_listener("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(create_app(corrector, limits, **options), log_config=None, access_log=False))
+    callers = Callers.of_listener("127.0.0.1", **who)
+    app = create_app(corrector, limits, callers, projects=projects)
+    server = uvicorn.Server(uvicorn.Config(app, http=PatientProtocol, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     while not server.started:

@@ -9,17 +9,26 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch.nn import functional as F
 
+from edit_gec.modeling.config import T5Config
 from edit_gec.modeling.padding import IGNORE, pad
-from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
 from edit_gec.speculative.target import SourceFormat, Target
 
-SHAPE = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "num_decoder_layers": 2}
-TRAINED = {"d_model": 64, "d_kv": 16, "d_ff": 128, "num_heads": 4, "num_layers": 2, "num_decoder_layers": 2}
+SHAPE: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "num_decoder_layers": 2}
+TRAINED: dict[str, Any] = {
+    "d_model": 64,
+    "d_kv": 16,
+    "d_ff": 128,
+    "num_heads": 4,
+    "num_layers": 2,
+    "num_decoder_layers": 2,
+}
 
 WHO = [("My sister", 1), ("The children", 0), ("His brother", 1), ("Her friends", 0), ("The teacher", 1), ("They", 0)]
 DOES = [("walks", "walk", "walkes"), ("drives", "drive", "drivs"), ("runs", "run", "runns"), ("goes", "go", "gose")]
@@ -35,10 +44,18 @@ def random_target(tokens: Tokens, seed: int = 0, *, max_length: int = 24, prefix
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.3)
         assert model.output is not None
         model.output.weight[EOS] *= 2.5
     return Target(model, tokens, SourceFormat(prefix), max_length=max_length)
+
+
+def broken_target(tokens: Tokens) -> Target:
+    """A random T5 with a weight that is not a number."""
+    target = random_target(tokens)
+    with torch.no_grad():
+        target.model.embedding.weight[EOS] = torch.nan
+    return target
 
 
 def pairs(count: int, seed: int) -> list[tuple[str, str]]:
@@ -77,7 +94,7 @@ def train(target: Target, examples: Sequence[tuple[str, str]], *, steps: int, se
         logits = target.model(ids, ids != PAD, pad([[PAD, *output[:-1]] for output in outputs], PAD))
         loss = F.cross_entropy(logits.flatten(0, 1), pad(outputs, IGNORE).flatten(), ignore_index=IGNORE)
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return loss.item()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -33,9 +35,19 @@ S All is well .
 """
 
 
+@given(edited())
+def test_html_holds_both_texts_and_no_markup_of_theirs(given: tuple[str, list[Edit]]) -> None:
+    text, edits = given
+    shown = render.html(text, edits).removeprefix('<div style="white-space: pre-wrap">').removesuffix("</div>")
+    for gone, wanted in (("ins", text), ("del", apply(text, edits))):
+        plain = re.sub(rf"<{gone} [^>]*>[^<]*</{gone}>|</?[a-z]+[^>]*>", "", shown)
+        assert html.unescape(plain) == html.unescape(html.escape(wanted))
+
+
 def test_a_correction_shows_itself() -> None:
     assert str(CORRECTION) == CORRECTION.corrected == "🏠 She goes home.\nIt rains, the cat sat.\n\nAll is well.\n"
     assert CORRECTION.diff("a.txt").startswith("--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n-🏠 She go home.\n")
+    assert 'She <del title="“go” → “goes” (90%)">go</del><ins title=' in CORRECTION._repr_html_()
     (result, *_) = json.loads(CORRECTION.to_sarif("a.txt"))["runs"][0]["results"]
     assert (result["ruleId"], result["properties"]["provenance"]) == ("EDIT_GEC_R_VERB_SVA", "edit5")
     line = json.loads(CORRECTION.to_json("a.txt"))

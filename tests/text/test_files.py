@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import codecs
 import errno
+import json
 import os
 import resource
-import shutil
 import signal
 import stat
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from edit_gec.errors import InputError, WriteError
 from edit_gec.text import files
+from edit_gec.text.file_search import Search
 
 BOMS = [b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE]
 CODECS = dict(zip(BOMS, ["utf-8", "utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"], strict=True))
@@ -112,10 +114,47 @@ def test_write_refuses_what_it_would_harm(tmp_path: Path) -> None:
         files.write(document, "x")
 
 
+def test_who_writes_at_the_last_moment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor saves while the new file reaches the disk: its text stays."""
+    path = tmp_path / "a.txt"
+    path.write_text("She go.")
+    document, fsync = files.read(str(path)), os.fsync
+
+    def save_and_sync(descriptor: int) -> None:
+        path.write_text("Somebody's newer text.")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", save_and_sync)
+    with pytest.raises(WriteError, match="changed on disk while it was corrected; file unchanged"):
+        files.write(document, "She goes.")
+    assert path.read_text() == "Somebody's newer text." and os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_hard_links_keep_the_old_text(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    path.write_text("She go.")
+    other.hardlink_to(path)
+    files.write(files.read(str(path)), "She goes.")
+    assert (path.read_text(), other.read_text()) == ("She goes.", "She go.")
+    assert path.stat().st_nlink == other.stat().st_nlink == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("She go.")
+    os.chown(path, 1234, 4321)
+    path.chmod(0o4755)
+    files.write(files.read(str(path)), "She goes.")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 4321, 0o4755)
+
+
 WRITE = """
 import os, sys
 from edit_gec.errors import WriteError
 from edit_gec.text import files
+from edit_gec.text.file_search import Search
 document = files.read(sys.argv[1])
 if sys.argv[3:] and os.geteuid() == 0:
     os.setuid(65534)
@@ -185,6 +224,7 @@ def test_read_only_folder_leaves_the_file(tmp_path: Path) -> None:
 WRITE_FOR_EVER = """
 import itertools, sys
 from edit_gec.text import files
+from edit_gec.text.file_search import Search
 for letter in itertools.cycle("ab"):
     files.write(files.read(sys.argv[1]), letter * 3_000_000)
     print(letter, flush=True)
@@ -209,7 +249,7 @@ def test_kill_in_the_middle_never_leaves_half_a_file(tmp_path: Path) -> None:
         assert done.returncode == -signal.SIGKILL
         assert path.read_text() == "old"
     assert len(os.listdir(tmp_path)) > 2
-    assert list(files.search(str(tmp_path))) == [str(path)]  # left-over temporary files are never taken for texts
+    assert list(Search().find(str(tmp_path))) == [str(path)]  # left-over temporary files are never taken for texts
 
 
 def test_an_atomic_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -227,50 +267,17 @@ def test_an_atomic_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> Non
     assert place.read_bytes() == b"one" and os.listdir(place.parent) == [place.name]
 
 
-def test_search(tmp_path: Path) -> None:
-    kept = ["README", "a.txt", "b.MD", "docs/page.html", "docs/x.adoc", "docs/x.org", "docs/x.rst", "docs/old/x.text"]
-    left = [
-        "a.py", "Makefile", ".hidden.md", ".git/x.txt", "node_modules/x.md",
-        "env/lib/x.txt", "vendor/x.md", "docs/skip.md", "docs/x.tex",
-        "docs/x.mdx", "LICENSE", "requirements.txt", "COMMIT_EDITMSG",
-    ]  # fmt: skip
-    for name in [*kept, *left, "env/pyvenv.cfg"]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("text")
-    (tmp_path / "link.txt").symlink_to("a.txt")
-    (tmp_path / "loop").symlink_to(".")
-    found = files.search(str(tmp_path), exclude=("vendor/", "docs/sk*.md"), root=str(tmp_path))
-    assert [os.path.relpath(path, tmp_path) for path in found] == kept
+def test_lines_and_json_are_written_as_a_whole(tmp_path: Path) -> None:
+    def broken() -> Iterator[str]:
+        yield "three"
+        raise ZeroDivisionError
 
-
-def test_a_folder_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
-    for name in ("a", "b", "c"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "x.txt").write_text("text")
-    found = []
-    with pytest.raises(InputError, match="b: cannot read folder: No such file"):
-        for path in files.search(str(tmp_path)):
-            found.append(os.path.relpath(path, tmp_path))
-            shutil.rmtree(tmp_path / "b", ignore_errors=True)  # gone during the search: that stops root too
-    assert found == ["a/x.txt", "c/x.txt"]
-
-
-def test_a_folder_without_text(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("pass")
-    with pytest.raises(InputError, match=r"no text files \(\.adoc, .*\.txt\) in this folder"):
-        list(files.search(str(tmp_path)))
-
-
-@pytest.mark.parametrize(
-    ("path", "excluded"),
-    [
-        ("vendor/deep/x.md", True),
-        ("docs/vendor/x.md", True),
-        ("docs/old/x.md", True),
-        ("docs/old.md", False),
-        ("../vendor/x.md", True),
-    ],
-)
-def test_a_file_in_an_excluded_folder_is_excluded(tmp_path: Path, path: str, excluded: bool) -> None:
-    root = tmp_path / "project"
-    assert files.is_below_excluded(str(root / path), ("vendor", "docs/old/"), str(root)) == excluded
+    place = tmp_path / "new" / "lines.txt"
+    assert files.write_lines(place, ["one", "", "zwölf"]) == 3
+    with pytest.raises(ZeroDivisionError):
+        files.write_lines(place, broken())
+    assert place.read_bytes() == "one\n\nzwölf\n".encode() and os.listdir(place.parent) == [place.name]
+    files.write_json(place, {"a": [1, None]})
+    with pytest.raises(TypeError):
+        files.write_json(place, {"a": object()})
+    assert json.loads(place.read_bytes()) == {"a": [1, None]} and place.read_bytes().endswith(b"\n}\n")

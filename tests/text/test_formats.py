@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edit_gec.errors import InputError
 from edit_gec.text import formats
 
 NAMES = {
@@ -21,10 +22,11 @@ NAMES = {
     "typst": "a.typ",
     "mdx": "a.mdx",
     "subtitles": "a.srt a.vtt",
+    "mail": "a.eml",
     "commit": "COMMIT_EDITMSG .git/MERGE_MSG NOTES_EDITMSG",
     "licence": "LICENSE LICENCE.txt COPYING LICENSE-MIT COPYING.LESSER",
-    "data": "a.csv a.yaml a.json requirements.txt requirements-dev.txt dev-requirements.txt robots.txt .gitignore",
-    "code": "a.py a.js a.py.orig a.py.txt Makefile Dockerfile Dockerfile.dev CMakeLists.txt",
+    "data": "a.csv a.ass a.mbox a.json requirements.txt requirements-dev.txt dev-requirements.txt .gitignore",
+    "code": "a.py a.js a.yaml a.py.orig a.py.txt Makefile Dockerfile Dockerfile.dev CMakeLists.txt",
     None: "a a.xyz a.md.orig notes.2024 a.log",
 }
 
@@ -34,22 +36,66 @@ def test_format_of(known: str | None, path: str) -> None:
     assert formats.format_of(path) == known
 
 
-@given(st.text("ab./_-A💥", max_size=8), st.sampled_from([".py", ".csv", ".srt", ".tex"]))
+@given(st.text("ab./_-A💥", max_size=8), st.sampled_from([".py", ".csv", ".srt", ".sty"]))
 def test_no_name_before_the_suffix_makes_code_a_text(stem: str, suffix: str) -> None:
     known = formats.format_of(stem + suffix)
-    assert known is not None and known not in formats.UNDERSTOOD
+    assert known is not None and known not in formats.READ_ALIKE
 
 
 def test_every_format_has_a_name() -> None:
     assert set(NAMES) - {None} < set(formats.NAMES)
     assert set(formats.UNDERSTOOD) < set(formats.NAMES)
-    assert {formats.format_of("a" + suffix) for suffix in formats.suffixes()} == set(formats.UNDERSTOOD)
+    assert {formats.format_of("a" + suffix) for suffix in formats.suffixes()} == set(formats.searched())
+    assert {*formats.searched(), *formats.NAMED_ONLY} == set(formats.UNDERSTOOD)
+
+
+@pytest.mark.parametrize(
+    ("language", "path", "known"),
+    [
+        ("gfm", "a.py", "markdown"),  # the editor knows best
+        ("plaintext", "a.md", "text"),
+        ("plaintext", ".git/COMMIT_EDITMSG", "commit"),  # but for what git asks
+        ("GitCommit", "", "commit"),
+        ("mail", "/tmp/mutt-1", "mail"),
+        ("subrip", "", "subtitles"),
+        ("typescriptreact", "a.tsx", "code/typescriptreact"),
+        ("yaml", "a.yaml", "code/yaml"),
+        ("unknown", "src/a.go", "code/a.go"),
+        ("", "src/Makefile", "code/Makefile"),
+        ("", "a.csv", "data"),
+        ("", "a.xyz", None),
+    ],
+)
+def test_find_format(language: str, path: str, known: str | None) -> None:
+    assert formats.find_format(language, path) == known
+    assert formats.is_understood(known) == (known not in ("data", None))
+
+
+@pytest.mark.parametrize("language", ["norg", "no-such-language", "code", "json5x", "licence"])
+def test_a_language_that_is_not_known_is_not_understood(language: str) -> None:
+    assert not formats.is_understood(formats.find_format(language))
+    with pytest.raises(InputError, match=f"format '{language}': expected one of markdown, .* such as python"):
+        formats.check_formats([language], 1)
+
+
+def test_check_formats() -> None:
+    assert formats.check_formats([], 2) == ["markdown", "markdown"]
+    assert formats.check_formats(["rst", "python", "code/a.py", "plain"], 4) == [
+        "rst",
+        "code/python",
+        "code/a.py",
+        "plain",
+    ]
+    with pytest.raises(InputError, match="1 formats for 2 texts"):
+        formats.check_formats(["rst"], 2)
+    with pytest.raises(InputError, match="format ''"):
+        formats.check_formats([""], 1)
 
 
 def test_of_a_link_both_names_count(tmp_path: Path) -> None:
     for name, target in {"code.txt": "a.py", "notes.md": "blob", "notes": "b.md", "blind": "blob"}.items():
         (tmp_path / name).symlink_to(target)
-    with pytest.raises(formats.FormatError, match="code.txt: cannot correct code"):
+    with pytest.raises(formats.FormatError, match=r"code.txt: cannot correct code"):
         formats.check(str(tmp_path / "code.txt"), writing=False)
     for name in ("notes.md", "notes"):
         formats.check(str(tmp_path / name), writing=True)

@@ -54,6 +54,7 @@ def test_first_and_last_are_of_a_block_and_a_line_by_itself_is_neither() -> None
         ("Add the following:\n\n- a", "following:", "following.", "Add the following:\n\n- a"),
         ("Add teh:\n\n```\nx\n```", "teh:", "these.", "Add these:\n\n```\nx\n```"),
         ("Add this:", ":", "", "Add this:"),
+        ("See you soon,", "soon,", "soon.", "See you soon,"),
         ("Add this", "this", "this.", "Add this."),
         ("add this.", "add", "Add", "Add this."),
     ],
@@ -65,6 +66,23 @@ def test_what_a_block_forbids_is_taken_off_the_edit(text: str, old: str, new: st
         if at >= 0 and (edit := sentence.to_document(at, at + len(old), new)):
             result = text[: edit[0]] + edit[2] + text[edit[1] :]
     assert result == corrected
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "is_made"),
+    [
+        ("- name it; move it", ";", ",", False),
+        ("- name, move and test", " and", ", and", False),
+        ("- name it , move it", " ,", ",", True),
+        ("- name it; go on", "; go", ", goes", True),
+        ("- Name it; move it.", ";", ",", True),
+        ("Name it; move it", ";", ",", True),
+    ],
+)
+def test_a_fragment_keeps_its_marks(text: str, old: str, new: str, is_made: bool) -> None:
+    (sentence,) = split(text)
+    at = sentence.text.index(old)
+    assert (sentence.to_document(at, at + len(old), new) is not None) == is_made
 
 
 @pytest.mark.parametrize("text", ["- She go", "# she go", "Look:"])

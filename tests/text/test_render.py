@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from test_edits import edited
 
-from edit_gec.text import render
+from edit_gec.text import render, sarif
 from edit_gec.text.edits import Edit, apply
 
 TEXT = "She go home.\nHe 🏠 dont like it.\n"
@@ -26,7 +26,7 @@ EDITS = [
 def test_inline() -> None:
     assert render.inline(TEXT, EDITS) == "She [-go-]{+goes+} home.\nHe 🏠 [-dont-]{+doesn't+} like it.\n"
     assert render.inline("a b", [Edit(1, 2, " ", "", 1.0)]) == "a[- -]b"
-    assert render.inline("a b", [Edit(3, 3, "", ".", 1.0)], color=True) == "a b\x1b[32m.\x1b[0m"
+    assert render.inline("a b", [Edit(3, 3, "", ".", 1.0)], color=True) == "a b\x1b[32m{+.+}\x1b[0m"
 
 
 @given(edited())
@@ -97,14 +97,14 @@ def test_json_has_every_unit_and_survives_a_round_trip() -> None:
     assert first == {
         "start": 4, "end": 6, "start_utf8": 4, "end_utf8": 6, "start_utf16": 4, "end_utf16": 6, "line": 1, "column": 5,
         "original": "go", "replacement": "goes", "confidence": 0.97, "provenance": "edit5", "type": "R:VERB:SVA",
-        "message": None,
+        "message": None, "reason": None, "kind": None,
     }  # fmt: skip
     assert [second[key] for key in ("start", "start_utf8", "start_utf16", "line", "column")] == [18, 21, 19, 2, 6]
     assert (second["end"], second["end_utf8"], second["end_utf16"]) == (22, 25, 23)
 
 
 def test_sarif_fixes_give_the_corrected_text() -> None:
-    log = json.loads(json.dumps(render.sarif("1.0", [("docs/a b.txt", TEXT, EDITS), ("/abs/ü.txt", TEXT, [])])))
+    log = json.loads(json.dumps(sarif.sarif("1.0", [("docs/a b.txt", TEXT, EDITS), ("/abs/ü.txt", TEXT, [])])))
     (run,) = log["runs"]
     assert (log["version"], run["tool"]["driver"]["version"]) == ("2.1.0", "1.0")
     assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {result["ruleId"] for result in run["results"]}
@@ -120,6 +120,22 @@ def test_sarif_fixes_give_the_corrected_text() -> None:
         new = fix["insertedContent"]["text"]
         lines[region["startLine"] - 1] = line[: region["startColumn"] - 1] + new + line[region["endColumn"] - 1 :]
     assert "\n".join(lines) == apply(TEXT, EDITS)
+
+
+def test_sarif_has_what_github_asks_for() -> None:
+    """Texts of each rule, and fingerprints that move with their lines and tell equal lines apart."""
+
+    def fingerprints(text: str) -> list[str]:
+        edits = [Edit(at.start(), at.end(), "go", "goes", 0.9, kind="replacement") for at in re.finditer("go", text)]
+        (run,) = sarif.sarif("1", [("a.md", text, edits)])["runs"]
+        for rule in run["tool"]["driver"]["rules"]:
+            assert rule["id"] == "EDIT_GEC_REPLACEMENT"
+            assert rule["shortDescription"]["text"] and rule["fullDescription"]["text"]
+            assert "replacement" in rule["help"]["text"]
+        return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]]
+
+    before, after = fingerprints("She go.\n"), fingerprints("# New\n\n  She  go.\nHe go.\nShe go.\n")
+    assert before[0] == after[0] and len({*after}) == 3 and after[2].endswith(":2")
 
 
 def test_github_annotations_escape_what_would_end_them() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -37,7 +38,7 @@ def test_view_is_the_document_at_its_offsets(text: str, lines: bool, markup: boo
         view, offsets, folds = sentence.text, sentence.offsets, dict(sentence.folds)
         assert len(offsets) == len(view) + 1
         assert offsets[0] >= last
-        assert all(low < high for low, high in zip(offsets, offsets[1:], strict=False))
+        assert all(low < high for low, high in pairwise(offsets))
         assert not view or offsets[-1] == offsets[-2] + 1
         assert view == view.strip()
         assert lines or (view and len(view.splitlines()) == 1)
@@ -124,7 +125,7 @@ def _check_edit(text: str, sentence: Sentence, edit: tuple[int, int, str]) -> No
         at = kept_offsets[offset]  # KeyError: something left out is swallowed
         assert not any(low <= at < high and at not in folds for low, high in sentence.protected)
         if at in folds:
-            before, found, replacement = replacement.partition(folds[at])
+            _before, found, replacement = replacement.partition(folds[at])
             assert found
         offset += len(folds.get(at, "x"))
     assert offset == end

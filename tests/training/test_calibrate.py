@@ -5,119 +5,119 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.confidence import NOT_ASKED, Evidence, Kind, Scale, combine
-from edit_gec.editing.thresholds import load_thresholds
+from edit_gec.editing.confidence import NOT_ASKED, Evidence, Kind, Scale
+from edit_gec.editing.thresholds import Thresholds, load_thresholds
 from edit_gec.errors import InputError
 from edit_gec.evaluation.datasets import find_test_sets
-from edit_gec.training.calibrate import (
-    FOLDS,
-    LEAST_SLOPE,
-    RATES,
-    Edit,
-    Graded,
-    Sample,
-    calibrate,
-    choose,
-    collect,
-    cross_validate,
-    fit_scale,
-    main,
-)
+from edit_gec.text.edits import Change
+from edit_gec.training import calibrate
+from edit_gec.training.calibrate import FOLDS, LEAST_SLOPE, RATES, Table, choose, cross_validate, fit_scale, grade, main
+from edit_gec.training.evidence import Proposal, Sample, collect, reread
 
-TRUE = Scale(slope=0.8, written_slope=0.6, stays_slope=0.9, offset=0.3, spelling_offset=1.0, delete_offset=-0.5)
+TRUE = Scale(
+    slope=0.8, written_slope=0.6, stays_slope=0.9, offset=0.3, spelling_offset=1.0, delete_offset=-0.5,
+    doubt_slope=0.4, neighbour_slope=0.5,
+)  # fmt: skip
 
 
-def draw_evidence(rng: random.Random) -> Evidence:
+def draw_proposal(rng: random.Random, sentence: int) -> Proposal:
     kind = rng.choice((Kind.REPLACE, Kind.INSERT, Kind.DELETE, Kind.SPELLING))
-    return Evidence(rng.uniform(0.05, 0.99), rng.uniform(0.1, 1.0), kind, rng.uniform(0.02, 0.98))
+    evidence = Evidence(rng.uniform(0.05, 0.99), rng.uniform(0.1, 1.0), kind, rng.uniform(0.02, 0.98))
+    return Proposal(sentence, sentence, Change(0, 0, "", 1.0), evidence, rng.choice((0.0, rng.uniform(0, 0.9))))
 
 
 def draw_sample(scale: Scale, seed: int, sentences: int) -> Sample:
-    """Edits that are right as often as a scale says."""
+    """Proposals that are right as often as a scale says."""
     rng = random.Random(seed)
-    edits = []
-    for n in range(sentences):
-        for _ in range(rng.choice((0, 1, 2, 4))):
-            evidence = draw_evidence(rng)
-            edits.append(Edit(n, (evidence,), rng.random() < scale.confidence(evidence)))
-    return Sample(tuple(range(sentences)), tuple(edits), dict.fromkeys(range(sentences), 2))
+    drawn = [draw_proposal(rng, n) for n in range(sentences) for _ in range(rng.choice((0, 1, 2, 4)))]
+    sample = Sample(tuple(range(sentences)), tuple(drawn), dict.fromkeys(range(sentences), 2))
+    judged = zip(drawn, grade(sample, scale), strict=True)
+    return sample._replace(proposals=tuple(p._replace(right=int(rng.random() < sure)) for p, sure in judged))
 
 
 def draw_clean(seed: int, sentences: int) -> Sample:
     """Clean sentences, every tenth with an edit, which is wrong."""
     rng = random.Random(seed)
-    edits = tuple(Edit(n, (draw_evidence(rng),), False) for n in range(0, sentences, 10))
-    return Sample(tuple(range(sentences)), edits, {})
+    return Sample(tuple(range(sentences)), tuple(draw_proposal(rng, n) for n in range(0, sentences, 10)), {})
 
 
 def test_the_scale_that_made_the_edits_is_found() -> None:
-    edits = draw_sample(TRUE, 1, 6000).edits
-    fitted = fit_scale(edits)
-    for name in ("slope", "written_slope", "stays_slope", "offset", "spelling_offset", "delete_offset"):
+    sample = draw_sample(TRUE, 1, 6000)
+    fitted = fit_scale([sample], TRUE.neighbour_slope)
+    for name in ("slope", "written_slope", "stays_slope", "offset", "spelling_offset", "delete_offset", "doubt_slope"):
         assert getattr(fitted, name) == pytest.approx(getattr(TRUE, name), abs=0.2), name
-    sure = sum(fitted.confidence(edit.parts[0]) for edit in edits)
-    assert sure == pytest.approx(sum(edit.right for edit in edits), rel=0.01), "as sure as it is right"
+    assert sum(grade(sample, fitted)) == pytest.approx(sum(p.right for p in sample.proposals), rel=0.01)
+    blind = fit_scale([sample])
+    assert blind.neighbour_slope == 0 and blind.offset > fitted.offset, "what neighbours say is in the offset"
 
 
-@given(st.integers(0, 10_000), st.floats(-2, 2), st.floats(-2, 2), st.floats(-2, 2))
+@given(st.integers(0, 10_000), st.floats(-2, 2), st.floats(-2, 2), st.floats(-2, 2), st.floats(0, 1))
 @settings(max_examples=25, deadline=None)
-def test_no_slope_is_below_zero(seed: int, slope: float, written: float, stays: float) -> None:
-    edits = draw_sample(Scale(slope, written, stays), seed, 40).edits
+def test_no_slope_is_below_zero(seed: int, slope: float, written: float, stays: float, neighbours: float) -> None:
+    sample = draw_sample(Scale(slope, written, stays), seed, 40)
     try:
-        fitted = fit_scale(edits)
+        fitted = fit_scale([sample], neighbours)
     except InputError:
-        assert len({edit.right for edit in edits}) < 2
+        assert len({p.right for p in sample.proposals}) < 2
         return
-    assert fitted.slope >= LEAST_SLOPE and fitted.written_slope >= 0 and fitted.stays_slope >= 0
+    assert fitted.slope >= LEAST_SLOPE and min(fitted.written_slope, fitted.stays_slope, fitted.doubt_slope) >= 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.floats(-4, 4)), min_size=1, max_size=12))
+def test_support_is_that_of_the_product(edits: list[tuple[int, float]]) -> None:
+    """Odds with support of a table are the log-odds that Scale.judge makes."""
+    scale = Scale(neighbour_slope=0.7)
+    proposals = [Proposal(n, n, Change(0, 0, "", 1.0), Evidence(1 / (1 + np.exp(-odds)))) for n, odds in edits]
+    sample = Sample(tuple(range(5)), tuple(proposals), {})
+    odds = np.array([each for _, each in edits])
+    judged = odds + scale.neighbour_slope * Table([sample]).support(odds)
+    assert grade(sample, scale) == pytest.approx((1 / (1 + np.exp(-judged))).tolist(), abs=1e-6)
 
 
 def test_a_decoder_that_was_never_asked_counts_for_nothing() -> None:
-    edits = [
-        edit._replace(parts=(edit.parts[0]._replace(stays=NOT_ASKED),)) for edit in draw_sample(TRUE, 2, 300).edits
-    ]
-    assert fit_scale(edits).stays_slope == 0
+    sample = draw_sample(TRUE, 2, 300)
+    never = [p._replace(evidence=p.evidence._replace(stays=NOT_ASKED)) for p in sample.proposals]
+    assert fit_scale([sample._replace(proposals=tuple(never))]).stays_slope == 0
 
 
 def test_thresholds_do_what_the_product_does_with_them() -> None:
     learners, clean = draw_sample(TRUE, 3, 200), draw_clean(4, 400)
-    chosen = choose(Graded(learners, TRUE), Graded(clean, TRUE))
+    chosen = choose(learners, clean, TRUE)
     assert list(chosen) == [rate for rate in RATES if rate in chosen] and 2.0 in chosen
     for rate, outcome in chosen.items():
         assert outcome.rate <= rate
-        made = {name: kept_edits(sample, outcome[0], outcome[1]) for name, sample in (("l", learners), ("c", clean))}
-        assert outcome.made == len(made["l"]) and outcome.right == sum(edit.right for edit in made["l"])
-        assert outcome.changed == len({edit.sentence for edit in made["c"]}) and outcome.expected == 400
+        kept = [
+            [p for p, sure in zip(sample.proposals, grade(sample, TRUE), strict=True) if sure >= outcome.min_confidence]
+            for sample in (learners, clean)
+        ]
+        assert outcome.made == len(kept[0]) and outcome.right == sum(p.right for p in kept[0])
+        assert outcome.changed == len({p.sentence for p in kept[1]}) and outcome.expected == 400
     scores = [outcome.scores[2] for outcome in chosen.values()]
     assert scores == sorted(scores), "more false alarms never cost F0.5"
 
 
-def kept_edits(sample: Sample, least: float, gate: float) -> list[Edit]:
-    """What passes both thresholds, sentence by sentence."""
-    kept: list[Edit] = []
-    for n in sample.sentences:
-        sure = [e for e in sample.edits if e.sentence == n and TRUE.confidence(e.parts[0]) >= least]
-        if sure and combine([TRUE.confidence(e.parts[0]) for e in sure]) >= gate:
-            kept += sure
-    return kept
-
-
-def test_folds_part_the_sentences() -> None:
-    learners, clean = draw_sample(TRUE, 5, 203), draw_clean(6, 101)
-    folds = [learners.fold(n, inside=True) for n in range(FOLDS)]
+def test_folds_part_the_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    learners, native, clean = draw_sample(TRUE, 5, 203), draw_sample(TRUE, 9, 50), draw_clean(6, 101)
+    folds = [learners.fold(n, FOLDS, inside=True) for n in range(FOLDS)]
     assert sorted(n for fold in folds for n in fold.sentences) == list(learners.sentences)
     for number, fold in enumerate(folds):
-        others = learners.fold(number, inside=False)
+        others = learners.fold(number, FOLDS, inside=False)
         assert not {*fold.sentences} & {*others.sentences}
-        assert sorted(fold.edits + others.edits) == sorted(learners.edits)
-    for outcome in cross_validate(learners, clean).values():
+        assert sorted(fold.proposals + others.proposals) == sorted(learners.proposals)
+    monkeypatch.setattr(calibrate, "NEIGHBOUR_SLOPES", (0.0, 0.5))
+    unseen = cross_validate(learners, [native], clean)
+    for outcome in unseen.outcomes.values():
         assert (outcome.expected, outcome.clean) == (406, 101), "every sentence counts once"
+    assert [len(each) for each in unseen.confidences] == [len(learners.proposals), len(native.proposals)]
 
 
 M2 = """S She walk to the station .
@@ -137,15 +137,25 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_the_evidence_is_that_of_the_products_confidence(model_folder: Path, data: Path) -> None:
+    """Both readings: what is collected makes the confidence that users see."""
     clean = find_test_sets("clean", data)[0]
-    _, sample = collect(model_folder, 0.0, find_test_sets("wi-3k", data)[0], clean)
-    corrector = Corrector.load(model_folder, min_confidence=0.0)
-    corrections = corrector.correct_batch(clean.lines, lines=True, markup=False)
-    options = load_thresholds(model_folder, min_confidence=0.0)
-    for n, correction in enumerate(corrections):
-        found = [options.confidence(edit.parts[0]) for edit in sample.edits if edit.sentence == n]
-        assert found == pytest.approx([edit.confidence for edit in correction.edits], abs=1e-4)
-    assert sample.edits
+    everything = {"min_confidence": 1e-9, "doubt_slope": 0.3, "neighbour_slope": 0.5}
+    corrector = Corrector.load(model_folder).with_thresholds(**everything)
+    sample = reread(corrector, collect(corrector, clean), Scale(offset=100.0))
+    graded = grade(sample, corrector.thresholds)
+    first = corrector.with_thresholds(doubt_slope=0.0)
+    once = grade(sample, first.thresholds)
+    assert sample.proposals and graded != once
+    for n, correction in enumerate(first.correct_batch(clean.lines, lines=True, markup=False)):
+        found = [sure for p, sure in zip(sample.proposals, once, strict=True) if p.sentence == n]
+        shown = {edit.confidence for edit in correction.edits}  # a change may be several edits
+        assert sorted({round(sure, 4) for sure in found}) == pytest.approx(sorted(shown), abs=2e-4)
+
+
+def test_a_proposal_is_graded_alone(model_folder: Path, data: Path) -> None:
+    sample = collect(Corrector.load(model_folder), find_test_sets("wi-3k", data)[0])
+    assert sample.expected == dict.fromkeys(range(6), 1) and len(sample.windows) == 6
+    assert all(p.right <= p.made and p.made > 0 for p in sample.proposals)
 
 
 def test_a_folder_gets_what_was_fitted(
@@ -154,20 +164,23 @@ def test_a_folder_gets_what_was_fitted(
     folder = tmp_path / "model"
     shutil.copytree(model_folder, folder)
     config = json.loads((folder / "config.json").read_text())
-    config["thresholds"] = {"reread": 0.8}
+    config["thresholds"] = {"reread": 0.8, "bold": 0.1}
     (folder / "config.json").write_text(json.dumps(config))
-    options = ["--model", str(folder), "--data", str(data), "--rate", "20", "--write", "--keep-bias", "-0.5"]
+    options = ["--model", str(folder), "--data", str(data), "--rate", "8", "--write", "--keep-bias", "-0.5"]
+    options += ["--native"]
     with pytest.raises(InputError, match="too few sentences to fit a scale"):
         main(options)  # a model that was never trained is never right
-    samples = draw_sample(TRUE, 7, 100), draw_clean(8, 100)
-    monkeypatch.setattr("edit_gec.training.calibrate.collect", lambda *_: samples)
+    samples = [draw_sample(TRUE, 7, 100), draw_clean(8, 100)]
+    monkeypatch.setattr(calibrate, "NEIGHBOUR_SLOPES", (0.0, 0.5))
+    monkeypatch.setattr(calibrate, "collect", lambda _, test: samples[test.name == "clean"])
+    monkeypatch.setattr(calibrate, "reread", lambda _, sample, scale: sample)
     assert main(options) == 0
-    fit = calibrate(folder, -0.5, find_test_sets("wi-3k", data)[0], find_test_sets("clean", data)[0])
-    assert capsys.readouterr().out == fit.report()
+    report = capsys.readouterr().out
     written = load_thresholds(folder)
-    assert (written.keep_bias, written.second_pass_factor) == (
-        -0.5,
-        0.8,
-    ) and written.stays_slope == fit.scale.stays_slope > 0
-    assert written.min_confidence == pytest.approx(fit.seen[20.0].min_confidence)
-    assert not list(folder.glob("*.partial"))
+    scale = calibrate.best_scale(samples[0], [], samples[1])
+    assert written == Thresholds(
+        **asdict(scale), keep_bias=-0.5, alternative_threshold=0.1,
+        min_confidence=round(choose(samples[0], samples[1], scale)[8.0].min_confidence, 3),
+    )  # fmt: skip
+    assert f"slope = {written.slope:g}\n" in report and "in 5 folds" in report and "calibration error, wi-3k" in report
+    assert "reread" not in (folder / "config.json").read_text() and not list(folder.glob("*.partial"))

@@ -178,7 +178,7 @@ def test_the_command_writes_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_texts_that_cannot_be_read_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["corrupt", str(tmp_path / "no.txt")]) == 1
+    assert main(["corrupt", str(tmp_path / "no.txt")]) == 2
     assert "no such file" in capsys.readouterr().err
     (tmp_path / "empty.txt").write_text("...\n")
     with pytest.raises(InputError, match="no clean English sentence"):

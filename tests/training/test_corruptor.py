@@ -52,7 +52,8 @@ def outcomes(rule: Rule, sentence: str, draws: int = 150) -> set[str]:
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60))
 def test_a_sentence_taken_apart_and_put_together_is_itself(text: str) -> None:
-    assert str(Rewrite(text)) == text.rstrip() or str(Rewrite(text)) + text[len(str(Rewrite(text))) :] == text
+    made = str(Rewrite(text))
+    assert text.startswith(made) and not text[len(made) :].strip()
 
 
 @settings(max_examples=60, deadline=None)
@@ -73,14 +74,9 @@ def test_any_text_survives(corruptor: Corruptor, text: str, seed: int) -> None:
     "word", ["https://example.org/a_b", "foo_bar()", "1,234.50", "user@example.org", "GmbH", "NATO", "3D", "C++", "a/b"]
 )
 def test_protected_words_are_never_touched(corruptor: Corruptor, word: str) -> None:
+    sentence = f"She has sent {word} to the old teachers, but they never use it."
     for seed in range(150):
-        assert (
-            word
-            in corruptor.corrupt(
-                f"She has sent {word} to the old teachers, but they never use it.", random.Random(seed), 3.0
-            )
-            or seed < 0
-        )
+        assert word in corruptor.corrupt(sentence, random.Random(seed), 3.0), seed
 
 
 def test_odd_words_are_no_errors(corruptor: Corruptor) -> None:
@@ -257,7 +253,7 @@ def test_lists_are_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_the_lists_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no misspell_main.json.xz in it"):
+    with pytest.raises(InputError, match=r"no misspell_main.json.xz in it"):
         Corruptor.load(tmp_path)
 
 

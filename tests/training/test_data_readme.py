@@ -78,7 +78,7 @@ def test_what_is_missing_is_said_in_one_line(
 ) -> None:
     assert shell(damage, place).returncode == 0
     monkeypatch.chdir(place)
-    assert main(["train", "--recipe", "first/recipe.toml", "--data", "DATA", "--runs", "runs"]) == 1
+    assert main(["train", "--recipe", "first/recipe.toml", "--data", "DATA", "--runs", "runs"]) == 2
     out, err = capsys.readouterr()
     assert re.match("edit-gec: " + message, err), err
     assert err.count("\n") == 1 and not out

@@ -67,7 +67,7 @@ def test_implausible_pairs_of_compressed_files(tmp_path: Path) -> None:
 
 
 def test_no_pairs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no .tsv or .tsv.xz files with real edits here; see data/README.md"):
+    with pytest.raises(InputError, match=r"no .tsv or .tsv.xz files with real edits here; see data/README.md"):
         RealEdits(tmp_path / "nowhere")
     (tmp_path / "a.tsv").write_text("one\ttwo\n", encoding="utf-8")
     with pytest.raises(InputError, match="three or more columns expected"):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from conftest import PROSE
+from support.tiny_training import MODEL
 
 from edit_gec.modeling.checkpoint import read_tensors
 from edit_gec.training import course
@@ -20,19 +21,11 @@ from edit_gec.training.recipe import read_recipe
 from edit_gec.training.trainer import checkpoints
 
 ROOT = Path(__file__).parents[2]
-RECIPE = """name = "tiny"
+RECIPE = f"""name = "tiny"
 vocabulary = 500
 workers = 1
 save_minutes = 0.05
-
-[model]
-d_model = 32
-d_kv = 8
-d_ff = 48
-num_heads = 2
-slots = 64
-point_width = 8
-
+{MODEL}
 [[stage]]
 name = "long"
 layers = 1
@@ -41,7 +34,7 @@ batch_pieces = 256
 warmup = 10
 decay = 0.3
 predicted = 0.2
-end = { predicted = 0.5 }
+end = {{ predicted = 0.5 }}
 ema = 0.9
 snapshot = 5_000
 mean = [0.9, 1.0]

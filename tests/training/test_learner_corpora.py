@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from edit_gec.errors import InputError
 from edit_gec.training.clean_prose import fingerprint
 from edit_gec.training.edit_pairs import RealEdits
+from edit_gec.training.entry import run_main
 from edit_gec.training.learner_corpora import (
     corrupted,
     main,
@@ -97,7 +99,7 @@ def test_broken_json(line: str, tmp_path: Path) -> None:
 def test_clang8(tmp_path: Path) -> None:
     path = put(tmp_path / "clang8.tsv", "I do n't likes it .\tI do n't like it .\n" * 2)
     assert list(read_clang8(path)) == [("I don't likes it.", "I don't like it.")] * 2
-    assert list(read_tsv(path))[0] == ("I do n't likes it .", "I do n't like it .")
+    assert next(iter(read_tsv(path))) == ("I do n't likes it .", "I do n't like it .")
     with pytest.raises(InputError, match="line 2: expected source and target, not 3 columns"):
         list(read_clang8(put(tmp_path / "x.tsv", "a\tb\na\tb\tc\n")))
 
@@ -149,7 +151,7 @@ def test_c4_200m(c4: dict[str, Path]) -> None:
 
 def test_c4_200m_of_another_shard(c4: dict[str, Path], tmp_path: Path) -> None:
     other = put(tmp_path / "other.tsv", f"{digest('x')}\tx\n")
-    with pytest.raises(InputError, match="none of its hashes is one of .*other.tsv; another shard"):
+    with pytest.raises(InputError, match=r"none of its hashes is one of .*other.tsv; another shard"):
         list(read_c4_200m(c4["edits"], [other]))
     with pytest.raises(InputError, match="expected --text"):
         list(read_c4_200m(c4["edits"], []))
@@ -176,9 +178,14 @@ def test_the_command(c4: dict[str, Path], tmp_path: Path, capsys: pytest.Capture
     assert main(["m2", str(corpus), "-o", str(out), "--exclude", str(held_out)]) == 0
     assert capsys.readouterr().err == f"{out}: 2 pairs\n"
     assert main(["c4_200m", str(c4["edits"]), "--text", str(c4["targets"]), "-o", str(out)]) == 0
-    assert main(["json", str(tmp_path / "missing.json"), "-o", str(out)]) == 1
-    assert "missing.json" in capsys.readouterr().err
-    assert main(["m2", str(corpus), "-o", str(out), "--exclude", str(tmp_path / "no.m2")]) == 1
-    assert main(["m2", str(corpus), "-o", str(corpus / "x.tsv")]) == 1
-    assert "no.m2: No such file" in (err := capsys.readouterr().err) and "x.tsv: File exists" in err
+    capsys.readouterr()
+    for wrong, message in (
+        (["json", str(tmp_path / "missing.json"), "-o", str(out)], "missing.json: No such file"),
+        (["m2", str(corpus), "-o", str(out), "--exclude", str(tmp_path / "no.m2")], "no.m2: No such file"),
+        (["m2", str(corpus), "-o", str(corpus / "x.tsv")], "x.m2: File exists"),
+    ):
+        with pytest.raises(SystemExit, match=rf"^edit-gec: .*{message}"):
+            run_main(partial(main, wrong))
+    with pytest.raises(SystemExit, match=r"^0$"):
+        run_main(lambda: 0)
     assert out.read_text(encoding="utf-8").count("\n") == 2, "what was there is still whole"

@@ -10,8 +10,9 @@ import pytest
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
-from edit_gec.modeling.checkpoint import read_config, save_t5
-from edit_gec.modeling.t5 import T5, T5Config
+from edit_gec.modeling.checkpoint import save_t5
+from edit_gec.modeling.config import T5Config, read_config
+from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.training.learner_corpora import main
 from edit_gec.training.recipe import read_recipe
@@ -73,5 +74,5 @@ def test_a_few_steps_from_learner_corpora(data: Path, t5: Path, tmp_path: Path) 
 
     (data / "learner" / "m2.tsv").unlink()
     (data / "learner" / "json.tsv").unlink()
-    with pytest.raises(InputError, match="learner: no .tsv or .tsv.xz files with real edits here"):
+    with pytest.raises(InputError, match=r"learner: no .tsv or .tsv.xz files with real edits here"):
         train(recipe, data, tmp_path / "other", init=t5)

@@ -13,6 +13,7 @@ from itertools import islice
 import pytest
 import torch
 
+from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.editing.decode import Prediction, predict
 from edit_gec.editing.plan import realize
 from edit_gec.editing.thresholds import Thresholds
@@ -82,7 +83,7 @@ def corrected(
     model: EdiT5, tokens: Tokens, texts: list[str], options: Thresholds
 ) -> tuple[list[str], list[Prediction]]:
     pieces = [tokens.encode(text) for text in texts]
-    predictions = predict(model, tokens, pieces, options)
+    predictions = predict(TorchNetwork(model), tokens, pieces, options)
     return [realize(p.plan, s, tokens) for s, p in zip(pieces, predictions, strict=True)], predictions
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
 from support.tiny_t5 import pairs, random_target, trained_target
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.speculative.decode import verify
 from edit_gec.speculative.drafters import Gamma
@@ -52,9 +53,14 @@ def test_a_speculator_learns_from_a_file(tokens: Tokens, tmp_path: Path) -> None
     train_speculator(again, Target.load(tmp_path / "t5"), read_pairs(tmp_path / "pairs.tsv"))
     for name, parameter in again.state_dict().items():
         torch.testing.assert_close(loaded.state_dict()[name], parameter, atol=1e-4, rtol=0)
-    with pytest.raises(InputError, match="expected 'mlp-speculator'"):
+    with pytest.raises(ModelError, match="expected 'mlp-speculator'"):
         Speculator.load(tmp_path / "t5", target)
-    with pytest.raises(InputError, match="for a target of width 64 with"):
+    with pytest.raises(ModelError, match="for a target of width 64 with"):
         Speculator.load(tmp_path / "mlp", random_target(tokens))
+    config_json = tmp_path / "mlp" / "config.json"
+    config_json.write_text(json.dumps({**json.loads(config_json.read_text()), "width": "wide"}))
+    with pytest.raises(ModelError, match="width is 'wide'; expected an integer from 1"):
+        Speculator.load(tmp_path / "mlp", target)
     (tmp_path / "none.tsv").write_text("\n")
-    assert main([*command[:3], str(tmp_path / "none.tsv"), "--output", str(tmp_path / "no")]) == 1
+    with pytest.raises(InputError, match=r"none.tsv: no pairs"):
+        main([*command[:3], str(tmp_path / "none.tsv"), "--output", str(tmp_path / "no")])

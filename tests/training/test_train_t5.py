@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import lzma
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from conftest import PROSE
+from support.tiny_training import write_data
 
-from edit_gec.errors import InputError
+from edit_gec.errors import ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
-from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+from edit_gec.modeling.config import EdiT5Config
+from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.padding import IGNORE
 from edit_gec.modeling.t5 import SLOTS, T5
 from edit_gec.modeling.tokenizer import EOS, FILE, Tokens
@@ -57,18 +57,7 @@ batch_pieces = 128
 @pytest.fixture
 def places(tmp_path: Path, tokens: Tokens) -> tuple[Path, Path]:
     """A data folder, and a recipe beside the folder of an EdiT5."""
-    data = tmp_path / "data"
-    for name in ("prose", "edits", "spelling"):
-        (data / name).mkdir(parents=True)
-    shutil.copyfile(PROSE, data / "prose" / "tatoeba_en.txt")
-    for name, content in {
-        "misspell_main.json.xz": "{}",
-        "typos_words.csv.xz": "teh,the\n",
-        "varcon.txt.xz": "",
-    }.items():
-        with lzma.open(data / "spelling" / name, "wt") as file:
-            file.write(content)
-    (data / "spelling" / "wikipedia_list.txt").write_text("becuase->because\n")
+    data = write_data(tmp_path / "data")
     torch.manual_seed(3)
     shape: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "point_width": 16}
     EdiT5(EdiT5Config(vocab_size=tokens.pieces + SLOTS, slots=SLOTS, **shape)).save(tmp_path / "edit5")
@@ -101,6 +90,7 @@ def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> 
     )
 
     edit5 = EdiT5.load(tmp_path / "edit5")
+    shutil.copytree(tmp_path / "edit5", folder.parent / "edit5")
     t5, found = shared_encoder.load(folder)
     assert shared_encoder.load_drafter(folder, found) is None and found is not edit5
     assert t5.embedding is found.embedding and t5.encoder.layers[1] is found.encoder.layers[1]
@@ -146,7 +136,7 @@ def test_a_t5_with_an_encoder_of_its_own(places: tuple[Path, Path], tmp_path: Pa
     name = "encoder.layers.0.attention.o.weight"
     moved = target.model.state_dict()[name] - edit5.state_dict()[name]
     assert 0 < float(moved.abs().max()) < 0.2, "trained along, from the encoder that was given"
-    theirs = T5ForConditionalGeneration.from_pretrained(folder).float().eval()
+    theirs = T5ForConditionalGeneration.from_pretrained(folder).float().eval()  # type: ignore[no-untyped-call]
     ids = torch.tensor([target.source_ids("They walk home.")])
     with torch.no_grad():
         logits = theirs(input_ids=ids, decoder_input_ids=ids).logits
@@ -174,11 +164,11 @@ def test_learning_rates(places: tuple[Path, Path]) -> None:
 def test_an_encoder_that_does_not_fit(places: tuple[Path, Path], tmp_path: Path) -> None:
     recipe, data = places
     recipe.write_text(RECIPE.replace("d_ff = 48", "d_ff = 64"))
-    with pytest.raises(InputError, match="encoder: d_ff 64; expected 48 to share an encoder with this EdiT5"):
+    with pytest.raises(ModelError, match="encoder: d_ff 64; expected 48 to share an encoder with this EdiT5"):
         train(recipe, data, tmp_path / "runs")
     recipe.write_text(RECIPE.replace("num_layers = 3", "num_layers = 1"))
-    with pytest.raises(InputError, match="num_layers 1; expected 2 or more"):
+    with pytest.raises(ModelError, match="num_layers 1; expected 2 or more"):
         train(recipe, data, tmp_path / "runs")
     recipe.write_text(RECIPE.replace("../edit5", "../edit6"))
-    with pytest.raises(InputError, match="edit6: not a model folder"):
+    with pytest.raises(ModelError, match="edit6: not a model folder"):
         train(recipe, data, tmp_path / "runs")

@@ -1,227 +1,278 @@
-// The page to write on. The text area holds the text, #marks under it shows where the edits are, #edits what they are.
-// Positions are UTF-16 code units everywhere here: those of JavaScript's strings and of the answer's *_utf16 fields.
-"use strict";
+// The page: connects the text area, the checker, the popover, the list and what the browser keeps.
 
-const WAIT_MS = 250; // after the last key
-const STAGES = {
-  prepare: "sentences and pieces", queue: "waiting for others", encoder: "encoder", other: "tags and plan",
-  steps: "insertion steps", verify: "verification", explain: "naming the edits",
-};
-const $ = (id) => document.getElementById(id);
-const text = $("text");
+import { CardList, drawFilters, showPopover } from "./cards.js";
+import { Checker } from "./checker.js";
+import { $, button, node } from "./dom.js";
+import { actionOf, applied, keyOf, kindOf, nameOf, pieces } from "./edits.js";
+import { Editor } from "./editor.js";
+import { ServerEngine } from "./engine.js";
+import { acceptDrops, copy, download, readText } from "./files.js";
+import { drawTime } from "./latency.js";
+import { Memory } from "./memory.js";
 
-let edits = []; // {start, end, original, replacement, confidence, message, type}, in order
-let here = -1; // the edit at the cursor
-let shown = ""; // the text that `edits` belong to
-let rejected = new Set(); // "original > replacement | words around", so that it stays rejected while the text moves
-let asked = null; // the request on its way
-let timer = 0;
+const EXAMPLE = `I has recieved you letter yesterday, and i am very glad to here from you becuase its been a long time.
 
-function node(name, attributes = {}, ...children) {
-  const made = Object.assign(document.createElement(name), attributes);
-  made.append(...children);
-  return made;
-}
+Your sister tell me that you moved to an new flat. How many room does it have? I think its great that you can walk to work, my office is much more further away then yours.
 
-// --- asking ---------------------------------------------------------------------------------------------------------
+Please visit us in the summer . We could went to the lake, and the the children would love it.
+`;
+const editor = new Editor($("text"), $("marks"));
+const memory = new Memory();
+const hidden = new Set(memory.settings.hidden || []); // kinds
+let shown = []; // the edits that the writer sees
+let here = null; // the one at the caret
+let words = 0;
+let isStale = false; // the text area holds something that the checker does not know yet
+let isTyping = false; // the last event was a key that wrote: no popover then
+let pinned = []; // edits that stay when one of them is accepted
+let fileName = "text.txt";
 
-async function ask() {
-  clearTimeout(timer);
-  asked?.abort();
-  const request = (asked = new AbortController());
-  const sent = text.value;
-  const body = { text: sent, explain: true };
-  if ($("least").value !== "0") body.min_confidence = $("least").value / 100;
-  try {
-    const answer = await fetch("v1/correct", {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal: request.signal,
-    });
-    if (answer.status === 429 || answer.status === 503) return later(1000 * (answer.headers.get("retry-after") || 2));
-    const found = await answer.json();
-    if (request.signal.aborted) return;
-    if (!answer.ok) return say(typeof found.detail === "string" ? found.detail : "The server did not take the text.");
-    shown = sent;
-    edits = found.edits.map((e) => ({ ...e, start: e.start_utf16, end: e.end_utf16 })).filter((e) => !rejected.has(key(e)));
-    follow(text.value);
-    draw();
-    drawTime(found.timing);
-  } catch (error) {
-    if (error.name !== "AbortError") {
-      say("The server does not answer; trying again.");
-      later(2000);
-    }
-  }
-}
-
-function later(wait) {
-  clearTimeout(timer);
-  timer = setTimeout(ask, wait);
-}
-
-// Move the edits along with what was typed since they were asked for; those that were typed into are gone.
-function follow(now) {
-  const old = shown;
-  if (old === now) return;
-  const shorter = Math.min(old.length, now.length);
-  let head = 0, tail = 0;
-  while (head < shorter && old[head] === now[head]) head++;
-  while (tail < shorter - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail++;
-  const end = old.length - tail, shift = now.length - old.length;
-  edits = edits.filter((e) => e.end < head || e.start > end || (e.end === head && !/\w/.test(now[head] || "")));
-  for (const e of edits) if (e.start > end) { e.start += shift; e.end += shift; }
-  shown = now;
-}
-
-const key = (e) => JSON.stringify([e.original, e.replacement, shown.slice(Math.max(0, e.start - 12), e.start)]);
+const does = { accept, dismiss, ignore, learn, show: goTo };
+const cards = new CardList($("edits"), does);
+const checker = new Checker(new ServerEngine(), { changed: draw, timed: drawTime });
 
 // --- drawing --------------------------------------------------------------------------------------------------------
 
 function draw() {
-  here = edits.findIndex((e) => e.start <= text.selectionStart && text.selectionStart <= e.end);
-  const marks = [];
-  let done = 0;
-  edits.forEach((e, n) => {
-    const mark = node("mark", { className: n === here ? "here" : "" }, shown.slice(e.start, e.end));
-    if (e.start === e.end) mark.classList.add("point");
-    marks.push(shown.slice(done, e.start), mark);
-    done = e.end;
-  });
-  $("marks").replaceChildren(...marks, shown.slice(done) + "\n");
-  text.style.height = "auto";
-  text.style.height = `${text.scrollHeight}px`;
-  const focused = document.activeElement?.dataset?.of;
-  $("edits").replaceChildren(...edits.map(card));
-  if (focused) $("edits").querySelector(`[data-of="${focused}"]`)?.focus();
-  say(edits.length === 0 ? "No corrections" : edits.length === 1 ? "1 correction" : `${edits.length} corrections`);
-  $("all").disabled = edits.length === 0;
+  const { text } = checker;
+  const wanted = checker.edits.filter((e) => !memory.hides(e) && !memory.dismissed.has(keyOf(e, text)));
+  shown = wanted.filter((e) => !hidden.has(kindOf(e)));
+  drawFilters($("filters"), wanted, hidden, toggleKind);
+  $("all").disabled = $("next").disabled = $("previous").disabled = !shown.length;
+  drawCount(text);
+  drawHere();
+  if (!$("changes").hidden) drawChanges();
 }
 
-function card(e, n) {
-  const before = shown.slice(Math.max(0, e.start - 24), e.start).replace(/^\S*\s(?=.)/s, "").replace(/\s+/g, " ");
-  const after = shown.slice(e.end, e.end + 24).replace(/\s\S*$/s, "").replace(/\s+/g, " ");
-  const change = node("div", { className: "change" }, node("span", { className: "around" }, before));
-  if (e.original) change.append(node("del", {}, visible(e.original)));
-  if (e.original.trim() && e.replacement.trim()) change.append(" ");
-  if (e.replacement) change.append(node("ins", {}, visible(e.replacement)));
-  change.append(node("span", { className: "around" }, after));
-  const percent = Math.round(100 * e.confidence);
-  const what = node("div", { className: "what" },
-    node("span", {}, (e.message || "correction").split(": '")[0]),
-    node("span", { title: "how sure the model is" }, node("meter", { min: 0, max: 100, value: percent }), ` ${percent}% sure`));
-  const name = e.original ? `${e.original} to ${e.replacement || "nothing"}` : `insert ${e.replacement}`;
-  const accept = node("button", { className: "main", type: "button", onclick: () => take(n) }, "Accept");
-  const reject = node("button", { type: "button", onclick: () => drop(n) }, "Reject");
-  accept.setAttribute("aria-label", `Accept: ${name}`);
-  reject.setAttribute("aria-label", `Reject: ${name}`);
-  accept.dataset.of = `accept ${n}`;
-  reject.dataset.of = `reject ${n}`;
-  return node("li", { className: n === here ? "here" : "" }, change, what, node("div", { className: "choose" }, accept, reject));
+/** What depends on the caret. */
+function drawHere() {
+  const { caret } = editor;
+  here = shown.find((e) => e.start <= caret && caret <= e.end) || null;
+  editor.draw(checker.text, shown, here);
+  cards.draw(checker.text, shown, here);
+  drawPopover();
 }
 
-const visible = (part) => (part.trim() ? part : part.replace(/ /g, "␣").replace(/\n/g, "⏎"));
-
-function say(what) {
-  $("count").textContent = what;
+function drawPopover() {
+  const focus = document.activeElement;
+  const inside = $("popover").contains(focus);
+  const rect = here && !isTyping && (inside || focus === editor.text) && editor.rectOf(here);
+  if (!rect) $("popover").hidden = true;
+  else if (!inside) showPopover($("popover"), here, rect, does);
 }
 
-function drawTime(timing) {
-  const ms = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
-  const all = Object.entries(STAGES).map(([name, label]) => ({ name, label, took: timing[`${name}_ms`] }));
-  const parts = all.filter((part) => part.took > 0);
-  $("time").hidden = false;
-  $("total").textContent = ms(timing.total_ms);
-  $("latency").replaceChildren(...parts.map((part) => {
-    const piece = node("i", { className: part.name, title: `${part.label}: ${ms(part.took)}` });
-    piece.style.flexGrow = part.took;
-    return piece;
-  }));
-  $("latency").setAttribute("aria-label", parts.map((part) => `${part.label} ${ms(part.took)}`).join(", "));
-  $("legend").replaceChildren(...parts.map((part) =>
-    node("div", {}, node("dt", { className: part.name }, node("span", {}, part.label)), node("dd", {}, ms(part.took)))));
-  const steps = timing.steps ? `${timing.steps} insertion steps × ${ms(timing.steps_ms / timing.steps)}` : "no insertion";
-  const verify = timing.verify_ms ? ` + verification ${ms(timing.verify_ms)}` : "";
-  const model = `Model: encoder ${ms(timing.encoder_ms)} + ${steps} + tags and plan ${ms(timing.other_ms)}${verify}. `;
-  const known = timing.cached ? `${timing.cached} of ${timing.sentences} sentences were known already.` : "";
-  $("formula").textContent = (timing.encoder_ms ? model : "") + known;
+function drawCount(text) {
+  $("words").textContent = `${words.toLocaleString("en")} ${words === 1 ? "word" : "words"}`;
+  $("empty").hidden = text !== "";
+  const found = shown.length === 1 ? "1 suggestion" : `${shown.length} suggestions`;
+  const isBusy = checker.state === "checking" || checker.state === "waiting";
+  const said = !text.trim() ? "No text yet" : checker.state === "failed" ? checker.message
+    : isBusy ? (shown.length ? `Checking… ${found} so far` : "Checking…") : shown.length ? found : "No suggestions";
+  $("count").textContent = said;
+  $("findings").setAttribute("aria-busy", String(isBusy));
+  if (!isBusy && text.trim() && $("status").textContent !== said) announce(said);
 }
 
-// --- accepting and rejecting ----------------------------------------------------------------------------------------
-
-// Through the browser's own editing, so that Ctrl-Z takes it back.
-function write(start, end, replacement) {
-  const scroll = window.scrollY;
-  text.focus({ preventScroll: true });
-  text.setSelectionRange(start, end);
-  if (!document.execCommand(replacement ? "insertText" : "delete", false, replacement))
-    text.setRangeText(replacement, start, end, "end");
-  window.scrollTo(0, scroll);
+function announce(what) {
+  $("status").textContent = what;
 }
 
-function take(n) {
-  const e = edits[n];
-  edits.splice(n, 1);
-  write(e.start, e.end, e.replacement);
+function drawChanges() {
+  $("changes").replaceChildren(...pieces(checker.text, shown).flatMap((piece) => typeof piece === "string" ? [piece]
+    : [piece.original && node("del", {}, piece.original), piece.replacement && node("ins", {}, piece.replacement)]));
 }
 
-function drop(n) {
-  rejected.add(key(edits[n]));
-  edits.splice(n, 1);
+function drawKept() {
+  for (const [list, place] of [["words", "known"], ["ignored", "ignored"]]) {
+    const entries = [...memory[list]].map((entry) => node("li", {}, entry, " ", button("Remove", () => {
+      memory.remove(list, entry);
+      drawKept();
+      draw();
+    }, { "aria-label": `Remove ${entry}` })));
+    $(place).replaceChildren(...(entries.length ? entries : [node("li", { className: "quiet" }, "none")]));
+  }
+}
+
+// --- what can be done with an edit ----------------------------------------------------------------------------------
+
+function accept(edit, replacement = edit.replacement) {
+  readInput();
+  if (!checker.edits.includes(edit)) return;
+  pinned = checker.edits.filter((e) => e.start !== edit.start || e.end !== edit.end);
+  editor.replace(edit.start, edit.end, replacement);
+  announce(`Accepted: ${replacement === edit.replacement ? actionOf(edit) : replacement}`);
+}
+
+function dismiss(edit) {
+  memory.dismiss(keyOf(edit, checker.text));
+  back();
+}
+
+function ignore(edit) {
+  memory.ignore(edit);
+  drawKept();
+  back();
+}
+
+function learn(edit) {
+  memory.addWord(edit);
+  drawKept();
+  back();
+}
+
+/** From the popover to the text. */
+function back() {
+  if ($("popover").contains(document.activeElement)) editor.text.focus({ preventScroll: true });
   draw();
 }
 
-$("all").addEventListener("click", () => {
-  if (!edits.length) return;
-  const first = edits[0].start, last = edits.at(-1).end;
-  let changed = "", done = first;
-  for (const e of edits) {
-    changed += shown.slice(done, e.start) + e.replacement;
-    done = e.end;
-  }
-  edits = [];
-  write(first, last, changed);
-});
+function acceptAll() {
+  readInput();
+  if (!shown.length) return;
+  const { start } = shown[0], { end } = shown.at(-1);
+  const made = shown.length;
+  editor.replace(start, end, applied(checker.text, shown, start, end));
+  announce(`Accepted ${made}.`);
+}
+
+function goTo(edit) {
+  if (!$("changes").hidden) toggleChanges();
+  isTyping = false;
+  editor.reveal(edit);
+  drawHere();
+  const said = [`${edit.shown.original.trim() || "here"}: ${nameOf(edit)}. ${actionOf(edit)}.`, edit.reason];
+  announce(said.filter(Boolean).join(" "));
+}
 
 function go(step) {
-  if (!edits.length) return;
-  const at = text.selectionStart;
-  let n = step > 0 ? edits.findIndex((e) => e.start > at) : edits.findLastIndex((e) => e.end < at);
-  if (n < 0) n = step > 0 ? 0 : edits.length - 1;
-  text.focus();
-  text.setSelectionRange(edits[n].start, edits[n].start);
+  readInput();
+  if (!shown.length) return;
+  const { caret } = editor;
+  let n = shown.indexOf(here) + step;
+  if (!here) n = step > 0 ? shown.findIndex((e) => e.start >= caret) : shown.findLastIndex((e) => e.end <= caret);
+  if (n < 0 || n >= shown.length) n = step > 0 ? 0 : shown.length - 1;
+  goTo(shown[n]);
+}
+
+// --- texts, settings ------------------------------------------------------------------------------------------------
+
+function setText(text) {
+  if (!$("changes").hidden) toggleChanges();
+  editor.replace(0, editor.value.length, text);
+  editor.text.setSelectionRange(0, 0);
+  scrollTo({ top: 0, behavior: "instant" });
+}
+
+async function take(file) {
+  try {
+    setText(await readText(file));
+    fileName = file.name;
+  } catch (error) {
+    $("count").textContent = error.message;
+    announce(error.message);
+  }
+}
+
+function toggleKind(kind) {
+  if (!hidden.delete(kind)) hidden.add(kind);
+  memory.set("hidden", [...hidden]);
   draw();
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.key === "F8") go(event.shiftKey ? -1 : 1);
-  else if (event.altKey && event.key === "Enter" && here >= 0) take(here);
-  else if (event.altKey && event.key === "Backspace" && here >= 0) drop(here);
-  else return;
-  event.preventDefault();
-});
-
-text.addEventListener("input", () => {
-  follow(text.value);
+function toggleChanges() {
+  const isOpen = $("changes").hidden;
+  $("changes").hidden = !isOpen;
+  $("sheet").hidden = isOpen;
+  $("compare").setAttribute("aria-pressed", String(isOpen));
   draw();
-  later(WAIT_MS);
+}
+
+function forget() {
+  memory.forget();
+  hidden.clear();
+  checker.forget();
+  setText("");
+  loadSettings();
+}
+
+function loadSettings() {
+  for (const name of ["strictness", "language"]) {
+    $(name).value = memory.settings[name] || { strictness: "usual", language: "en" }[name];
+    checker.options[name] = $(name).value;
+  }
+  drawKept();
+}
+
+// --- events ---------------------------------------------------------------------------------------------------------
+
+/** Take over what was typed. A paste makes an event for each of its lines, hence once a frame. */
+function readInput() {
+  if (!isStale) return;
+  isStale = false;
+  const isFirst = !checker.text.trim();
+  memory.keepText(editor.value);
+  words = editor.value.match(/[\p{L}\p{N}]+(?:[-'’.,][\p{L}\p{N}]+)*/gu)?.length || 0;
+  checker.setText(editor.value, { caret: editor.caret, pinned, ...(isFirst ? { wait: 0 } : {}) });
+  pinned = [];
+}
+
+editor.text.addEventListener("input", () => {
+  isTyping = !pinned.length;
+  isStale = true;
+  if (pinned.length) readInput();
+  else requestAnimationFrame(readInput);
 });
 document.addEventListener("selectionchange", () => {
-  if (document.activeElement !== text) return;
-  const now = edits.findIndex((e) => e.start <= text.selectionStart && text.selectionStart <= e.end);
-  if (now !== here) {
-    draw();
-    $("edits").children[here]?.scrollIntoView({ block: "nearest" });
-  }
+  if (document.activeElement !== editor.text || isStale) return;
+  const at = editor.caret;
+  const now = shown.find((e) => e.start <= at && at <= e.end) || null;
+  if (now !== here || (now && !isTyping && $("popover").hidden)) drawHere();
 });
-addEventListener("resize", draw);
-$("least").addEventListener("input", () => {
-  $("sure").textContent = $("least").value === "0" ? "the model's own limit" : `${$("least").value}%`;
-  later(WAIT_MS);
+editor.text.addEventListener("pointerup", () => {
+  isTyping = false;
+  drawHere();
 });
-$("copy").addEventListener("click", () => {
-  text.focus();
-  text.select();
-  document.execCommand("copy");
-  say("Copied");
+document.addEventListener("keydown", (event) => {
+  const current = here && (document.activeElement === editor.text || $("popover").contains(document.activeElement));
+  if (/^(Arrow|Home|End|Page)/.test(event.key)) isTyping = false;
+  if (event.key === "F8") go(event.shiftKey ? -1 : 1);
+  else if (event.altKey && event.key === "Enter" && current) accept(here);
+  else if (event.altKey && event.key === "Backspace" && current) dismiss(here);
+  else if (event.key === "Escape" && !$("popover").hidden) {
+    editor.text.focus({ preventScroll: true });
+    $("popover").hidden = true;
+    isTyping = true;
+  } else return;
+  event.preventDefault();
 });
-draw();
-if (text.value) ask(); // a browser keeps the text when the page is reloaded
+document.addEventListener("focusin", (event) => {
+  if (event.target !== editor.text && !$("popover").contains(event.target)) $("popover").hidden = true;
+});
+addEventListener("resize", () => {
+  editor.fit();
+  drawPopover();
+});
+$("all").addEventListener("click", acceptAll);
+$("next").addEventListener("click", () => go(1));
+$("previous").addEventListener("click", () => go(-1));
+$("example").addEventListener("click", () => setText(EXAMPLE));
+$("open").addEventListener("click", () => $("file").click());
+$("file").addEventListener("change", async () => {
+  if ($("file").files.length) await take($("file").files[0]);
+  $("file").value = ""; // so that the same file can be opened again
+});
+$("download").addEventListener("click", () => download(fileName, editor.value));
+$("copy").addEventListener("click", async () => announce((await copy(editor.value, editor.text)) ? "Copied" : "Not copied"));
+$("compare").addEventListener("click", toggleChanges);
+$("clear").addEventListener("click", () => setText(""));
+$("forget").addEventListener("click", forget);
+for (const name of ["strictness", "language"])
+  $(name).addEventListener("change", () => {
+    memory.set(name, $(name).value);
+    checker.setOptions({ [name]: $(name).value });
+  });
+acceptDrops($("sheet"), take);
+loadSettings();
+editor.text.value ||= memory.text;
+isStale = true;
+readInput();

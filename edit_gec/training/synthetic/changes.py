@@ -28,7 +28,7 @@ _AGREEING = {frozenset(pair.split()) for pair in ("is are", "was were", "has hav
 _FORMS = {BASE: "base", S_FORM: "-s", PAST: "past", PARTICIPLE: "past", ING: "-ing"}
 
 
-class Change(NamedTuple):
+class WordChange(NamedTuple):
     """`wrong`, at place i of the source, became `right`, at place j of the target; "" is nothing."""
 
     wrong: str
@@ -45,7 +45,7 @@ def tokens(text: str) -> list[str]:
     return [token.replace("’", "'") for token in _TOKEN.findall(text)]
 
 
-def changes(source: Sequence[str], target: Sequence[str]) -> list[Change]:
+def changes(source: Sequence[str], target: Sequence[str]) -> list[WordChange]:
     """The cheapest way from source to target, one word at a time."""
     start = 0
     while start < min(len(source), len(target)) and source[start] == target[start]:
@@ -54,10 +54,10 @@ def changes(source: Sequence[str], target: Sequence[str]) -> list[Change]:
     while end < min(len(source), len(target)) - start and source[-1 - end] == target[-1 - end]:
         end += 1
     found = _align(source[start : len(source) - end], target[start : len(target) - end])
-    return _merged([Change(wrong, right, i + start, j + start) for wrong, right, i, j in found])
+    return _merged([WordChange(wrong, right, i + start, j + start) for wrong, right, i, j in found])
 
 
-def _align(source: Sequence[str], target: Sequence[str]) -> list[Change]:
+def _align(source: Sequence[str], target: Sequence[str]) -> list[WordChange]:
     """Levenshtein's alignment with the costs of `_cost`."""
     costs = [[float(j) for j in range(len(target) + 1)]]
     for i, wrong in enumerate(source, 1):
@@ -65,19 +65,19 @@ def _align(source: Sequence[str], target: Sequence[str]) -> list[Change]:
         for j, right in enumerate(target, 1):
             row.append(min(above[j - 1] + _cost(wrong, right), above[j] + 1, row[j - 1] + 1))
         costs.append(row)
-    found: list[Change] = []
+    found: list[WordChange] = []
     i, j = len(source), len(target)
     while i or j:
         if i and j and costs[i][j] == costs[i - 1][j - 1] + _cost(source[i - 1], target[j - 1]):
             i, j = i - 1, j - 1
             if source[i] != target[j]:
-                found.append(Change(source[i], target[j], i, j))
+                found.append(WordChange(source[i], target[j], i, j))
         elif i and costs[i][j] == costs[i - 1][j] + 1:
             i -= 1
-            found.append(Change(source[i], "", i, j))
+            found.append(WordChange(source[i], "", i, j))
         else:
             j -= 1
-            found.append(Change("", target[j], i, j))
+            found.append(WordChange("", target[j], i, j))
     return found[::-1]
 
 
@@ -97,15 +97,15 @@ def _cost(wrong: str, right: str) -> float:
     return 1.0 if same_class or (a in _AUXILIARIES and b in _AUXILIARIES) else 1.5
 
 
-def _merged(found: list[Change]) -> list[Change]:
+def _merged(found: list[WordChange]) -> list[WordChange]:
     """Neighbours with the same letters are one change: "alot" -> "a lot"."""
-    merged: list[Change] = []
+    merged: list[WordChange] = []
     for change in found:
         if merged and change.i <= merged[-1].i + 1 and change.j <= merged[-1].j + 1:
             last = merged[-1]
             wrong, right = f"{last.wrong} {change.wrong}".strip(), f"{last.right} {change.right}".strip()
             if _letters(wrong) == _letters(right) and wrong and right:
-                merged[-1] = Change(wrong, right, last.i, last.j)
+                merged[-1] = WordChange(wrong, right, last.i, last.j)
                 continue
         merged.append(change)
     return merged
@@ -115,7 +115,7 @@ def _letters(text: str) -> str:
     return re.sub(r"[\s'-]", "", text.lower())
 
 
-def features(change: Change, target: Sequence[str], lex: Lexicon) -> Iterator[Feature]:
+def features(change: WordChange, target: Sequence[str], lex: Lexicon) -> Iterator[Feature]:
     """The type of the change, and its row within the group of its type that has directions."""
     wrong, right = change.wrong.lower(), change.right.lower()
     kind = _type(change, lex)
@@ -138,7 +138,7 @@ def features(change: Change, target: Sequence[str], lex: Lexicon) -> Iterator[Fe
             yield "verb", f"{_FORMS[slots[0]]} -> {_FORMS[slots[1]]}"
 
 
-def _type(change: Change, lex: Lexicon) -> str:
+def _type(change: WordChange, lex: Lexicon) -> str:
     wrong, right = change.wrong.lower(), change.right.lower()
     if not any(ch.isalnum() for ch in wrong + right):
         mark = "comma" if "," in (wrong or right) and not (wrong and right) else "mark"
@@ -158,7 +158,7 @@ def _type(change: Change, lex: Lexicon) -> str:
     return f"word {_loss(change)}"
 
 
-def _loss(change: Change) -> str:
+def _loss(change: WordChange) -> str:
     return "replaced" if change.wrong and change.right else "missing" if change.right else "superfluous"
 
 

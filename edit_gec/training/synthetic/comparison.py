@@ -23,7 +23,7 @@ from pathlib import Path
 from edit_gec.annotation import m2
 from edit_gec.errors import InputError
 from edit_gec.training.clean_prose import read_lines, units
-from edit_gec.training.synthetic.changes import Change, Feature, changes, features, tokens
+from edit_gec.training.synthetic.changes import Feature, WordChange, changes, features, tokens
 from edit_gec.training.synthetic.inflections import Lexicon
 
 LEAST_SHARE = 1.5  # per cent of its group that a row needs, on one side at least, to be shown
@@ -49,7 +49,7 @@ def tally(pairs: Iterable[tuple[str, str]]) -> Counter[Feature]:
     return counts
 
 
-def _moved(found: Sequence[Change]) -> set[str]:
+def _moved(found: Sequence[WordChange]) -> set[str]:
     """Words that are lost in one place and gained in another; marks and articles do not move."""
     lost = {change.wrong.lower() for change in found if not change.right}
     return {change.right.lower() for change in found if not change.wrong and len(change.right) > 3} & lost

@@ -132,7 +132,7 @@ def replace_article(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None
             if wrong == "the":
                 few = low == "an" or s.lows[i + 1] in ("lot", "few", "little")
                 sites.append((0.3 if few else 1.0, Edit(i, i + 1, wrong)))
-            elif s.lows[i + 1] in lex.plural or s.lows[i + 1] in lex.grades and s.lows[i + 1][0] not in "aeiou":
+            elif s.lows[i + 1] in lex.plural or (s.lows[i + 1] in lex.grades and s.lows[i + 1][0] not in "aeiou"):
                 sites.append((1.0, Edit(i, i + 1, _article_for(s.lows[i + 1]))))
     return pick(rng, sites)
 

@@ -172,12 +172,12 @@ class Lexicon:
         return (
             before in c.DETERMINERS
             or before in c.PLURAL_CUES
-            or before in c.PREPOSITIONS
-            and before != "to"
+            or (before in c.PREPOSITIONS and before != "to")
             or before in self.grades
         )
 
     def is_plural(self, word: str) -> bool:
+        """Whether the word is a plural noun, in lower case."""
         return word in self.singular
 
 
@@ -188,7 +188,7 @@ def _family(lexicon: Lexicon, word: str) -> tuple[str, ...]:
         stem = word[: len(word) - len(suffix)]
         if word.endswith(suffix) and len(stem) >= 4 - (suffix != ""):
             found += [
-                stem + ending for ending in endings if lexicon.is_listed(stem + ending) and 3 < len(stem + ending)
+                stem + ending for ending in endings if lexicon.is_listed(stem + ending) and len(stem + ending) > 3
             ]
     return tuple(dict.fromkeys(found))
 

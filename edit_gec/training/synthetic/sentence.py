@@ -41,7 +41,7 @@ class Rewrite:
     `free`: a rule may touch it, for no rule has yet and it is not protected.
     """
 
-    __slots__ = ("words", "lows", "gaps", "free")
+    __slots__ = ("free", "gaps", "lows", "words")
 
     def __init__(self, sentence: str) -> None:
         self.words: list[str] = []
@@ -63,6 +63,7 @@ class Rewrite:
         return self.lows[i] if 0 <= i < len(self.lows) else ""
 
     def is_word(self, i: int) -> bool:
+        """Whether there is a word at place i, rather than a mark or nothing."""
         return 0 <= i < len(self.words) and self.words[i][0].isalpha()
 
     def starts_clause(self, i: int) -> bool:
@@ -141,4 +142,4 @@ def _may_change(word: str) -> bool:
         return True
     if not PLAIN.match(word):
         return False
-    return len(word) == 1 or word[1:].replace("I", "i").islower() or not word[1:].isalpha() and word[2:].islower()
+    return len(word) == 1 or word[1:].replace("I", "i").islower() or (not word[1:].isalpha() and word[2:].islower())

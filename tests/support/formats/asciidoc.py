@@ -1,16 +1,8 @@
-"""AsciiDoc: the prose of every kind of block is seen, code, markup and directives are not."""
+"""Documents in AsciiDoc: what its reader shows, what it leaves out and what stays."""
 
 from __future__ import annotations
 
-import time
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from support.strategies import law
-
-from edit_gec.text.asciidoc import mark_asciidoc
-from edit_gec.text.sentences import split
+from support.formats import Samples, joined
 
 PIECES = (
     "= ",
@@ -57,30 +49,17 @@ PIECES = (
     "\n\n",
 )
 
-
-def sentences(text: str) -> list[str]:
-    return [sentence.text for sentence in split(text, format="asciidoc")]
-
-
-def fragments(text: str) -> list[str]:
-    return [sentence.text for sentence in split(text, format="asciidoc") if sentence.fragment]
-
-
-def protected(text: str) -> list[str]:
-    return [each.text[start:end] for each in split(text, format="asciidoc") for start, end in each.protected]
-
-
 SEEN = [
     # the header, titles, attributes
-    ("= The guide\nAnn Smith <a@b.org>\nv1.0, 2024\n:toc: left\n\nIt begins.\n", ["The guide", "It begins."]),
-    ("// c\n:a: b\n\n= The guide\n:b: c\n\nIt begins.\n", ["The guide", "It begins."]),
-    ("---\nlayout: page\n---\n= The guide\n\nIt begins.\n", ["The guide", "It begins."]),
-    ("== A part\nIt begins.\n\n=== More ===\n## Less\n", ["A part", "It begins.", "More", "Less"]),
-    ("A title\n-------\n\nIt begins.\n\nAnother\n~~~~~~~\n", ["A title", "It begins.", "Another"]),
-    ("[[x]]\n[#id.role]\n[appendix]\n== A part\n", ["A part"]),
+    ("= The guide\nAnn Smith <a@b.org>\nv1.0, 2024\n:toc: left\n\nIt begins.\n", ["~The guide", "It begins."]),
+    ("// c\n:a: b\n\n= The guide\n:b: c\n\nIt begins.\n", ["~The guide", "It begins."]),
+    ("---\nlayout: page\n---\n= The guide\n\nIt begins.\n", ["~The guide", "It begins."]),
+    ("== A part\nIt begins.\n\n=== More ===\n## Less\n", ["~A part", "It begins.", "~More", "~Less"]),
+    ("A title\n-------\n\nIt begins.\n\nAnother\n~~~~~~~\n", ["~A title", "It begins.", "~Another"]),
+    ("[[x]]\n[#id.role]\n[appendix]\n== A part\n", ["~A part"]),
     (":a: one \\\n  two\n:!b:\n\nIt begins.\n", ["It begins."]),
     # blocks without prose
-    (".Code to run\n[source,ruby]\n----\nputs it\n\nand more\n----\nIt ends.\n", ["Code to run", "It ends."]),
+    (".Code to run\n[source,ruby]\n----\nputs it\n\nand more\n----\nIt ends.\n", ["~Code to run", "It ends."]),
     ("First.\n----\ncode here\n----\nLast.\n", ["First.", "Last."]),
     ("First.\n\n----\ncode here\n", ["First."]),
     ("....\nas it is\n....\n\n++++\n<b>x y</b>\n++++\n\nLast.\n", ["Last."]),
@@ -91,7 +70,7 @@ SEEN = [
     ("[source,sh]\n--\nputs it\n\nand more\n--\nLast.\n", ["Last."]),
     ("[stem]\n++++\nx y z\n++++\n[plantuml]\n====\na b\n====\nLast.\n", ["Last."]),
     ("First.\n\n  as it is\n  and more\n\nLast.\n", ["First.", "Last."]),
-    ("* One\n+\n----\ncode here\n----\n* Two\n\n  as it is\n", ["One", "Two"]),
+    ("* One\n+\n----\ncode here\n----\n* Two\n\n  as it is\n", ["~One", "~Two"]),
     ("====\n----\ncode here\n====\nLast.\n\n----\ncode here\n----\n", ["Last."]),
     # blocks with prose
     ("====\nAn example.\n====\n****\nA sidebar.\n****\n", ["An example.", "A sidebar."]),
@@ -105,21 +84,21 @@ SEEN = [
     ("One. +\nTwo.\n", ["One.", "Two."]),
     ("First.\n// a comment\nLast.\n", ["First.", "Last."]),
     # lists
-    ("* One\ngoes on\n** Two\n- Three\n", ["One goes on", "Two", "Three"]),
-    (". One\n.. Two\n1. Three\n2. Four\na. Five\n", ["One", "Two", "Three", "Four", "Five"]),
-    ("* [x] Done\n* [ ] Not done\n", ["Done", "Not done"]),
-    ("* One\n+\nIt goes on.\n\n* Two\n", ["One", "It goes on.", "Two"]),
+    ("* One\ngoes on\n** Two\n- Three\n", ["~One goes on", "~Two", "~Three"]),
+    (". One\n.. Two\n1. Three\n2. Four\na. Five\n", ["~One", "~Two", "~Three", "~Four", "~Five"]),
+    ("* [x] Done\n* [ ] Not done\n", ["~Done", "~Not done"]),
+    ("* One\n+\nIt goes on.\n\n* Two\n", ["~One", "It goes on.", "~Two"]),
     (
         "A term:: It means this\nand that.\nAnother::\nIt too.\n",
-        ["A term", "It means this and that.", "Another", "It too."],
+        ["~A term", "~It means this and that.", "~Another", "~It too."],
     ),
-    ("----\nx <1>\n----\n<1> We do this\n<.> And that\n", ["We do this", "And that"]),
+    ("----\nx <1>\n----\n<1> We do this\n<.> And that\n", ["~We do this", "~And that"]),
     # tables
     (
         '.Some cells\n[cols="1,1"]\n|===\n| One | Two\n\n|Three goes\non\n2+|Four\n|===\nLast.\n',
-        ["Some cells", "One", "Two", "Three goes on", "Four", "Last."],
+        ["~Some cells", "~One", "~Two", "~Three goes on", "~Four", "Last."],
     ),
-    ("|===\na|One\n\n* Two\n|===\n", ["One", "Two"]),
+    ("|===\na|One\n\n* Two\n|===\n", ["~One", "~Two"]),
     ('[cols="1,m"]\n|===\n|One |two\n|===\n[format=csv]\n|===\none,two\n|===\n,===\none,two\n,===\nLast.\n', ["Last."]),
     ("|===\n|One l|two three\n|===\nLast.\n", ["Last."]),
     # directives and macros of blocks
@@ -138,13 +117,6 @@ SEEN = [
     ("[[x]]It is ((shown)) here(((a, b))).\n", ["It is shown here."]),
 ]
 
-
-@pytest.mark.parametrize(("text", "expected"), SEEN)
-def test_the_prose_is_seen_and_nothing_else(text: str, expected: list[str]) -> None:
-    assert sentences(text) == expected
-    assert sentences(text.replace("\n", "\r\n")) == expected
-
-
 STAYING = [
     "`go it`",
     "``go `it``",
@@ -160,44 +132,19 @@ STAYING = [
     "btn:[OK]",
     "javadoc:a.B[c d]",
     "stem:[x y]",
-    "H~2~",
     "https://a.org/b",
     "latexmath:[x y]",
     "\\*",
 ]
 
-
-@pytest.mark.parametrize("code", STAYING)
-def test_code_and_names_are_shown_and_stay(code: str) -> None:
-    (sentence,) = split(f"Now see {code} there.\n", format="asciidoc")
-    assert sentence.text == f"Now see {code} there."
-    kept = {at for start, end in sentence.protected for at in range(start, end)}
-    at = sentence.text.index(code)
-    assert kept >= {at + n for n, character in enumerate(code) if character != "H"}
-
-
-def test_which_blocks_are_fragments() -> None:
-    text = "= Title\n\nIt is so.\n\n.Caption\n* An item\n+\nIt goes on.\n\nTerm:: Meaning\n\n|===\n|Cell\n|===\n"
-    assert fragments(text) == ["Title", "Caption", "An item", "Term", "Meaning", "Cell"]
-
-
-@law
-@given(st.lists(st.sampled_from(PIECES)).map("".join) | st.text())
-def test_every_text_can_be_read(text: str) -> None:
-    assert len(mark_asciidoc(text)) == len(text)
-    sentences(text)
-
-
-@law
-@given(st.lists(st.sampled_from(PIECES)).map("".join), st.sampled_from(("----", "....", "////", "++++", "```")))
-def test_what_is_in_a_literal_block_is_never_seen(text: str, mark: str) -> None:
-    body = text.replace(mark[0] * 3, "")
-    assert sentences(f"First.\n\n{mark}\n{body}\n{mark}\n\nLast.\n") == ["First.", "Last."]
-
-
-@pytest.mark.parametrize(
-    "opener",
-    [
+SAMPLES = Samples(
+    format="asciidoc",
+    seen=SEEN,
+    staying=STAYING,
+    inline=[("Now see H~2~ there.", None, ["~2~"])],
+    literal=[(mark, mark, mark[0] * 3) for mark in ("----", "....", "////", "++++", "```")],
+    texts=joined(PIECES),
+    openers=[
         *PIECES,
         "<<x",
         "((",
@@ -222,9 +169,3 @@ def test_what_is_in_a_literal_block_is_never_seen(text: str, mark: str) -> None:
         "//x\n",
     ],
 )
-def test_openers_without_an_end_cost_no_more_than_their_length(opener: str) -> None:
-    text = opener * (100_000 // len(opener))
-    began = time.process_time()
-    mark_asciidoc(text)
-    mark_asciidoc("[" + text)
-    assert time.process_time() - began < 2

@@ -1,0 +1,65 @@
+"""Which backend runs a model: ONNX Runtime where it can, torch where it is needed or asked for."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+from edit_gec.backends.network import Network
+from edit_gec.backends.processor import multiplies_bytes
+from edit_gec.backends.sessions import FOLDER, REMEDY, graph_files, has_graphs
+from edit_gec.errors import InputError, MissingExtraError
+from edit_gec.modeling.config import read_config
+
+FITTED = "thresholds_int8"  # in config.json: what was fitted for products in int8
+
+
+def choose_backend(folder: Path, asked: str, reason: str | None) -> str:
+    """ "onnx" or "torch" for a model folder. `reason` says what torch is needed for, if it is.
+
+    Raises InputError where the backend that was asked for cannot run the model, MissingExtraError where what can is not
+    installed.
+    """
+    if asked == "onnx" and reason:
+        raise InputError(f"backend onnx: {reason} needs torch; leave the backend out")
+    if asked == "onnx" and not has_graphs(folder):
+        raise InputError(f"backend onnx: {folder} has no graphs; {REMEDY} {folder}")
+    installed = {name for name in ("onnxruntime", "torch") if find_spec(name)}
+    if asked != "torch" and not reason and has_graphs(folder) and (asked == "onnx" or "onnxruntime" in installed):
+        if "onnxruntime" not in installed:
+            raise MissingExtraError("backend onnx needs onnxruntime; install it: pip install onnxruntime")
+        return "onnx"
+    if "torch" not in installed:
+        what = reason or ("backend torch" if asked == "torch" else f"{folder.name}, which has no graphs,")
+        raise MissingExtraError(f"{what} needs torch; install it: pip install 'edit-gec[torch]'")
+    return "torch"
+
+
+def load_onnx(folder: Path, precision: str, threads: int) -> Network:
+    """The network of an exported folder; precision "auto" is int8 where that pays and fits.
+
+    Raises as OnnxNetwork.load does.
+    """
+    from edit_gec.backends.onnx_network import OnnxNetwork
+
+    return OnnxNetwork.load(folder, int8=choose_int8(folder, precision), threads=threads)
+
+
+def choose_int8(folder: Path, precision: str) -> bool:
+    """Whether products are computed in int8. Raises InputError where that is asked for and the folder has no such
+    graphs."""
+    there = all((folder / FOLDER / name).is_file() for name in graph_files(int8=True))
+    if precision == "int8" and not there:
+        raise InputError(f"precision int8: {folder} has no graphs for it, its weights are not in bytes; leave it out")
+    if precision == "auto":
+        return there and multiplies_bytes() and FITTED in read_config(folder)
+    return precision == "int8"
+
+
+def count_cores() -> int:
+    """The cores that this process may use: OMP_NUM_THREADS of them, as for torch, or all."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    if limit.isdecimal() and int(limit):
+        return int(limit)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

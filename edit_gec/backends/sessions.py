@@ -1,0 +1,94 @@
+"""ONNX Runtime's sessions of a model folder's graphs.
+
+The graphs hold no weights (graphs.py): those come from the model's safetensors file and are handed to the sessions, so
+that a folder has them once.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from edit_gec.backends.weights import Weights
+from edit_gec.errors import ModelError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+FOLDER = "onnx"  # of a model folder
+INDEX = "weights.json"  # beside the graphs: which weights each takes
+REMEDY = "make it with edit-gec export"
+DIGITS, SCALES = ".digits", ".scales"  # behind the name of a matrix whose products are in int8
+TABLES = ("embedding.weight", "tag_embedding.weight", "rank_embedding.weight")  # are looked up by rows
+PROVIDER = "CPUExecutionProvider"
+
+
+class Sessions(NamedTuple):
+    """The graphs of graphs.py, ready to run."""
+
+    encode: InferenceSession
+    point: InferenceSession
+    encode_plan: InferenceSession
+    decode: InferenceSession
+
+
+def graph_files(*, int8: bool = False) -> tuple[str, str, str, str]:
+    """Names of the graphs, in the order of Sessions; the decoder computes in float32 in any case."""
+    kind = "-int8" if int8 else ""
+    return f"encode{kind}.onnx", "point.onnx", f"encode_plan{kind}.onnx", "decode.onnx"
+
+
+def has_graphs(folder: Path) -> bool:
+    """Whether a model folder was exported."""
+    return (folder / FOLDER / INDEX).is_file()
+
+
+def open_sessions(folder: Path, weights: Weights, *, int8: bool = False, threads: int = 1) -> Sessions:
+    """The sessions of a folder; `threads` of one run.
+
+    Raises ModelError where a graph is missing or broken, InputError for weights that are missing.
+    """
+    import onnxruntime
+
+    if PROVIDER not in onnxruntime.get_available_providers():
+        raise ModelError(f"backend onnx: this onnxruntime has no {PROVIDER}; pip install onnxruntime")
+    shared: dict[str, Any] = {}  # a weight that several graphs take is held once
+    return Sessions(*(_open(folder / FOLDER / name, weights, shared, threads) for name in graph_files(int8=int8)))
+
+
+def _open(graph: Path, weights: Weights, shared: dict[str, Any], threads: int) -> InferenceSession:
+    """A session of one graph. Which weights it takes stands in INDEX beside it."""
+    import onnxruntime
+
+    try:
+        content = graph.read_bytes()
+        names = json.loads((graph.parent / INDEX).read_text(encoding="utf-8"))[graph.name]
+    except OSError as error:
+        raise ModelError(f"{graph}: cannot be read ({error.strerror}); {REMEDY}") from None
+    except (ValueError, KeyError, TypeError):
+        raise ModelError(f"{graph.parent / INDEX}: does not name the weights of {graph.name}; {REMEDY}") from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4  # what fails is said by the exception
+    for name in names:
+        if name not in shared:
+            shared[name] = onnxruntime.OrtValue.ortvalue_from_numpy(take_tensor(weights, name))
+    options.add_external_initializers(names, [shared[name] for name in names])
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=[PROVIDER])
+    except Exception as error:  # ONNX Runtime's own errors share no public class
+        line = str(error).splitlines()[0][:200]
+        raise ModelError(f"{graph}: not a graph of this model ({line}); {REMEDY}") from None
+
+
+def take_tensor(weights: Weights, name: str) -> np.ndarray:
+    """A weight as the graphs want it: matrices [K, N] with the rows of the file as columns, all but TABLES."""
+    if name.endswith(DIGITS):
+        return np.ascontiguousarray(weights.digits(name.removesuffix(DIGITS)).T)
+    if name.endswith(SCALES):
+        return weights.scales(name.removesuffix(SCALES))
+    tensor = weights.dense(name)
+    return np.ascontiguousarray(tensor.T if tensor.ndim == 2 and name not in TABLES else tensor)

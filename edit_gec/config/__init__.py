@@ -1,0 +1,6 @@
+"""Settings: what a project or a user says once, for every front.
+
+settings.py    the keys, how they are read, and how settings add up
+projects.py    which file's settings a path has
+user_words.py  the user's own dictionary
+"""

@@ -1,0 +1,216 @@
+r"""The settings of a file: read key by key, added up from several places.
+
+dictionary = ["kubectl", "Grafana"]     # words to leave alone, or the path of a file with one on each line
+ignore = ["PUNCT", "R:DET", "case"]     # kinds of edits, and types of ERRANT (these need edit-gec[score])
+ignore-regex = ["\\{\\{.*?\\}\\}"]      # what matches stays as it is
+min-confidence = 0.8
+dialect = "en-GB"                       # or "en-US"
+exclude = ["vendor", "docs/old/*.md"]   # patterns as in .gitignore; for named files with --force-exclude
+model = "models/my-model"               # a name, or a folder; paths are relative to the settings file
+
+[[overrides]]                           # for some files; of several that fit, the last one counts
+paths = ["docs/*.md"]
+min-confidence = 0.5
+
+>>> parse({"min-confidence": 0.8}, "edit-gec.toml").min_confidence
+0.8
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from edit_gec.errors import InputError
+from edit_gec.text import files
+from edit_gec.text.dialect import DIALECTS
+from edit_gec.text.edit_filter import EditFilter
+from edit_gec.text.file_search import Patterns
+from edit_gec.text.kinds import parse_names
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is set for a file. `root` is the folder that its patterns start from.
+
+    `words_file` is where words can be added: the dictionary, if that is a file.
+    """
+
+    dictionary: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    ignore_regex: tuple[str, ...] = ()
+    min_confidence: float | None = None
+    dialect: str | None = None
+    exclude: tuple[str, ...] = ()
+    model: str | None = None
+    root: str = ""
+    words_file: str | None = None
+
+    def under(self, upper: Settings) -> Settings:
+        """These settings with others that win over them: lists add up, of single values the upper one counts."""
+        return Settings(
+            dictionary=self.dictionary + upper.dictionary,
+            ignore=self.ignore + upper.ignore,
+            ignore_regex=self.ignore_regex + upper.ignore_regex,
+            min_confidence=self.min_confidence if upper.min_confidence is None else upper.min_confidence,
+            dialect=upper.dialect or self.dialect,
+            exclude=self.exclude + upper.exclude,
+            model=self.model if upper.model is None else upper.model,
+            root=upper.root or self.root,
+            words_file=upper.words_file or self.words_file,
+        )
+
+    def edit_filter(self) -> EditFilter:
+        """Which edits are wanted, as dictionary, ignore and ignore_regex say."""
+        return EditFilter(
+            frozenset(word.casefold() for word in self.dictionary),
+            parse_names(self.ignore),
+            tuple(re.compile(pattern, re.MULTILINE) for pattern in self.ignore_regex),
+        )
+
+
+DEFAULTS = Settings()
+
+
+@dataclass(frozen=True)
+class Override:
+    """Settings for the files that one of the patterns fits."""
+
+    paths: Patterns
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """A settings file: its settings, and those for some files only."""
+
+    settings: Settings = DEFAULTS
+    overrides: tuple[Override, ...] = ()
+
+    def words_files(self) -> list[str]:
+        """The dictionaries that are files."""
+        named = (each.words_file for each in (self.settings, *(override.settings for override in self.overrides)))
+        return [path for path in named if path is not None]
+
+    def of(self, path: str) -> Settings:
+        """The settings of a file."""
+        found = self.settings
+        for override in self.overrides:
+            if override.paths.fit_below(path):
+                found = found.under(override.settings)
+        return found
+
+
+# ---------------------------------------------------------------- reading
+
+
+def words(path: str) -> tuple[str, ...]:
+    """The words of a dictionary file: one on each line, empty lines ignored. Raises InputError."""
+    return tuple(word for line in files.read(path).text.splitlines() if (word := line.strip()))
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise InputError(f"must be a list of strings, not {value!r}")
+    return tuple(value)
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    lines = _strings(value)
+    Patterns(lines).check()
+    return lines
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    names = _strings(value)
+    parse_names(names)
+    return names
+
+
+def _expressions(value: Any) -> tuple[str, ...]:
+    for pattern in _strings(value):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise InputError(f"{pattern!r} is not a regular expression: {error}") from None
+    return tuple(value)
+
+
+def _confidence(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise InputError(f"must be a number from 0 to 1, not {value!r}")
+    return value
+
+
+def _dialect(value: Any) -> str:
+    if value not in DIALECTS:
+        raise InputError(f"must be {' or '.join(map(repr, DIALECTS))}, not {value!r}")
+    return str(value)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {  # key -> how its value is read; dictionary and model need the folder
+    "ignore": _names,
+    "ignore-regex": _expressions,
+    "min-confidence": _confidence,
+    "dialect": _dialect,
+    "exclude": _patterns,
+}
+KEYS = ("dictionary", *_READERS, "model", "overrides")
+_FOR_SOME = tuple(key for key in KEYS if key not in ("exclude", "model", "overrides"))
+
+
+def parse(table: dict[str, Any], path: str, where: str = "") -> Settings:
+    """The settings in a table of the file at `path`, without overrides; `where` names the table.
+
+    Raises InputError for an unknown key or a wrong value.
+    """
+    place, root = f"{path}: {where}".rstrip(": "), os.path.dirname(path)
+    return replace(_parse(table, place, root, KEYS), root=root)
+
+
+def parse_file(table: dict[str, Any], path: str, where: str = "") -> SettingsFile:
+    """The settings file at `path`. Raises InputError as `parse` does."""
+    place, root = f"{path}: {where}".rstrip(": "), os.path.dirname(path)
+    overrides = table.get("overrides", [])
+    if not isinstance(overrides, list) or not all(isinstance(each, dict) for each in overrides):
+        raise InputError(f"{place} overrides must be tables, each begun by [[overrides]]")
+    found = []
+    for number, each in enumerate(overrides, 1):
+        here = f"{place} overrides {number}"
+        rest = {key: value for key, value in each.items() if key != "paths"}
+        if not each.get("paths"):
+            raise InputError(f'{here}: name the files that it is for, paths = ["docs/*.md"]')
+        paths = _read(_patterns, each["paths"], f"{here} paths")
+        found.append(Override(Patterns(paths, root), _parse(rest, here, root, _FOR_SOME)))
+    return SettingsFile(parse(table, path, where), tuple(found))
+
+
+def _parse(table: dict[str, Any], place: str, root: str, known: Iterable[str]) -> Settings:
+    if unknown := sorted(set(table) - set(known)):
+        raise InputError(f"{place} has no setting {unknown[0]!r}; it knows {', '.join(known)}")
+    values = {
+        key.replace("-", "_"): _read(read, table[key], f"{place} {key}")
+        for key, read in _READERS.items()
+        if key in table
+    }
+    dictionary, model = table.get("dictionary", []), table.get("model")
+    if isinstance(dictionary, str):
+        values["words_file"] = os.path.join(root, dictionary)
+        values["dictionary"] = words(values["words_file"])
+    else:
+        values["dictionary"] = _read(_strings, dictionary, f"{place} dictionary")
+    if model is not None and not isinstance(model, str):
+        raise InputError(f"{place} model must be a name or a folder, not {model!r}")
+    if model is not None and os.path.isdir(os.path.join(root, model)):
+        model = os.path.join(root, model)
+    return Settings(**values, model=model)
+
+
+def _read(reader: Callable[[Any], Any], value: Any, place: str) -> Any:
+    try:
+        return reader(value)
+    except InputError as error:
+        raise InputError(f"{place} {error}") from None

@@ -1,0 +1,310 @@
+"""Errors that a rule can see: what it proposes is scored by the model as spelling candidates are (spelling.py).
+
+    >>> for match in find_certain("i dont know why he could of went ."): print(match.start, match.end, *match.texts)
+    0 1 I
+    2 6 don't
+    19 27 could have
+
+A rule says where and what, never whether: the tags must doubt the words, the decoder compares the proposal with the
+source, and the rules have an offset of their own on the scale of confidence. So no rule overrules a model that is sure.
+"""
+
+# ruff: noqa: E501 - a pattern stays in one piece
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+Propose = Callable[["re.Match[str]"], Sequence[str]]
+
+
+class Certain(NamedTuple):
+    """text[start:end], whole words, and what may stand there instead."""
+
+    start: int
+    end: int
+    texts: tuple[str, ...]
+
+
+def find_certain(text: str) -> list[Certain]:
+    """What the rules find in a sentence, in order; of matches that overlap the first one."""
+    found = sorted(match for pattern, propose in RULES for match in _apply(text, pattern, propose))
+    kept: list[Certain] = []
+    for match in found:
+        if not kept or match.start >= kept[-1].end:
+            kept.append(match)
+    return kept
+
+
+def _apply(text: str, pattern: re.Pattern[str], propose: Propose) -> Iterator[Certain]:
+    for match in pattern.finditer(text):
+        original = match["it"]
+        texts = tuple(_cased(each, original) for each in propose(match))
+        if texts and original not in texts:
+            yield Certain(match.start("it"), match.end("it"), texts)
+
+
+def _cased(new: str, original: str) -> str:
+    return new[0].upper() + new[1:] if original[0].isupper() else new
+
+
+# ---------------------------------------------------------------- words and their forms
+
+_PAST = dict(
+    pair.split(":")  # past: base, participle
+    for pair in (
+        "went:go/gone came:come/come saw:see/seen took:take/taken gave:give/given ate:eat/eaten wrote:write/written "
+        "knew:know/known did:do/done was:be/been were:be/been had:have/had made:make/made got:get/got bought:buy/bought "
+        "told:tell/told found:find/found thought:think/thought felt:feel/felt said:say/said spoke:speak/spoken "
+        "began:begin/begun broke:break/broken drove:drive/driven ran:run/run swam:swim/swum sang:sing/sung "
+        "slept:sleep/slept spent:spend/spent taught:teach/taught understood:understand/understood met:meet/met "
+        "paid:pay/paid sent:send/sent won:win/won lost:lose/lost kept:keep/kept built:build/built brought:bring/brought "
+        "caught:catch/caught chose:choose/chosen drank:drink/drunk fell:fall/fallen flew:fly/flown forgot:forget/forgotten "
+        "grew:grow/grown heard:hear/heard held:hold/held rode:ride/ridden sat:sit/sat sold:sell/sold stood:stand/stood "
+        "stole:steal/stolen threw:throw/thrown woke:wake/woken wore:wear/worn became:become/become showed:show/shown"
+    ).split()
+)
+_BASE = {past: forms.split("/")[0] for past, forms in _PAST.items()}
+_PARTICIPLE = {past: forms.split("/")[1] for past, forms in _PAST.items() if forms.split("/")[1] != past}
+_REGULAR = (
+    "want need like work live look play talk walk ask help love hate watch use try study call start stop finish listen "
+    "visit travel wait open close clean cook dance enjoy learn remember laugh move pass stay turn wash wish worry smoke"
+).split()
+_VERBS = [*dict.fromkeys(_BASE[past] for past in _BASE if _BASE[past] != "be"), *_REGULAR]
+
+
+def _third(verb: str) -> str:
+    if verb in {"have", "do", "go"}:
+        return {"have": "has", "do": "does", "go": "goes"}[verb]
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ies"
+    return verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def _past(verb: str) -> str:
+    irregular = next((past for past, base in _BASE.items() if base == verb), None)
+    if irregular:
+        return irregular
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ied"
+    return verb + ("d" if verb.endswith("e") else "ped" if verb == "stop" else "ed")
+
+
+def _ing(verb: str) -> str:
+    doubled = {"get", "run", "swim", "win", "sit", "stop", "forget", "begin"}
+    if verb in doubled:
+        return verb + verb[-1] + "ing"
+    return (verb[:-1] if verb.endswith("e") and not verb.endswith("ee") and verb != "be" else verb) + "ing"
+
+
+_THIRD = {_third(verb): verb for verb in _VERBS}
+_BASES = {**{past: base for past, base in _BASE.items() if base != "be"}, **_THIRD, **{_past(v): v for v in _REGULAR}}
+_COMPARATIVES = (
+    "better worse bigger smaller taller older younger faster slower larger longer shorter cheaper easier harder stronger "
+    "higher lower earlier nicer closer deeper richer poorer warmer colder newer busier happier safer cleaner lighter "
+    "heavier healthier prettier wider stronger simpler funnier"
+).split()
+_NAMES = (
+    "monday tuesday wednesday thursday friday saturday sunday january february april june july september october november "
+    "december english french german spanish italian japanese chinese russian portuguese korean american european african "
+    "london paris berlin madrid rome moscow tokyo england france germany spain italy portugal russia japan brazil mexico "
+    "canada australia europe africa america christmas easter british irish scottish greek dutch swedish"
+).split()
+_APART = {
+    "alot": "a lot", "aswell": "as well", "infact": "in fact", "eventhough": "even though", "atleast": "at least",
+    "eachother": "each other", "noone": "no one", "ofcourse": "of course", "everytime": "every time",
+    "inspite": "in spite", "thankyou": "thank you", "highschool": "high school", "incase": "in case",
+}  # fmt: skip
+_NOT = {f"{verb}nt": f"{verb}n't" for verb in
+        "do does did is are was were could should would has have had must".split()}  # fmt: skip
+_ELIDED = {
+    **_NOT, "ive": "I've", "im": "I'm", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
+    "weve": "we've", "youve": "you've", "theyve": "they've", "thats": "that's", "whats": "what's", "theres": "there's",
+    "wheres": "where's", "whos": "who's", "isnt": "isn't", "theyll": "they'll", "youll": "you'll",
+}  # fmt: skip
+_UNCOUNTABLE = "information advice homework furniture equipment luggage baggage knowledge".split()
+_NOUNS = (
+    "book friend day week month year hour minute chair table country city house car dog cat student teacher brother sister "
+    "boy girl film song game shop school language word picture room bottle ticket person child man woman thing problem "
+    "question animal bird tree flower lesson exam job letter cup bag box family party baby foot tooth"
+).split()
+_ODD_PLURALS = {
+    "person": "people",
+    "child": "children",
+    "man": "men",
+    "woman": "women",
+    "foot": "feet",
+    "tooth": "teeth",
+}
+_PERSONS = (
+    "best friend,friend,sister,brother,mother,father,son,daughter,wife,husband,boss,uncle,aunt,cousin,teacher,cat,dog"
+).split(",")
+_PAST_TIME = r"(?:[Yy]esterday|[Ll]ast (?:night|week|weekend|month|year|summer|winter|spring|autumn|[A-Z][a-z]+day))"
+_MANY = "two three four five six seven eight nine ten many several few these those".split()
+_SHORT = "tall fast big small old young cheap easy hard strong high low nice rich poor warm cold new short long happy busy lucky funny pretty heavy dirty healthy lazy noisy angry hungry early close safe".split()
+
+
+def _plural(noun: str) -> str:
+    if noun in _ODD_PLURALS:
+        return _ODD_PLURALS[noun]
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("x", "ch", "sh", "s")) else "s")
+
+
+def _graded(adjective: str, ending: str) -> str:
+    if adjective.endswith("y"):
+        return adjective[:-1] + "i" + ending
+    doubled = adjective[-1] if adjective in {"big"} else ""
+    return adjective + doubled + (ending[1:] if adjective.endswith("e") else ending)
+
+
+def _words(words: Sequence[str]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+# ---------------------------------------------------------------- the rules
+
+_NO_TAIL = r"(?![\w'’-])"
+_PHRASE_END = (
+    r"(?=$|[.,!?;:]| (?:in|at|on|for|and|or|of|to|from|with|who|that|which|is|are|was|were|here|there|when|but|because|"
+    r"about|by|near|before|after|ago|later)\b)"
+)
+_SUBJECT = r"(?:^|\b(?:and|but|because|so|when|which|who|,) |[,;:.!?] |[^\w\s.,'’-]+ )"
+
+
+def _rule(pattern: str, propose: Propose) -> tuple[re.Pattern[str], Propose]:
+    return re.compile(pattern), propose
+
+
+def _fixed(*texts: str) -> Propose:
+    return lambda _: texts
+
+
+def _table(table: dict[str, str]) -> Propose:
+    return lambda match: (table[match["it"].lower()],)
+
+
+def _swap(old: str, new: str) -> Propose:
+    return lambda match: (re.sub(rf"\b{old}\b", new, match["it"]),)
+
+
+def _article(match: re.Match[str]) -> Sequence[str]:
+    sounds_vowel = re.match(
+        r"(?!uni(?![nmd])|us[eu]|eu|one\b|once|ur[aei]|ut[ei]|ubi)[aeiou]|hour|hone?st|hono|heir", match["next"]
+    )
+    return ("an" if sounds_vowel else "a",)
+
+
+def _base(match: re.Match[str]) -> Sequence[str]:
+    return (_BASES[match["it"]],)
+
+
+RULES = [
+    # capitals
+    _rule(
+        r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",
+        _fixed("I"),
+    ),
+    _rule(rf"(?<![\w.'’/-])(?P<it>{_words(_NAMES)})s?{_NO_TAIL}", lambda match: (match["it"].capitalize(),)),
+    # apostrophes
+    _rule(rf"(?<![\w'’])(?i:(?P<it>{_words(list(_ELIDED))})){_NO_TAIL}", _table(_ELIDED)),
+    _rule(rf"\b(?:I|i|you|You|we|We|they|They|he|He|she|She|it|It) (?P<it>cant|wont){_NO_TAIL}",
+          lambda match: (match["it"][:-1] + "'t",)),
+    _rule(r"\b(?P<it>[Ii]ts) (?:a|an|the|not|going to|been|raining|snowing|because|too|very|really|just|always|never|so|"
+          r"hard to|easy to|important to|time to|cold|hot|late|my|your|our)\b", _fixed("it's")),
+    _rule(r"\b(?:of|in|on|with|for|from|by|around|changed|lost|has|have) (?P<it>it['’]s) (?=[a-z])(?!not\b|a\b|the\b|going\b|been\b)",
+          _fixed("its")),
+    _rule(r"\b(?P<it>[Yy]our) (?:coming|going to|welcome|wrong|not|late|very|too|looking|doing|being|getting|the best)\b",
+          _fixed("you're")),
+    # words that sound alike
+    _rule(r"\b(?P<it>(?:[Cc]ould|[Ss]hould|[Ww]ould|[Mm]ight|[Mm]ust)(?:n['’]t)? of)\b(?! course)", _swap("of", "have")),
+    _rule(r"\b(?P<it>[Tt]heir) (?:is|are|was|were|isn['’]t|aren['’]t|will be|has been|have been)\b", _fixed("there")),
+    _rule(r"\b(?P<it>[Tt]here) own\b", _fixed("their")),
+    _rule(r"\b(?:left|lost|took|take|bring|brought|with|of|in|for|love|sold|like|forgot) (?P<it>they['’]re) [a-z]+", _fixed("their")),
+    _rule(rf"\b(?:(?:more|less) [a-z]+|{_words(_COMPARATIVES)}|rather) (?P<it>then)\b(?! again)", _fixed("than")),
+    _rule(r"\b(?:is|are|was|were|am|be|it['’]s|not|much|way|far) (?P<it>to) (?:much|many|late|expensive|big|small|heavy|hot|cold|"
+          rf"tired|young|old|hard|difficult|fast|busy|long|short|far|early|loud|dark|weak|dangerous){_NO_TAIL}", _fixed("too")),
+    _rule(r"\b(?:to|not|n['’]t|will|can|could|might|may|would|should|must) (?P<it>loose)\b", _fixed("lose")),
+    _rule(r"\bto (?P<it>by) (?=a |an |the |some |new |it\b|them\b|my |your |her |his )", _fixed("buy")),
+    _rule(r"\b(?:not|n['’]t|will|can|could|would|may|might) (?P<it>effect)\b", _fixed("affect")),
+    _rule(r"\b(?:an|the|no|any|big|good|bad|great|strong) (?P<it>affect)\b", _fixed("effect")),
+    _rule(r"\b(?P<it>quiet) (?:a|an|good|nice|big|often|well|easy|hard|different|difficult|interesting|expensive|cheap)\b", _fixed("quite")),
+    # one word for two
+    _rule(rf"(?<![\w'’-])(?i:(?P<it>{_words(list(_APART))})){_NO_TAIL}", _table(_APART)),
+    # articles by sound
+    _rule(r"(?<![\w.'’-])(?P<it>a|^A) (?P<next>[aeiou][a-z]{2,}|hour|honest|heir)(?![\w])", _article),
+    _rule(r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),
+    # forms of verbs
+    _rule(rf"\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
+          rf"wouldn['’]t|shouldn['’]t|cannot)(?: not| never| I| you| he| she| it| we| they)? (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
+    _rule(rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
+    _rule(r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
+    _rule(rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words(list(_PARTICIPLE))}){_NO_TAIL}",
+          lambda match: (_PARTICIPLE[match["it"]],)),
+    _rule(rf"\b(?:should|could|would|might|must)(?:n['’]t| not)? (?P<it>{_words(list(_BASE))}){_NO_TAIL}",
+          lambda match: (*_base(match), "have " + _PARTICIPLE.get(match["it"], match["it"])) if match["it"] in _BASES else ()),
+    _rule(rf"\b(?P<it>(?:do|does)n?['’]?t (?:{_words([word for word in _BASE if word in _BASES])})){_NO_TAIL}",
+          lambda match: ("didn't " + _BASES[match["it"].split(" ")[1]],)),
+    _rule(rf"^(?:[^\w]*){_PAST_TIME},? (?:I|you|he|she|it|we|they|my \w+) (?P<it>{_words(_VERBS)}){_NO_TAIL}",
+          lambda match: (_past(match["it"]),)),
+    _rule(rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>{_words([_ing(verb) for verb in _VERBS])}){_NO_TAIL}",
+          lambda match: ("is " + match["it"], "was " + match["it"])),
+    _rule(rf"{_SUBJECT}(?:[Ww]e|[Tt]hey) (?P<it>{_words([_ing(verb) for verb in _VERBS])}){_NO_TAIL}",
+          lambda match: ("are " + match["it"], "were " + match["it"])),
+    # agreement
+    _rule(rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?:always |often |never |usually |sometimes |also )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
+          lambda match: (_third(match["it"]), _past(match["it"]))),
+    _rule(rf"{_SUBJECT}(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)}) (?:always |often |never |usually )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
+          lambda match: (_third(match["it"]), _past(match["it"]))),
+    _rule(rf"\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
+    _rule(r"\b(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>was)\b", _fixed("were")),
+    _rule(r"\b(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>has)\b", _fixed("have")),
+    _rule(rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
+    _rule(rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>{_words(list(_THIRD))}){_NO_TAIL}", lambda match: (_THIRD[match["it"]], _past(_THIRD[match["it"]]))),
+    _rule(r"\b(?:[Tt]here) (?P<it>is|was) (?:many|several|some people|two|three|four|five|six|ten|lots of|a lot of people|too many|so many)\b",
+          lambda match: ({"is": "are", "was": "were"}[match["it"]],)),
+    _rule(r"(?<!with )(?<!of )(?<!and )(?<!for )\b[Pp]eople (?P<it>is|was|has)\b",
+          lambda match: ({"is": "are", "was": "were", "has": "have"}[match["it"]],)),
+    _rule(r"(?<!with )(?<!of )(?<!and )(?<!for )\b(?:[Cc]hildren|[Mm]en|[Ww]omen) (?P<it>is)\b", _fixed("are")),
+    # what goes with a word
+    _rule(rf"\b(?:enjoy|enjoys|enjoyed|forward to|finish|finished|avoid|mind) (?P<it>(?:to )?(?:{_words(_VERBS)})){_NO_TAIL}",
+          lambda match: (_ing(match["it"].removeprefix("to ")),)),
+    _rule(r"\b(?P<it>[Dd]iscuss(?:ed|es|ing)? about)\b", _swap(" about", "")),
+    _rule(r"\b[Dd]epend(?:s|ed|ing)? (?P<it>of|from)\b", _fixed("on")),
+    _rule(r"\b(?:similar|[Ll]isten(?:s|ed|ing)?|married) (?P<it>with|at)\b(?= (?:an?|my|the|him|her|his|this|me|you) )", _fixed("to")),
+    _rule(r"\binterested (?P<it>on|for|about|at)\b", _fixed("in")),
+    _rule(r"\b[Aa]rriv(?:e|es|ed|ing) (?P<it>to)\b", _fixed("at", "in")),
+    _rule(r"\b[Ee]xplain(?:ed|s)? (?P<it>me|us|him|her|them)\b(?! to\b)", lambda match: ("to " + match["it"],)),
+    _rule(rf"\b(?P<it>more (?:{_words(_COMPARATIVES)}))\b", lambda match: (match["it"].removeprefix("more "), "much " + match["it"][5:])),
+    _rule(rf"\b(?i:(?P<it>(?:{_words(_UNCOUNTABLE)})s)){_NO_TAIL}", lambda match: (match["it"][:-1],)),
+    # number
+    _rule(rf"\b(?i:{_words(_MANY)}) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule(rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule(rf"\b(?P<it>[Tt]his) (?:{_words([_plural(noun) for noun in _NOUNS])}){_PHRASE_END}", _fixed("these")),
+    # comparison
+    _rule(rf"\b(?P<it>most (?:{_words([_graded(word, 'est') for word in _SHORT])}|best|worst))\b", lambda match: (match["it"].removeprefix("most "),)),
+    _rule(rf"\b(?P<it>more (?:{_words(_SHORT)})) than\b", lambda match: (_graded(match["it"].removeprefix("more "), "er"),)),
+    _rule(rf"\b(?P<it>most (?:{_words(_SHORT)})) (?!of\b)", lambda match: (_graded(match["it"].removeprefix("most "), "est"),)),
+    # more of what goes with a word
+    _rule(r"\b(?P<it>[Ll]isten(?:s|ed|ing)?) (?=(?:the |this |that |my )?(?:music|radio|songs?|podcasts?)\b)", lambda match: (match["it"] + " to",)),
+    _rule(r"\b(?P<it>since) (?:(?:two|three|four|five|six|seven|eight|nine|ten|many|several|\d+) (?:days|weeks|months|years|hours))\b(?! ago)", _fixed("for")),
+    _rule(rf"\b[Ss]uggest(?:s|ed)? (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (_ing(match["it"].removeprefix("to ")),)),
+    _rule(rf"\b(?:interested|good|bad) (?:in|at) (?P<it>{_words(_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
+    _rule(rf"\b(?:make|makes|made|let|lets) (?:me|him|her|us|them|you) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (match["it"].removeprefix("to "),)),
+    _rule(r"\b(?:interested) (?P<it>[a-z]+ing|football|music|history|art|sports?)\b", lambda match: ("in " + match["it"],)),
+    _rule(r"\blook(?:s|ed|ing)? forward (?P<it>the|this|my|your|our)\b", lambda match: ("to " + match["it"],)),
+    # word order of questions
+    _rule(r"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow(?: long| much| many)?|[Ww]hat(?: time)?) (?P<it>(?:I|you|he|she|it|we|they) "
+          r"(?:are|is|was|were|have|has|can|could|will|would|should|did|didn['’]t|don['’]t|do|does))\b(?=[^.,]*\?)",
+          lambda match: (" ".join(reversed(match["it"].split(" "))),)),
+    _rule(rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:I|you|we|they) (?:{_words(_VERBS)}))\b(?=[^.,]*\?)",
+          lambda match: ("do " + match["it"], "did " + match["it"])),
+    _rule(rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:he|she|it) (?:{_words([_third(verb) for verb in _VERBS])}))\b(?=[^.,]*\?)",
+          lambda match: (f"does {match['it'].split(' ')[0]} {_THIRD[match['it'].split(' ')[1]]}",)),
+    # articles that are missing
+    _rule(rf"\b(?:[Hh]ave|[Hh]as|[Hh]ad|bought|buy|need|needs|want|wants) (?P<it>{_words([noun for noun in _NOUNS if noun not in ('school', 'time', 'child', 'game', 'man', 'word')])}){_PHRASE_END}",
+          lambda match: (("an " if match["it"][0] in "aeiou" else "a ") + match["it"],)),
+]  # fmt: skip

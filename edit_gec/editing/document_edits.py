@@ -1,0 +1,80 @@
+"""Changes of a sentence -> edits of its document, each with its kind.
+
+    "becuase its" -> "because it's"     becuase -> because, its -> it's      one edit for each error
+    "of your" -> "of yourThe"           refused: it sticks words together
+    "colour" -> "color"                 refused: a word stays on its side of the Atlantic
+    "classpath" -> "class path"         refused where the document writes so throughout
+
+What a target wrote is not refused: its text is taken as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from edit_gec.editing.certain import find_certain
+from edit_gec.text.dialect import find_other_side, keep_side
+from edit_gec.text.edits import Change, Edit, contains_word
+from edit_gec.text.habits import is_habit
+from edit_gec.text.kinds import name_kind
+from edit_gec.text.sentences import Sentence
+from edit_gec.text.word_edits import split_edit
+from edit_gec.text.words import sticks_words
+
+if TYPE_CHECKING:
+    from edit_gec.editing.lexicon import WordList
+
+
+@dataclass(frozen=True)
+class Projection:
+    """How changes become edits. `spelling`: the words of the language. `dictionary`: words to leave alone, case folded.
+
+    dialect: whose spelling a text is to have; without one each word stays on its side.
+    """
+
+    spelling: WordList | None
+    dictionary: frozenset[str] = frozenset()
+    dialect: str | None = None
+
+    def project(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
+        """All changes of a sentence of the text as edits, but for the words to leave alone."""
+        return name_kinds(text, self._cut(text, sentence, changes))
+
+    def choose(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
+        """The edits of the changes that are no fault and no matter of style."""
+        good = (change for change in changes if not sticks_words(sentence.text, *change[:3], self._is_known))
+        edits = self._cut(text, sentence, good)
+        own = (keep_side(text, edit, self.dialect, self._is_known) for edit in edits)
+        return name_kinds(text, (edit for edit in own if edit and not self._is_habit(text, sentence, edit)))
+
+    def respell(self, text: str, sentence: Sentence) -> list[Edit]:
+        """The words of the other dialect, in the spelling of the one that is asked for."""
+        if self.dialect is None:
+            return []
+        return self.choose(text, sentence, find_other_side(sentence.text, self.dialect, self._is_known))
+
+    def _cut(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
+        """One edit for each error."""
+        projected = (sentence.project(text, change) for change in changes)
+        edits = (part for edit in projected if edit for part in split_edit(edit))
+        return (edit for edit in edits if not contains_word(edit.original, self.dictionary))
+
+    def _is_habit(self, text: str, sentence: Sentence, edit: Edit) -> bool:
+        """Whether the document around a sentence writes so throughout, and it is no error that everybody knows."""
+        if sentence.alone or not is_habit(text, edit.original, edit.replacement, self._is_new):
+            return False
+        return all(sentence.text[start:end] != edit.original for start, end, _ in find_certain(sentence.text))
+
+    def _is_known(self, word: str) -> bool:
+        return self.spelling is not None and self.spelling.knows(word)
+
+    def _is_new(self, word: str) -> bool:
+        """Whether a word is neither in the list of words nor a misspelling of a common one."""
+        return self.spelling is not None and not self.spelling.knows(word) and not self.spelling.is_common_slip(word)
+
+
+def name_kinds(text: str, edits: Iterable[Edit]) -> list[Edit]:
+    """The edits, each with what it changes."""
+    return [replace(edit, kind=name_kind(text, *edit.span, edit.replacement)) for edit in edits]

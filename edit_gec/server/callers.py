@@ -1,0 +1,58 @@
+"""Who may ask the server: by the name that a client calls it by, and by the web page that sends a request.
+
+Host: evil.example            a page whose name was made to point at this machine (DNS rebinding): refused
+Origin: https://evil.example  a page of the web that posts to this machine: refused, unless --allow-origin names it
+Origin: moz-extension://...   an extension of the browser, which its user installed: answered
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+LOCAL_NAMES = ("localhost", "localhost.localdomain", "127.0.0.1", "::1")
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class Callers:
+    """hosts: names of the server, lower case; none or "*": any. origin: the web pages that may ask, as in CORS."""
+
+    hosts: frozenset[str] = frozenset()
+    origin: str | None = None
+
+    @classmethod
+    def of_listener(cls, address: str, names: Iterable[str] = (), origin: str | None = None) -> Callers:
+        """Those of a server that listens on an IP address. On loopback only its own names count and those given."""
+        given = frozenset(name.lower() for name in names)
+        if ANY in given or not (given or ipaddress.ip_address(address).is_loopback):
+            return cls(origin=origin)
+        return cls(given | {*LOCAL_NAMES, address}, origin)
+
+    def reason_to_refuse(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+        """Why a request with these headers is not answered; None where it is."""
+        found = {name: value.decode("latin-1") for name, value in headers if name in (b"host", b"origin")}
+        host, origin = found.get(b"host", ""), found.get(b"origin")
+        if self.hosts and host_name(host) not in self.hosts:
+            return "this server does not go by that name; --allow-host adds names"
+        if origin is None or self.origin in (ANY, origin):
+            return None
+        scheme, _, place = origin.partition("://")
+        is_web = scheme in ("http", "https") or not place
+        if is_web and place.lower() != host.lower():
+            return "no pages of that origin may ask this server; see --allow-origin"
+        return None
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, lower case, without port and brackets; "" where it is none.
+
+    >>> host_name("LocalHost:8081"), host_name("[::1]:80"), host_name("a b")
+    ('localhost', '::1', '')
+    """
+    try:
+        return urlsplit(f"//{host}").hostname or "" if not set(host) & set(" /?#@\\") else ""
+    except ValueError:
+        return ""

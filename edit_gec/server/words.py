@@ -1,0 +1,94 @@
+"""The user's own words, which clients may list, add to and take from: LanguageTool's /v2/words.
+
+    POST /v2/words/add   word=kubectl   ->   {"added": true}
+
+Only for programs on this machine and for pages that this server serves: words are the user's, and no web page may read
+or change them. LanguageTool's user name and key are ignored.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from edit_gec.config.user_words import WatchedLineFile
+from edit_gec.errors import InputError
+from edit_gec.server import schema
+from edit_gec.server.fields import read_fields
+
+LONGEST = 100  # characters of a word
+router = APIRouter(tags=["LanguageTool"])
+
+
+@router.get("/v2/words", responses=schema.WORDS)
+async def list_words(request: Request) -> dict[str, list[str]]:
+    """The user's words, `limit` of them from `offset` on."""
+    words = _find_words(request)
+    fields = await read_fields(request)
+    offset, limit = (_read_number(fields, name, default) for name, default in (("offset", 0), ("limit", 10)))
+    listed = await run_in_threadpool(words.read)
+    return {"words": list(listed[offset : offset + limit])}
+
+
+@router.post("/v2/words/add", responses=schema.WORDS)
+async def add_word(request: Request) -> dict[str, bool]:
+    """Add a word; false where it is there already."""
+    words = _find_words(request)
+    return {"added": await run_in_threadpool(words.add, _read_word(await read_fields(request)))}
+
+
+@router.post("/v2/words/delete", responses=schema.WORDS)
+async def delete_word(request: Request) -> dict[str, bool]:
+    """Take a word out; false where it is not there."""
+    words = _find_words(request)
+    return {"deleted": await run_in_threadpool(words.remove, _read_word(await read_fields(request)))}
+
+
+def _find_words(request: Request) -> WatchedLineFile:
+    """The file of the user's words. Raises HTTPException 403 for others than the user."""
+    if not _is_of_the_user(request):
+        raise HTTPException(403, "the user's words are only for programs on this machine")
+    projects = request.app.state.projects
+    if projects is None or projects.isolated:
+        raise HTTPException(403, "this server runs without the user's words")
+    words: WatchedLineFile = projects.own
+    return words
+
+
+def _is_of_the_user(request: Request) -> bool:
+    """Whether a request is of this machine, and of no web page but ours: a page of the web names itself as origin, or
+    reaches us under a name of its own."""
+    client = request.client.host if request.client else ""
+    host = urlsplit(f"//{request.headers.get('host', '')}")
+    origin = urlsplit(request.headers.get("origin", ""))
+    if not _is_loopback(client) or not _is_loopback(host.hostname or ""):
+        return False
+    is_of_a_page = origin.scheme in ("http", "https") or origin.path == "null"
+    return not is_of_a_page or origin.netloc == host.netloc
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _read_word(fields: dict[str, Any]) -> str:
+    """The word of a request. Raises InputError for none, for several, and for a very long one."""
+    word = str(fields.get("word", "")).strip()
+    if not word or len(word.split()) > 1 or len(word) > LONGEST or not word.isprintable():
+        raise InputError(f"'word': expected one word of at most {LONGEST} characters")
+    return word
+
+
+def _read_number(fields: dict[str, Any], name: str, default: int) -> int:
+    value = fields.get(name, str(default))
+    if not (value.isascii() and value.isdecimal()):
+        raise InputError(f"'{name}' must be a whole number from 0, not {value[:20]!r}")
+    return int(value[:9])

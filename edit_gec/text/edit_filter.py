@@ -1,0 +1,69 @@
+"""Which edits of a text are wanted: what users and documents leave alone, whatever proposed it.
+
+>>> from edit_gec.text.kinds import parse_names
+>>> edits_filter = EditFilter(frozenset(["kubectl"]), parse_names(["case"]))
+>>> is_wanted = edits_filter.on("i use Kubectl")
+>>> is_wanted(Edit(0, 1, "i", "I", 0.9)), is_wanted(Edit(6, 13, "Kubectl", "kubectl", 0.9))
+(False, False)
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from edit_gec.text.directives import Region, find_directives
+from edit_gec.text.edits import Edit, contains_word
+from edit_gec.text.kinds import Names, name_kind
+
+
+@dataclass(frozen=True)
+class EditFilter:
+    """`words`, case folded, stay as they are; `ignored` kinds and types are not wanted, nor edits within a match of one
+    of the `patterns`. Directives of the text count, too (directives.py)."""
+
+    words: frozenset[str] = frozenset()
+    ignored: Names = field(default_factory=Names)
+    patterns: tuple[re.Pattern[str], ...] = ()
+
+    def needs_types(self, text: str) -> bool:
+        """Whether edits of this text are judged by their ERRANT types, which they must have then."""
+        regions = find_directives(text)
+        return bool(self.ignored.types) or any(region.names and region.names.types for region in regions)
+
+    def on(self, text: str) -> Callable[[Edit], bool]:
+        """Whether an edit of this text is wanted."""
+        named = [region for region in find_directives(text) if region.names]
+        spans = sorted(found.span() for pattern in self.patterns for found in pattern.finditer(text))
+        reach = _reach(spans)
+
+        def is_wanted(edit: Edit) -> bool:
+            if contains_word(edit.original, self.words) or _is_within(spans, reach, edit):
+                return False
+            kind = edit.kind or name_kind(text, *edit.span, edit.replacement)
+            return not self.ignored.include(kind, edit.type) and not _is_left_alone(named, edit, kind)
+
+        return is_wanted
+
+
+def _is_left_alone(regions: list[Region], edit: Edit, kind: str) -> bool:
+    return any(
+        region.start <= edit.start < region.end and region.names is not None and region.names.include(kind, edit.type)
+        for region in regions
+    )
+
+
+def _reach(spans: list[tuple[int, int]]) -> list[int]:
+    """The furthest end of all spans up to each."""
+    ends: list[int] = []
+    for _, end in spans:
+        ends.append(max(end, ends[-1] if ends else 0))
+    return ends
+
+
+def _is_within(spans: list[tuple[int, int]], reach: list[int], edit: Edit) -> bool:
+    """Whether an edit shares a character with a span, or inserts into one."""
+    before = bisect_left(spans, (edit.end, 0))
+    return before > 0 and reach[before - 1] > edit.start

@@ -1,0 +1,76 @@
+"""SARIF 2.1.0: findings as GitHub's code scanning and editors read them.
+
+GitHub asks for a name, a description and help of each rule, and tells old findings from new ones by a fingerprint: here
+of the line that an edit begins on, without white space, and of the edit, so that lines may move.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from edit_gec.text.edits import Edit, Offset, spans
+from edit_gec.text.render import describe, rule_id, rule_name
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit]]]) -> dict[str, Any]:
+    """One log for (path, text, edits) of all files; results carry fixes, columns are code points."""
+    results: list[dict[str, Any]] = []
+    rules: dict[str, dict[str, Any]] = {}
+    for path, text, edits in files:
+        uri = PurePath(path).as_uri() if os.path.isabs(path) else quote(os.fsencode(PurePath(path).as_posix()))
+        seen: Counter[str] = Counter()
+        for edit, start, end in spans(text, edits):
+            result = _result(uri, edit, start, end)
+            fingerprint = _fingerprint(text, edit)
+            seen[fingerprint] += 1
+            result["partialFingerprints"] = {"primaryLocationLineHash": f"{fingerprint}:{seen[fingerprint]}"}
+            results.append(result)
+            rules.setdefault(result["ruleId"], _rule(edit))
+    driver = {"name": "edit-gec", "version": version, "rules": [rules[name] for name in sorted(rules)]}
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+    }
+
+
+def _result(uri: str, edit: Edit, start: Offset, end: Offset) -> dict[str, Any]:
+    place = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
+    fix = {"deletedRegion": place, "insertedContent": {"text": edit.replacement}}
+    return {
+        "ruleId": rule_id(edit),
+        "level": "warning",
+        "message": {"text": describe(edit)},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": place}}],
+        "fixes": [{"artifactChanges": [{"artifactLocation": {"uri": uri}, "replacements": [fix]}]}],
+        "properties": {"confidence": round(edit.confidence, 4), "provenance": str(edit.provenance)},
+    }
+
+
+def _rule(edit: Edit) -> dict[str, Any]:
+    name = rule_name(edit)
+    ignore = edit.type or edit.kind
+    advice = f' To leave such edits out, set `ignore = ["{ignore}"]` in edit-gec.toml.' if ignore else ""
+    return {
+        "id": rule_id(edit),
+        "shortDescription": {"text": name.capitalize()},
+        "fullDescription": {"text": f"A correction of this kind: {name}."},
+        "help": {"text": f"`edit-gec correct --write` makes the correction.{advice}"},
+        "defaultConfiguration": {"level": "warning"},
+        "properties": {"tags": ["grammar"]},
+    }
+
+
+def _fingerprint(text: str, edit: Edit) -> str:
+    first = text.rfind("\n", 0, edit.start) + 1
+    last = text.find("\n", edit.start)
+    line = "".join(text[first : len(text) if last < 0 else last].split())
+    return sha256("\0".join((line, edit.original, edit.replacement)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,117 @@
+r"""Where words and characters begin and end, and which changes would break a character or stick words together.
+
+"can not go"      (3, 4, "")    "cannot go"         known: made
+"We run it"       (6, 7, "")    "We runit"          no word: refused
+"of your own"     (7, 7, "The") "of yourThe own"    no word: refused
+"cafe\u0301 is"   (4, 5, "")    the accent is a part of the e: refused
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+ZERO_WIDTH_JOINER = "\u200d"
+_VIRAMA = 9  # combining class of the mark that joins two letters of an Indic script
+_HANGUL = re.compile("[\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff]")
+_EXTENDS = re.compile("[\u200c\u200d\uff9e\uff9f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u1160-\u11ff\ud7b0-\ud7ff]")
+_PREPENDS = re.compile("[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd\U000111c2\U000111c3]")
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")  # two of these letters are one flag
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+
+
+def is_word_character(character: str) -> bool:
+    """Whether a character is a letter, a digit, or a mark on one; also a joiner of letters. "" is none."""
+    return character.isalnum() or _is_mark(character) or character in ("\u200c", ZERO_WIDTH_JOINER)
+
+
+def word_start(text: str, end: int) -> int:
+    """Where the word that ends at `end` begins; `end` where none does."""
+    start = end
+    while start and is_word_character(text[start - 1]):
+        start -= 1
+    while start < end and not text[start].isalnum():  # the mark of a symbol before the word
+        start += 1
+    return start
+
+
+def word_end(text: str, start: int) -> int:
+    """Where the word that begins at `start`, or goes on there, ends; `start` where none does."""
+    end = start
+    while end < len(text) and is_word_character(text[end]):
+        end += 1
+    return end
+
+
+def is_one_character(left: str, right: str) -> bool:
+    """Whether a reader takes these two code points side by side for one character; "" stands for an end of the text.
+
+    The rules of UAX 29, on the safe side: it may also be true between two flags, or two Hangul syllables.
+    """
+    if not left or not right or (left.isascii() and right.isascii()):
+        return left == "\r" and right == "\n"
+    if _is_mark(right) or _EXTENDS.match(right) or left == ZERO_WIDTH_JOINER or _PREPENDS.match(left):
+        return True
+    if unicodedata.combining(left) == _VIRAMA:
+        return right.isalpha()
+    return bool((_FLAG.match(left) and _FLAG.match(right)) or (_HANGUL.match(left) and _HANGUL.match(right)))
+
+
+def breaks_character(text: str, start: int, end: int, replacement: str) -> bool:
+    """Whether the change text[start:end] -> replacement cuts a character of the text, or of what comes out."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    old, new = text[start:end], replacement or after
+    return (
+        is_one_character(before, old[:1] or after)
+        or is_one_character(old[-1:] or before, after)
+        or is_one_character(before, new[:1])
+        or is_one_character((before + replacement)[-1:], after)
+    )
+
+
+def sticks_words(text: str, start: int, end: int, replacement: str, is_known: Callable[[str], bool]) -> bool:
+    """Whether the change text[start:end] -> replacement makes one of two words, and that is no word that `is_known`.
+
+    A space that goes between two words, and a known word or a capital that is written right behind or before a word.
+    Endings grow freely ("learn" -> "learns"), and so do words inside.
+    """
+    start, end, replacement = narrow(text, start, end, replacement)
+    old, left, right = text[start:end], text[word_start(text, start) : start], text[end : word_end(text, end)]
+    first, last = replacement[: word_end(replacement, 0)], replacement[word_start(replacement, len(replacement)) :]
+    loses_space = any(map(str.isspace, old))
+    if left and right and first == replacement:
+        return loses_space and not _is_word(left + replacement + right, is_known)
+    if left and first and not is_word_character(old[:1]) and not _is_word(left + first, is_known):
+        if loses_space or _begins_anew(left, first, first, is_known):
+            return True
+    if right and last and not is_word_character(old[-1:]) and not _is_word(last + right, is_known):
+        return loses_space or _begins_anew(last, right, last, is_known)
+    return False
+
+
+def narrow(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+    """Drop what text[start:end] and the replacement share at both ends."""
+    same, most = 0, min(end - start, len(replacement))
+    while same < most and text[start + same] == replacement[same]:
+        same += 1
+    start, replacement, most = start + same, replacement[same:], most - same
+    same = 0
+    while same < most and text[end - 1 - same] == replacement[len(replacement) - 1 - same]:
+        same += 1
+    return start, end - same, replacement[: len(replacement) - same]
+
+
+def _is_word(text: str, is_known: Callable[[str], bool]) -> bool:
+    return is_known(text) or _ORDINAL.fullmatch(text) is not None
+
+
+def _begins_anew(left: str, right: str, written: str, is_known: Callable[[str], bool]) -> bool:
+    """Whether what is written, one of the two sides, looks like a word of its own that misses its space."""
+    if left[-1].islower() and right[0].isupper():
+        return True
+    return is_known(left) and is_known(right) and (len(written) > 2 or written in ("a", "I"))
+
+
+def _is_mark(character: str) -> bool:
+    return not character.isascii() and unicodedata.category(character)[0] == "M"

@@ -1,0 +1,19 @@
+"""The end of `python -m edit_gec.training.*`: an exit status, and a line on stderr where the user can do something."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from edit_gec.errors import EditGecError
+
+
+def run_main(main: Callable[[], int | None]) -> NoReturn:
+    """End the process with the status of `main`, or with 1 and the message of an EditGecError or OSError."""
+    try:
+        sys.exit(main())
+    except EditGecError as error:
+        sys.exit(f"edit-gec: {error}")
+    except OSError as error:
+        sys.exit(f"edit-gec: {error.filename}: {error.strerror}")

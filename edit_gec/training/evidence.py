@@ -1,0 +1,169 @@
+"""What a model says of every edit that it can think of, and which of them are right: what calibration is fitted on.
+
+    sample = collect(corrector, test)         a Sample: proposals of all sentences, graded where the set has gold edits
+    reread(corrector, sample, own)            the same with the doubts of the second reading
+
+The model reads once with thresholds that refuse nothing. Each proposal is graded alone: the sentence with this change
+and no other is compared with the source by ERRANT, and what comes out is right where an annotator made it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from edit_gec.annotation.errant_edits import load_extractor
+from edit_gec.editing.confidence import CALM, Evidence, Scale
+from edit_gec.editing.second_pass import apply_to_pieces, changes_of, doubts_beside
+from edit_gec.editing.thresholds import Thresholds
+from edit_gec.evaluation import projection
+from edit_gec.speculative.window_corrector import SentenceChanges
+from edit_gec.text.detokenize import detokenize, splits_hyphens
+from edit_gec.text.edits import Change, apply
+
+if TYPE_CHECKING:
+    from edit_gec.corrector import Corrector
+    from edit_gec.editing.decode import Prediction
+    from edit_gec.evaluation.datasets import TestSet
+    from edit_gec.modeling.tokenizer import Pieces
+
+PROPOSED = 0.2  # confidence, before its sentence counts, from which on an edit is made for the second reading
+
+
+class Proposal(NamedTuple):
+    """A change of a sentence: what the model says of it, and how many of the ERRANT edits in it are right."""
+
+    sentence: int
+    window: int  # number of the window in the sample
+    change: Change
+    evidence: Evidence
+    doubt: float = CALM
+    made: int = 1
+    right: int = 0
+
+
+class Sample(NamedTuple):
+    """Sentences by their numbers, what is proposed in them, and how many edits an annotator made in each."""
+
+    sentences: tuple[int, ...]
+    proposals: tuple[Proposal, ...]
+    expected: dict[int, int]
+    windows: tuple[Pieces, ...] = ()
+
+    def fold(self, number: int, folds: int, *, inside: bool) -> Sample:
+        """The sentences of one fold, or all others."""
+        chosen = tuple(n for n in self.sentences if (n % folds == number) == inside)
+        kept = set(chosen)
+        return Sample(chosen, tuple(p for p in self.proposals if p.sentence in kept), self.expected)
+
+
+class Sure(float):
+    """A confidence that knows what it was made of."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Recorder(Thresholds):
+    """Thresholds that refuse nothing, under which every confidence keeps its evidence."""
+
+    def confidence(self, evidence: Evidence) -> Sure:
+        """What the probabilities say by themselves; the least sure part of an edit stands for it."""
+        sure = Sure(super().confidence(evidence))
+        sure.evidence = evidence
+        return sure
+
+    def judge(self, own: Sequence[float], doubts: Sequence[float] = (), others: Sequence[float] = ()) -> list[float]:
+        """As sure as they are alone."""
+        return list(own)
+
+
+def collect(corrector: Corrector, test: TestSet) -> Sample:
+    """Every edit that the model of a corrector can think of in a set, graded where the set has gold edits."""
+    tokens = [line.split() for line in test.lines]
+    split = splits_hyphens(tokens)
+    raws = [detokenize(each, split) for each in tokens] if test.m2 else []
+    texts = [raw.text for raw in raws] or list(test.lines)
+    prepared = corrector.prepare(texts, lines=True, markup=False)
+    windows = tuple(window.pieces for window in prepared)
+    plans = read(corrector, windows, Recorder(keep_bias=corrector.thresholds.keep_bias))
+    proposals, edited = [], []
+    for n, (window, changes) in enumerate(zip(prepared, changes_of(windows, plans, corrector.tokens), strict=True)):
+        for change in changes:
+            edits, _ = corrector.to_document_edits(texts[window.text], window.sentence, SentenceChanges((change,)))
+            if edits and isinstance(change.confidence, Sure):
+                proposals.append(Proposal(window.text, n, change, change.confidence.evidence))
+                edited.append(apply(texts[window.text], edits))
+    expected: dict[int, int] = {}
+    if test.m2:
+        targets = [
+            projection.project_to_tokens(raws[p.sentence], text, split)
+            for p, text in zip(proposals, edited, strict=True)
+        ]
+        proposals, expected = grade(proposals, tokens, targets, test)
+    return Sample(tuple(range(len(texts))), tuple(proposals), expected, windows)
+
+
+def grade(
+    proposals: Sequence[Proposal], tokens: Sequence[list[str]], targets: Sequence[list[str]], test: TestSet
+) -> tuple[list[Proposal], dict[int, int]]:
+    """The proposals with what is right in them, and the edits of each sentence's annotator: the one who agrees most.
+
+    `targets` has the tokens of the sentence after each proposal.
+    """
+    found = load_extractor(None).extract([tokens[p.sentence] for p in proposals], targets)
+    keys = [[(e.start, e.end, e.correction) for e in each] for each in found]
+    golds = [
+        [{(e.start, e.end, e.correction) for e in gold} for gold in sentence.annotators.values()]
+        for sentence in test.m2
+    ]
+    proposed: dict[int, list[tuple[int, int, str]]] = {}
+    for p, made in zip(proposals, keys, strict=True):
+        proposed.setdefault(p.sentence, []).extend(made)
+    best = {
+        n: max(gold, key=lambda edits: sum(key in edits for key in proposed.get(n, ())))
+        for n, gold in enumerate(golds)
+        if gold
+    }
+    graded = [
+        p._replace(made=len(made), right=sum(key in best.get(p.sentence, ()) for key in made))
+        for p, made in zip(proposals, keys, strict=True)
+        if made
+    ]
+    return graded, {n: len(edits) for n, edits in best.items()}
+
+
+def reread(corrector: Corrector, sample: Sample, scale: Scale) -> Sample:
+    """The sample with the doubts of the second reading: of each sentence with the proposals that are sure alone."""
+    made: dict[int, list[Proposal]] = {}
+    for p in sample.proposals:
+        if scale.confidence(p.evidence) >= PROPOSED:
+            made.setdefault(p.window, []).append(p)
+    again, places = [], []
+    for n, proposals in made.items():
+        pieces = apply_to_pieces(sample.windows[n], [p.change for p in proposals], corrector.tokens)
+        if 0 < len(pieces) <= corrector.model.config.max_pieces:
+            again.append(pieces)
+            places.append(n)
+    plans = read(corrector, again, Recorder(keep_bias=corrector.thresholds.keep_bias))
+    doubts: dict[tuple[int, Change], float] = {}
+    for n, pieces, plan in zip(places, again, plans, strict=True):
+        changes = [p.change for p in made[n]]
+        for change, doubt in zip(changes, doubts_beside(sample.windows[n], changes, pieces, plan.doubts), strict=True):
+            doubts[n, change] = doubt
+    doubted = tuple(p._replace(doubt=doubts.get((p.window, p.change), CALM)) for p in sample.proposals)
+    return sample._replace(proposals=doubted)
+
+
+def read(corrector: Corrector, windows: Sequence[Pieces], thresholds: Thresholds) -> list[Prediction]:
+    """The plans of windows, in their order."""
+    ours = replace(corrector, thresholds=thresholds)
+    plans: dict[int, Prediction] = {}
+    for batch in _batches(ours, windows):
+        plans.update(zip(batch, ours.predict_plans([windows[n] for n in batch]), strict=True))
+    return [plans[n] for n in range(len(windows))]
+
+
+def _batches(corrector: Corrector, windows: Sequence[Pieces]) -> Iterator[list[int]]:
+    yield from corrector.group_by_length(windows, corrector.batch_size) if windows else ()

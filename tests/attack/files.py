@@ -1,0 +1,127 @@
+"""Files while something goes wrong: `python tests/attack/files.py --kills 100`
+
+`edit-gec correct -w` corrects a tree of files, with fixed rules in the model's place (tests/support/fake_model.py). It
+is killed at random moments; two of them run at the same time; the disk fills up. After each, every file must hold its
+old or its new bytes, and what is said must be one line for each file. Prints counts; status 1 where one is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+COMMAND = [sys.executable, str(HERE.parent / "support" / "fake_model.py"), "correct", "-w"]
+FILES, LINES = 60, 400
+OLD = "She go home becuase teh bus is late.\r\n" * LINES
+NEW = "She goes home because the bus is late.\r\n" * LINES
+
+
+def make_tree(folder: Path) -> None:
+    folder.mkdir()
+    for n in range(FILES):
+        path = folder / f"{n:02}.txt"
+        path.write_bytes(OLD.encode())
+        path.chmod(0o640)
+
+
+def begin(folder: Path, limit: int | None = None) -> subprocess.Popen[bytes]:
+    def limit_files() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    command = [*COMMAND, str(folder)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit_files)
+
+
+def look(folder: Path, found: Counter[str]) -> None:
+    """Count the files that are old, new, and anything else; also what is left over of others."""
+    for path in sorted(folder.glob("*.txt")):
+        data = path.read_bytes()
+        state = {OLD.encode(): "old", NEW.encode(): "new"}.get(data, "BROKEN")
+        found[state if path.stat().st_mode & 0o777 == 0o640 else "MODE"] += 1
+    found["left-over temporary files"] += sum(path.name.startswith(".") for path in folder.iterdir())
+
+
+def kill(work: Path, kills: int) -> Counter[str]:
+    """Kill -9 at random moments of the time that a whole run takes."""
+    make_tree(work / "whole")
+    begun = time.monotonic()
+    begin(work / "whole").communicate()
+    whole = time.monotonic() - begun
+    found: Counter[str] = Counter()
+    for n in range(kills):
+        folder = work / f"kill-{n}"
+        make_tree(folder)
+        child = begin(folder)
+        time.sleep(random.Random(n).uniform(0.3, 1.0) * whole)
+        child.kill()
+        child.communicate()
+        found["kills in the middle"] += child.returncode == -9
+        look(folder, found)
+        if n % 10 == 0:  # the next run finishes what is left
+            begin(folder).communicate()
+            again: Counter[str] = Counter()
+            look(folder, again)
+            found["BROKEN"] += again["new"] != FILES
+    return found
+
+
+def race(work: Path, times: int) -> Counter[str]:
+    """Two processes on one tree: who comes second leaves the file alone, or writes the same."""
+    found: Counter[str] = Counter()
+    for n in range(times):
+        folder = work / f"race-{n}"
+        make_tree(folder)
+        for child in [begin(folder), begin(folder)]:
+            _, said = child.communicate()
+            lines = said.decode().splitlines()[:-1]  # the last one counts files
+            found["one line: changed on disk"] += sum(
+                "changed on disk while it was corrected" in line for line in lines
+            )
+            found["OTHER LINES"] += sum("changed on disk while it was corrected" not in line for line in lines)
+        look(folder, found)
+    return found
+
+
+def fill(work: Path) -> Counter[str]:
+    """No file may be longer than 1,000 bytes."""
+    found: Counter[str] = Counter()
+    make_tree(work / "full")
+    child = begin(work / "full", limit=1000)
+    _, said = child.communicate()
+    found["one line: too large"] = said.decode().count("cannot write: File too large; file unchanged\n")
+    found["OTHER STATUS"] = int(child.returncode != 1)
+    look(work / "full", found)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--races", type=int, default=10)
+    arguments = parser.parse_args()
+    os.environ.setdefault("PYTHONPATH", str(HERE.parent.parent))
+    failed = False
+    with tempfile.TemporaryDirectory() as work:
+        results = {
+            "kill -9": kill(Path(work), arguments.kills),
+            "two at once": race(Path(work), arguments.races),
+            "full disk": fill(Path(work)),
+        }
+    for name, found in results.items():
+        print(f"{name}: " + ", ".join(f"{count:,} {what}" for what, count in sorted(found.items())))
+        failed |= any(count and what.isupper() for what, count in found.items())
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

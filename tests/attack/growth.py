@@ -1,0 +1,210 @@
+"""No input costs much more than prose of its length, and none more than linear time. `python tests/attack/growth.py`
+
+A stand-in for the network changes the first word of every window; all else is the real path: splitting, vocabulary,
+windows, edits, the corrected text. Each input is corrected at three lengths, in processor time of this process (which a
+busy machine does not change much). Prints for each input: seconds at the full length, how many times those of prose,
+and the exponent of growth from a quarter of the length to all of it. `--memory` corrects one text of 5 MB instead and
+prints the peak of the resident memory.
+
+Lengths are in bytes of UTF-8. To each time comes what the network would take on one core (edit5-mini: 7 ms a batch,
+0.13 ms a piece). Status 1 where an input takes more than 10 times as long as prose, or grows faster than length ** 1.1
+while it takes more than a tenth of the time of prose without the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from edit_gec.corrector import Corrector
+from edit_gec.editing.batching import ATTENTION_KNEE
+from edit_gec.modeling.tokenizer import Pieces
+from edit_gec.speculative.window_corrector import SentenceChanges
+from edit_gec.text.edits import Change
+from edit_gec.text.formats import UNDERSTOOD
+
+PROSE = (Path(__file__).parent.parent.parent / "data" / "samples" / "prose.txt").read_text(encoding="utf-8")
+MOST_TIMES, MOST_EXPONENT = 10.0, 1.1
+BATCH_S, PIECE_S = 0.007, 0.00013
+
+Input = Callable[[int], str]
+
+
+def repeated(unit: str) -> Input:
+    return lambda n: (unit * (n // len(unit) + 1))[:n]
+
+
+def nested(opening: str, closing: str) -> Input:
+    return lambda n: opening * (n // (len(opening) + len(closing))) + closing * (n // (len(opening) + len(closing)))
+
+
+def noise(alphabet: str) -> Input:
+    return lambda n: "".join(random.Random(n).choices(alphabet, k=n))
+
+
+INPUTS: dict[str, Input] = {
+    "one word": repeated("x"),
+    "one word of marks": repeated("e\u0301"),
+    "one number": repeated("7"),
+    "no spaces": repeated("Thewordsgoon,andon."),
+    "spaces": repeated(" "),
+    "line breaks": repeated("\n"),
+    "other line breaks": repeated("a\u2028\x85\v"),
+    "short lines": repeated("a\n"),
+    "hard wraps": repeated("and the words of this line go on in the next\n"),
+    "stops": repeated("."),
+    "initials": repeated("A. "),
+    "abbreviations": repeated("e.g. "),
+    "apostrophes": repeated("a'"),
+    "hyphens": repeated("a-"),
+    "quotes": repeated('"a" '),
+    "commas": repeated("a,"),
+    "slashes": repeated("/a"),
+    "dots in a word": repeated("a."),
+    "underscores": repeated("a_"),
+    "digits and letters": repeated("1a"),
+    "addresses": repeated("a@b.c "),
+    "at signs": repeated("a@"),
+    "URLs": repeated("http://a.b/(c "),
+    "a URL of brackets": lambda n: "http://a" + "(" * n,
+    "emoji": repeated("👩\u200d🚒"),
+    "flags": repeated("🇩🇪"),
+    "Chinese": repeated("中文。"),
+    "right to left": repeated("\u202eab "),
+    "zero width": repeated("\u200b\u200d\ufeff"),
+    "brackets": nested("(", ")"),
+    "open brackets": repeated("["),
+    "links": nested("[a](", ")"),
+    "half links": repeated("[a]("),
+    "images": repeated("![a]["),
+    "quotations": nested("> ", "\n"),
+    "lists": lambda n: "\n".join(" " * (k % 200) + "- a" for k in range(n // 100)),
+    "emphasis": repeated("*a **b "),
+    "stars": repeated("*"),
+    "backticks": lambda n: " ".join("`" * (k % 300) for k in range(n // 150)),
+    "open comments": repeated("<!-- "),
+    "open tags": repeated("<a "),
+    "elements": nested("<b>", "</b>"),
+    "open raw elements": repeated("<script>"),
+    "entities": repeated("&amp;"),
+    "fences": repeated("```\n"),
+    "rows": repeated("| a | b |\n"),
+    "one row": repeated("| a "),
+    "dollars": repeated("$a "),
+    "open math": repeated("$$ "),
+    "environments": nested("\\begin{a}", "\\end{a}"),
+    "groups": nested("{", "}"),
+    "commands": repeated("\\a{"),
+    "backslashes": repeated("\\"),
+    "directives": repeated(".. a::\n\n   b\n"),
+    "roles": repeated(":a:`"),
+    "asciidoc blocks": repeated("====\n"),
+    "org drawers": repeated(":A:\n"),
+    "headings": repeated("# a\n=\n"),
+    "equal words": repeated("the "),
+    "punctuation": noise(".,;:!?'\"()[]{}<>*_`~#|\\/-+=&%$@^ "),
+    "characters": noise("aé中🏠 \t\n.\u0301\u200d\u2028<`*$\\{"),
+}
+
+FORMATS = [*(name for name in UNDERSTOOD if name != "code"), "python", "c"]
+
+
+class StandIn(Corrector):
+    """Changes the first word of every window."""
+
+    spent: list[float]
+
+    def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
+        longest = max(map(len, windows))
+        self.spent.append(BATCH_S + PIECE_S * longest * len(windows) * (1 + longest / ATTENTION_KNEE))
+        return [SentenceChanges((self.change(window),)) for window in windows]
+
+    def change(self, window: Pieces) -> Change:
+        last = next((n for n, piece in enumerate(window.ids) if n and self.tokens.starts_word(piece)), len(window))
+        return Change(window.starts[0], window.ends[last - 1], "Changed", 0.9)
+
+
+def stand_in(model: str) -> StandIn:
+    real = Corrector.load(model, threads=1)
+    made = StandIn(**{field.name: getattr(real, field.name) for field in fields(Corrector)})
+    object.__setattr__(made, "spent", [])
+    return made
+
+
+def seconds(corrector: StandIn, text: str, format: str) -> tuple[float, float]:
+    """Processor time of one correction, the least of two, and the estimate for the network."""
+    times = []
+    for _ in range(2):
+        corrector.spent.clear()
+        begun = time.process_time()
+        correction = corrector.correct(text, format=format)
+        times.append(time.process_time() - begun)
+        assert correction.text == text
+    return min(times), sum(corrector.spent)
+
+
+def cut(text: str, size: int) -> str:
+    """The first bytes of a text."""
+    return text.encode()[:size].decode(errors="ignore")
+
+
+def measure_growth(corrector: StandIn, length: int, formats: Sequence[str], names: Sequence[str]) -> int:
+    tried = failed = 0
+    for format in formats:
+        prose = sum(seconds(corrector, repeated(PROSE)(length), format))
+        print(f"{format}: prose of {length:,} bytes takes {prose:.2f} s with the network")
+        for name, make in INPUTS.items():
+            if names and name not in names:
+                continue
+            (quarter, _), (whole, network) = (
+                seconds(corrector, cut(make(n), n), format) for n in (length // 4, length)
+            )
+            exponent = math.log(max(whole, 1e-3) / max(quarter, 1e-3), 4)
+            times = (whole + network) / prose
+            bad = times > MOST_TIMES or (exponent > MOST_EXPONENT and whole > prose / 10)
+            tried, failed = tried + 1, failed + bad
+            how = f"{whole:7.3f} s + network {network:7.3f} s {times:6.2f} x  length ** {exponent:.2f}"
+            print(f"  {'FAIL' if bad else 'ok':4} {name:20} {how}")
+    print(f"{tried} inputs, {failed} over the bounds")
+    return int(failed > 0)
+
+
+def measure_memory(corrector: Corrector, size: int) -> int:
+    def peak() -> float:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    corrector.correct(repeated(PROSE)(50_000))
+    before = peak()
+    text = repeated(PROSE)(size)
+    begun = time.process_time()
+    edits = len(corrector.correct(text).edits)
+    print(
+        f"{size / 1e6:g} MB: {edits:,} edits in {time.process_time() - begun:.1f} s, "
+        f"{peak() - before:.0f} MB above the {before:.0f} MB for 50 kB"
+    )
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="edit5-mini")
+    parser.add_argument("--length", type=int, default=100_000)
+    parser.add_argument("--format", action="append", choices=FORMATS, help="default: all")
+    parser.add_argument("--input", action="append", choices=INPUTS, default=[])
+    parser.add_argument("--memory", type=int, metavar="CHARACTERS")
+    arguments = parser.parse_args()
+    corrector = stand_in(arguments.model)
+    if arguments.memory:
+        return measure_memory(corrector, arguments.memory)
+    return measure_growth(corrector, arguments.length, arguments.format or FORMATS, arguments.input)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Rules for certain errors: what they find, what they leave alone, and that they never overrule a sure model."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edit_gec import Corrector
+from edit_gec.editing.certain import find_certain
+from edit_gec.editing.spelling import CERTAIN_DOUBT, Proposed, tag_certain_errors
+from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
+
+
+def propose(text: str) -> str:
+    """The text with the first proposal of each rule made."""
+    for match in reversed(find_certain(text)):
+        text = text[: match.start] + match.texts[0] + text[match.end :]
+    return text
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("and then i left, as i've said", "and then I left, as I've said"),
+        ("they meet on mondays in the french café", "they meet on Mondays in the French café"),
+        ("it doesnt work, thats all", "it doesn't work, that's all"),
+        ("we cant come", "we can't come"),
+        ("it must of been late", "it must have been late"),
+        ("colder then before", "colder than before"),
+        ("it is to heavy", "it is too heavy"),
+        ("you will loose it", "you will lose it"),
+        ("thanks alot", "thanks a lot"),
+        ("a umbrella, an university, a honest man", "an umbrella, a university, an honest man"),
+        ("she could went", "she could go"),
+        ("he didn't came", "he didn't come"),
+        ("we had ate", "we had eaten"),
+        ("because he live there", "because he lives there"),
+        ("they was here and we has nothing", "they were here and we have nothing"),
+        ("she enjoys to sing", "she enjoys singing"),
+        ("we discussed about it", "we discussed it"),
+        ("it depends of him", "it depends on him"),
+        ("a more cheaper one", "a cheaper one"),
+        ("some advices", "some advice"),
+        ("four child and six box.", "four children and six boxes."),
+        ("the most oldest, more old than me", "the oldest, older than me"),
+        ("since six years", "for six years"),
+        ("When you are coming?", "When are you coming?"),
+        ("What time she comes?", "What time does she come?"),
+    ],
+)
+def test_what_rules_propose(text: str, right: str) -> None:
+    assert propose(text) == right and propose(right) == right
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the letter i, i.e. what i is in let i be one",
+        "It's its own worst enemy; your right hand; the effect of cant.",
+        "You could, of course, have gone. First this, then that.",
+        "an hour, a European, a one-off, an unimportant MP, a unit",
+        "Let him go. I saw her leave. They insisted that she come.",
+        "He made it, she had to go, we used to have it.",
+        "Both week and month; two week holidays; these five star hotels.",
+        "Do you know where you are going?",
+        "most of all, more than old friends",
+    ],
+)
+def test_what_rules_leave_alone(text: str) -> None:
+    assert find_certain(text) == []
+
+
+@given(st.text("abi 'ntdo.,?A", max_size=40))
+def test_matches_are_whole_words_apart(text: str) -> None:
+    found = find_certain(text)
+    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+    for start, end, texts in found:
+        assert text[start:end] not in texts and all(texts)
+        assert not (start and text[start - 1].isalnum()) and not text[end : end + 1].isalnum()
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Corrector:
+    return Corrector.load(threads=1)
+
+
+def chances(change: float) -> list[float]:
+    return [1 - change, 0.0, change, 0.0]
+
+
+@pytest.mark.parametrize(("doubt", "fires"), [(0.5, True), (CERTAIN_DOUBT / 2, False)])
+def test_a_rule_fires_where_the_model_is_not_sure(shipped: Corrector, doubt: float, fires: bool) -> None:
+    pieces = shipped.tokens.encode("We know alot")
+    assert shipped.spelling is not None
+    words = list(shipped.spelling.find_words(pieces))
+    tags: list[int] = [KEEP] * (len(pieces) + 1)
+    found = tag_certain_errors(tags, [chances(doubt) for _ in range(len(pieces) + 2)], pieces, [])
+    assert found == ([Proposed(words[2].first, words[2].last, ("a lot",))] if fires else [])
+    changed = range(words[2].first + 1, words[2].last + 1) if fires else ()
+    assert tags == [REPLACE if n in changed else KEEP for n in range(len(tags))]
+
+
+def test_a_proposal_stands_alone(shipped: Corrector) -> None:
+    """What the model would change in one gap with it is kept; a misspelt word is a proposal of its own."""
+    pieces = shipped.tokens.encode("So they was there")
+    assert shipped.spelling is not None
+    so, they, was, there = shipped.spelling.find_words(pieces)
+    tags: list[int] = [KEEP, *([DELETE] * len(pieces))]
+    proposed = tag_certain_errors(tags, [chances(0.9) for _ in range(len(pieces) + 2)], pieces, [])
+    assert [each.texts for each in proposed] == [("were",)]
+    assert [n for n, tag in enumerate(tags) if tag != KEEP] == list(range(was.first + 1, was.last + 1))
+    tags = [KEEP, *([DELETE] * len(pieces))]
+    suspect = [Proposed(there.first, there.last, ("their",), False)]
+    both = tag_certain_errors(tags, [chances(0.9) for _ in range(len(pieces) + 2)], pieces, suspect)
+    assert both == [*proposed, *suspect] and tags[they.last] == KEEP and tags[there.last] == DELETE
+    tags = [KEEP] * (len(pieces) + 1)
+    tags[they.last] = INSERT
+    tag_certain_errors(tags, [chances(0.9) for _ in range(len(pieces) + 2)], pieces, [])
+    assert tags[they.last] == KEEP and so.first == 0
+
+
+def test_the_shipped_model_takes_what_rules_propose(shipped: Corrector) -> None:
+    corrected = [
+        each.corrected for each in shipped.correct_batch(["i told them that we was late.", "It was a old one."])
+    ]
+    assert corrected == ["I told them that we were late.", "It was an old one."]
+    assert shipped.correct("Let us say that he was late.").edits == ()

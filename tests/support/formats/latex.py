@@ -1,0 +1,120 @@
+r"""Documents in LaTeX: what its reader shows, what it leaves out and what stays."""
+
+from __future__ import annotations
+
+from support.formats import Samples, joined
+
+PIECES = (
+    "\\section{", "\\emph{", "\\footnote{", "\\cite{a}", "\\ref{b}", "\\own{", "\\own", "\\item ", "\\begin{itemize}",
+    "\\end{itemize}", "\\begin{equation}", "\\end{equation}", "\\begin{verbatim}", "\\end{verbatim}", "\\begin{own}",
+    "\\end{own}", "\\begin{tabular}{l}", "\\end{tabular}", "\\verb|", "|", "\\def\\a#1{", "\\iffalse", "\\fi", "\\\\",
+    "\\%", "\\'e", "\\o ", "\\c{c}", "~", "``", "''", "---", "$", "$$", "\\[", "\\]", "\\(", "\\)", "{", "}", "[", "]",
+    "%", "&", "#1", "_", "^", "\\", "!!{", "\\begin{document}", "\\end{document}", "\\documentclass{a}", "\\url{a%b}",
+    "\\tt ", "\\vskip 2pt", "word", "Two words.", " ", " ", "\n", "\n", "\n\n",
+)  # fmt: skip
+
+SEEN = [
+    ("\\documentclass{a}\nShe go.\n\\begin{document}\nIt begins.\n\\end{document}\nShe go.\n", ["It begins."]),
+    ("\\documentclass{a}\nNo document here.\n", []),
+    ("% She go.\nIt begins. % She go.\n", ["It begins."]),
+    ("It is\n% a comment\nso 100\\% sure.\n", ["It is so 100% sure."]),
+    ("It is\n%\nso.\n\nIt ends.\n", ["It is so.", "It ends."]),
+    ("\\iffalse She go. \\fi It is.\n", ["It is."]),
+    ("\\newcommand{\\a}[1]{She go #1}\n\\def\\b#1{She go #1}\n\\let\\c=\\d\nIt is.\n", ["It is."]),
+    ("\\makeatletter\n\\a@b she go\n\\makeatother\nIt is.\n", ["It is."]),
+    ("\\section[Short]{The parts}\\label{a}\nIt is so.\n", ["~The parts", "It is so."]),
+    ("\\subsection*{A $k$-ary \\emph{tree}}\n\\mychapter{Its end}\n", ["~A k-ary tree", "~Its end"]),
+    ("\\begin{itemize}\n\\item one\n\\item[a] two,\n  or more\n\\end{itemize}\n", ["~one", "~two, or more"]),
+    ("\\begin{itemize}\n\\item<1-> one\n\\end{itemize}\n", ["~one"]),
+    ("\\begin{figure}[ht]\n\\includegraphics[width=2cm]{a b}\n\\caption{A cat}\n\\end{figure}\n", ["~A cat"]),
+    ("\\begin{thm}[Of two]\\label{a}\nIt holds.\n\\end{thm}\n", ["~It holds."]),
+    ("\\begin{multicols}{2}{\nIt is so.\n}\\end{multicols}\n", ["~It is so."]),
+    ("\\begin{frame}{The title}\nIt is so.\n\\end{frame}\n", ["~The title", "~It is so."]),
+    ("\\begin{own}\nThis is the text of it.\n\\end{own}\n", ["~This is the text of it."]),
+    ("\\begin{own}\nx = y; go(to)\n\\end{own}\nIt is.\n", ["It is."]),
+    ("One line\\\\\nand more.\\\\[2ex]\nAnd more.\n", ["~One line and more.", "~And more."]),
+    ("\\begin{tabular}{l} a & b \\\\\n\\begin{tabular}{l}c\\end{tabular}\n\\end{tabular}\nIt is.\n", ["It is."]),
+    ("\\begin{verbatim}\n\\end{itemize} % { go\n\\end{verbatim}\nIt is.\n", ["It is."]),
+    ("\\begin{lstlisting}[a=b]\nint go() { % \n\\end{lstlisting}\nIt is.\n", ["It is."]),
+    ("\\begin{tikzpicture}\n\\node {She go};\n\\end{tikzpicture}\n\\bibliography{a,b}\nIt is.\n", ["It is."]),
+    ("\\vspace*{1em}\\noindent It is.\n\n\\parindent=0pt\n\\vskip 2pt plus 1pt\nIt is.\n", ["It is.", "It is."]),
+    ("a & b \\cr\n\nx_1 goes\n\nIt is.\n", ["It is."]),
+    ("It is \\emph{very \\textbf{good}}, \\textcolor{red}{so} {\\bf good}.\n", ["It is very good, so good."]),
+    ("See \\href{http://a.b/c%20d}{the \\emph{guide}} there.\n", ["See the guide there."]),
+    ("It is so~\\cite[p.~3]{a,b}, but \\citet{smith20} say no.\n", ["It is so, but Smith et al say no."]),
+    ("It is so \\cite{a}.\nAs in \\cite{b}, it is.\n", ["It is so.", "As in X, it is."]),
+    ("See Table~\\ref{a}, (\\ref{b}) and \\cref{c:def}.\n", ["See Table 1, (1) and Figure 1."]),
+    ("We \\index{a!b}see\\label{a} it.\n", ["We see it."]),
+    ("We ``see'' it---or `not'.\n", ["We “see” it—or ‘not'."]),
+    ("R\\&D costs \\$5, \\ldots\\ and 5\\,km.\n", ["R&D costs $5, … and 5 km."]),
+    (
+        'A caf\\\'e of Erd\\H{o}s, M\\"uller, S{\\o}ren and \\AA ngstr\\"om.\n',
+        ["A café of Erdős, Müller, Søren and Ångström."],
+    ),
+    ("The hy\\-phen and \\LaTeX\\ and \\TeX{} stay.\n", ["The hyphen and LaTeX and TeX stay."]),
+    ("Run \\texttt{go_to}, \\verb|x % y| and \\lstinline[a=b]{z}.\n", ["Run go_to, X and z."]),
+    ("See \\url{http://a.b/c%20d_e} there.\n", ["See X there."]),
+    ("Every !!{formula}s is !!a{sentence}.\n", ["Every formulas is a sentence."]),
+    ("If $x = y$ and \\(\\lambda\\) is $n$-ary, $10$ are.\n", ["If x = x and lambda is n-ary, 2 are."]),
+    ("We have\n\\[\n  x = y,\n\\]\nwhere it is.\n", ["~We have X where it is."]),
+    ("We have $$x = y.$$ It is.\n", ["~We have X", "It is."]),
+    (
+        "We have\n\\begin{align*}\nx &= y \\label{a} \\\\\n\n&= z\n\\end{align*}\nwhere it is.\n",
+        ["~We have X where it is."],
+    ),
+    ("A $\\text{if $x$ is}$ b.\n", ["A X b."]),
+    ("It is\\footnote{A note is\nhere.} so.\n", ["It is so.", "~A note is here."]),
+    ("It is so.\\footnote{A \\emph{note}.\n\nOf two.} It ends.\n", ["It is so.", "~A note.", "~Of two.", "It ends."]),
+    ("It is\\mynote{A note by the author.} so.\n", ["It is so.", "~A note by the author."]),
+    ("It is \\own{part of the whole thing} here.\n", ["It is part of the whole thing here."]),
+    ("\\own{This is a whole block of it.}\nIt is.\n", ["~This is a whole block of it.", "It is."]),
+    ("\\ownid{a}{b}\nIt is \\ac{cnn} here.\n", ["It is cnn here."]),
+    ("It is. \\emph{She go.\n\nIt ends.\n", ["~It is.", "It ends."]),
+    ("It is. $She go.\n\nIt ends.\n", ["~It is.", "It ends."]),
+    ("It is.\n\\begin{tabular}\nShe go.\n\nShe go.\n", ["~It is."]),
+    ("\\begin{a}\\emph{She\\end{a}\n\nIt ends}.\n", ["It ends."]),
+]
+
+INLINE = [
+    ("Every $n$-ary \\texttt{a} is.", "Every n-ary a is.", ["n", "a"]),
+    ("It costs 5\\% of \\$9~M.", "It costs 5% of $9 M.", ["5%", "$9"]),
+    ("It is a $n$-ary tree, an\n\\ownop.", "It is a n-ary tree, an ownop.", ["a", "n", "an", "ownop"]),
+    ("M\\\"uller's ``text'' is.", "Müller's “text” is.", ["Müller's", "“", "”"]),
+]
+
+SAMPLES = Samples(
+    format="latex",
+    seen=SEEN,
+    staying=[],
+    inline=INLINE,
+    literal=[
+        (f"\\begin{{{name}}}", f"\\end{{{name}}}", "\\end")
+        for name in ("verbatim", "lstlisting", "minted", "comment", "alltt")
+    ],
+    texts=joined(PIECES),
+    openers=[
+        *PIECES,
+        "\\a[",
+        "\\a{}",
+        "\\verb",
+        "\\verb+\\verb-",
+        "\\begin{",
+        "\\left(",
+        "\\'",
+        "{\\'",
+        "a\\'e",
+        "!{",
+        "\\c ",
+        "$\\text{",
+        "\\item[",
+        "\\cite",
+        "-",
+        "`",
+        "% \n",
+        "\\a%\n",
+        "\\a\n",
+        "$a$\n",
+        "\\[a\\]\n",
+        "\\own{the a is of it.}",
+    ],
+)

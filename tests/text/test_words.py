@@ -1,0 +1,138 @@
+"""A change never cuts a character and never sticks two words together; `regex` says what a character is."""
+
+from __future__ import annotations
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import nasty, thorough
+
+from edit_gec.text.edits import Change, apply_changes, expand_to_words
+from edit_gec.text.sentences import split
+from edit_gec.text.words import breaks_character, is_one_character, sticks_words
+
+MARKED = [
+    "e\u0301",
+    "क्षि",
+    "👩\u200d🚒",
+    "👍🏽",
+    "🇩🇪",
+    "🇫🇷",
+    "1\ufe0f\u20e3",
+    "각",
+    "\u1100\u1161\u11a8",
+    "ก็",
+    "\u0600\u0661",
+]
+characters = st.lists(st.sampled_from([*MARKED, "\u0301", "\u200d", *"ae .\n-"]), max_size=12).map("".join) | nasty
+KNOWN = frozenset("the a I can not cannot in to into ending go going run every one everyone".split())
+words = st.sampled_from([*sorted(KNOWN), "Kubernete", "café", "café", "x"])
+
+
+def character_ends(text: str) -> set[int]:
+    return {0, *(found.end() for found in regex.finditer(r"\X", text))}
+
+
+def is_known(word: str) -> bool:
+    return word in KNOWN
+
+
+@thorough
+@given(characters)
+def test_no_character_is_taken_for_two(text: str) -> None:
+    ends = character_ends(text)
+    for at in range(1, len(text)):
+        assert at in ends or is_one_character(text[at - 1], text[at]), (text[at - 1 : at + 1], at)
+
+
+@thorough
+@given(characters, characters, st.data())
+def test_projected_edits_cut_no_character(text: str, replacement: str, data: st.DataObject) -> None:
+    text = text.encode(errors="replace").decode()  # `regex` takes no lone surrogates for characters of their own
+    for sentence in split(text, lines=data.draw(st.booleans()), markup=False):
+        start, end = sorted(
+            (data.draw(st.integers(0, len(sentence.text))), data.draw(st.integers(0, len(sentence.text))))
+        )
+        edit = sentence.project(text, Change(start, end, replacement, 0.5))
+        if edit is None:
+            continue
+        corrected = apply_changes(text, [Change(edit.start, edit.end, edit.replacement, 0.5)])
+        assert {edit.start, edit.end} <= character_ends(text)
+        assert {edit.start, edit.start + len(edit.replacement)} <= character_ends(corrected)
+
+
+@thorough
+@given(st.lists(words, min_size=2, max_size=6), st.data())
+def test_a_space_goes_only_where_the_words_make_one(sentence: list[str], data: st.DataObject) -> None:
+    text = " ".join(sentence)
+    at = data.draw(st.integers(1, len(sentence) - 1))
+    space = len(" ".join(sentence[:at]))
+    joined = sentence[at - 1] + sentence[at]
+    assert sticks_words(text, space, space + 1, "", is_known) is (joined not in KNOWN)
+    begin, end = space - len(sentence[at - 1]), space + 1 + len(sentence[at])
+    assert sticks_words(text, begin, end, joined, is_known) is (joined not in KNOWN)  # the same, written anew
+    assert sticks_words(text, begin, end, joined, lambda _: False) is True
+    assert not sticks_words(text, space, space, ",", is_known)
+
+
+@thorough
+@given(st.sampled_from(["go", "run", "every", "Kubernete"]), st.sampled_from(["the", "into", "The", "not"]))
+def test_an_inserted_word_keeps_its_space(word: str, inserted: str) -> None:
+    text = f"we {word} here"
+    end = 3 + len(word)
+    if word in KNOWN or inserted == "The":
+        assert sticks_words(text, end, end, inserted, is_known)
+    assert not sticks_words(text, end, end, " " + inserted, is_known)
+    assert not sticks_words(text, 3, 3, inserted + " ", is_known)
+    if word in KNOWN and inserted in KNOWN:
+        assert sticks_words(text, 3, 3, inserted, is_known)
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "stuck"),
+    [
+        ("of implementation From", (17, 17, "I"), True),
+        ("a cafe\u0301 are", (7, 11, "defy"), True),  # what stood behind the space is gone, and the space with it
+        ("He learn fast", (8, 8, "s"), False),
+        ("two Kubernete run", (13, 13, "s"), False),
+        ("can not go", (3, 4, ""), False),
+        ("He is un happy", (8, 9, ""), True),
+        ("the 21 st time", (6, 7, ""), False),
+        ("the room 3 is", (10, 11, ""), True),
+        ("I go home", (4, 4, "ing"), False),
+        ("every body", (0, 10, "everyone"), False),
+        ("it 's late", (2, 4, "'"), False),
+        ("well - known", (4, 7, "-"), False),
+        ("", (0, 0, "The"), False),
+    ],
+)
+def test_sticking(text: str, change: tuple[int, int, str], stuck: bool) -> None:
+    assert sticks_words(text, *change, is_known) is stuck
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "cut"),
+    [
+        ("cafe\u0301 is", (4, 5, ""), True),
+        ("cafe\u0301 is", (3, 5, "é"), False),
+        ("cafe is", (4, 4, "\u0301"), True),
+        ("👩\u200d🚒", (1, 3, ""), True),
+        ("👩\u200d🚒", (0, 3, "she"), False),
+        ("a\r\nb", (2, 3, ""), True),
+    ],
+)
+def test_cutting(text: str, change: tuple[int, int, str], cut: bool) -> None:
+    assert breaks_character(text, *change) is cut
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "widened"),
+    [
+        ("cafe\u0301s are", (6, 6, "x"), (0, 6, "cafe\u0301sx")),
+        ("cafe\u0301 are", (0, 4, "tea"), (0, 5, "tea\u0301")),
+        ("❤\ufe0fgo on", (2, 4, "goes"), (2, 4, "goes")),
+    ],
+)
+def test_marks_belong_to_words(text: str, change: tuple[int, int, str], widened: tuple[int, int, str]) -> None:
+    assert expand_to_words(text, *change) == widened
