@@ -127,7 +127,7 @@ def test_a_letter(make: Callable[..., Corrector]) -> None:
     check(correction)
     assert len(correction.edits) >= 4
     for kept in ("https://example.org/a_b?c=d", "me@example.org", "3.5", "`rm -rf /`", "code stay as it are", "$x^2$",
-                 "](target.md)", "{{name}}", "\r\n", "> ", "- ", "# ", "10:15"):  # fmt: skip
+                 "](target.md)", "{{name}}", "\r\n", "> ", "\n- ", "# ", "10:15"):  # fmt: skip
         assert correction.corrected.count(kept) == LETTER.count(kept), kept
     done, of = zip(*calls, strict=True)
     assert len(set(of)) == 1 and done[-1] == of[-1] > 4

@@ -20,7 +20,7 @@ from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.habits import is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
-from edit_gec.text.word_edits import split_edit
+from edit_gec.text.word_edits import split_change
 from edit_gec.text.words import sticks_words
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ class Projection:
         return self.choose(text, sentence, find_other_side(sentence.text, self.dialect, self._is_known))
 
     def _cut(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
-        """One edit for each error."""
-        projected = (sentence.project(text, change) for change in changes)
-        edits = (part for edit in projected if edit for part in split_edit(edit))
-        return (edit for edit in edits if not contains_word(edit.original, self.dictionary))
+        """One edit for each error: markup that one of them cannot cross leaves the others."""
+        parts = (part for change in changes for part in split_change(sentence.text, change))
+        edits = (sentence.project(text, part) for part in parts)
+        return (edit for edit in edits if edit and not contains_word(edit.original, self.dictionary))
 
     def _is_habit(self, text: str, sentence: Sentence, edit: Edit) -> bool:
         """Whether the document around a sentence writes so throughout, and it is no error that everybody knows."""

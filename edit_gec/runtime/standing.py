@@ -15,8 +15,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from edit_gec.text.edits import Change, Edit, apply_changes, expand_to_words, trim
-from edit_gec.text.word_edits import split_edit
+from edit_gec.text.edits import Change, apply_changes
+from edit_gec.text.word_edits import split_change
 
 REMEMBERED = 20_000  # sentences that one accepted suggestion leads to
 
@@ -37,7 +37,7 @@ class StandingSuggestions:
         `asked` is the least confidence that the writer asked for: other settings have other suggestions.
         """
         stood = self.known.get(_key(sentence, asked), ())
-        parts = [part for change in changes for part in _split_change(sentence, change)]
+        parts = [part for change in changes for part in split_change(sentence, change)]
         new = [c for c in parts if all(c.end < other.start or c.start > other.end for other in stood)]
         together = tuple(sorted((*stood, *new)))
         for n, change in enumerate(together):
@@ -53,13 +53,6 @@ class StandingSuggestions:
         self.known.move_to_end(key)
         if len(self.known) > self.capacity:
             self.known.popitem(last=False)
-
-
-def _split_change(sentence: str, change: Change) -> list[Change]:
-    """What a writer can accept of a change, one after the other: the edits that it becomes."""
-    start, end, new = trim(sentence, *expand_to_words(sentence, *change[:3]))
-    parts = split_edit(Edit(start, end, sentence[start:end], new, change.confidence))
-    return [Change(part.start, part.end, part.replacement, part.confidence) for part in parts]
 
 
 def _key(sentence: str, asked: float | None) -> bytes:

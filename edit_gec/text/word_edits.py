@@ -23,7 +23,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from edit_gec.text.edits import UNIT, Edit, trim
+from edit_gec.text.edits import UNIT, Change, Edit, expand_to_words, trim
 from edit_gec.text.paragraphs import LINE_BREAK
 
 ALIKE = 0.6  # share of letters that two forms of one word have in common
@@ -94,6 +94,13 @@ def split_edit(edit: Edit) -> list[Edit]:
             replace(edit, start=place[0], end=place[1], original=edit.original[start:end], replacement=written)
         )
     return parts
+
+
+def split_change(sentence: str, change: Change) -> list[Change]:
+    """The same for a change of a sentence, which is first expanded to whole words."""
+    start, end, new = trim(sentence, *expand_to_words(sentence, *change[:3]))
+    parts = split_edit(Edit(start, end, sentence[start:end], new, change.confidence))
+    return [Change(part.start, part.end, part.replacement, part.confidence) for part in parts]
 
 
 def _tokens(text: str) -> list[_Token]:

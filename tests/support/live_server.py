@@ -55,11 +55,13 @@ def serving(corrector: Corrector, limits: Limits = LIMITS, *, projects: Any = No
     callers = Callers.of_listener("127.0.0.1", **who)
     app = create_app(corrector, limits, callers, projects=projects)
     server = uvicorn.Server(uvicorn.Config(app, http=PatientProtocol, log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
-    listener.close()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:  # a test that fails must not leave a thread that keeps the process alive
+        server.should_exit = True
+        thread.join(10)
+        listener.close()
