@@ -35,6 +35,7 @@ from edit_gec.tracing import Stage, span
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from edit_gec.editing.alternatives import Suggester
     from edit_gec.speculative.loading import LoadKeywords
 
 STREAMED_CHARACTERS = 100_000  # of the texts that `stream` corrects together
@@ -156,6 +157,35 @@ class Corrector(WindowCorrector):
                 group, characters = [], 0
         yield from self.correct_batch(group, lines=lines, markup=markup)
 
+    def suggest(
+        self, correction: Correction, *, lines: bool = False, markup: bool = True, format: str = "markdown"
+    ) -> Correction:
+        """The same correction with alternatives to its edits, and with hints.
+
+        The text is read once more, as `correct` reads it with these arguments. With a target there are neither: its
+        text is the only one. Raises InputError for formats that are unknown.
+        """
+        if self.verifier is not None:
+            return correction
+        suggester, text = self.suggester(), correction.text
+        edits = {edit.span: edit for edit in correction.edits}
+        hints: list[Edit] = []
+        for _, sentence in self._split([text], lines=lines, markup=markup, formats=[format]):
+            inside = [edit for edit in edits.values() if sentence.holds(edit)]
+            suggested = suggester.suggest(text, sentence, inside, hints=True)
+            edits.update((edit.span, edit) for edit in suggested.edits)
+            hints += suggested.hints
+        return assemble(text, edits.values(), correction.refused, hints)
+
+    def suggester(self) -> Suggester:
+        """What finds alternatives and hints, sentence by sentence."""
+        from edit_gec.editing.alternatives import Suggester
+
+        return Suggester(self.network, self.tokens, self.thresholds, self._projection())
+
+    def _projection(self) -> Projection:
+        return Projection(self.spelling, self.dictionary, self.dialect)
+
     def prepare(
         self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
     ) -> list[ModelWindow]:
@@ -222,7 +252,7 @@ class Corrector(WindowCorrector):
         self, text: str, sentence: Sentence, changes: SentenceChanges
     ) -> tuple[list[Edit], list[Edit]]:
         """The changes of a sentence as edits of its text, and the drafted edits that a target refused."""
-        projection = Projection(self.spelling, self.dictionary, self.dialect)
+        projection = self._projection()
         with span(Stage.REALIZE):
             drafted = projection.choose(text, sentence, changes.drafted)
             respelt = projection.respell(text, sentence)

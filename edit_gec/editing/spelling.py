@@ -142,6 +142,16 @@ def find_misspelt_slots(
     return found
 
 
+def rank_candidates(decoder: InsertionDecoder, slot: Slot, candidates: Sequence[Candidate]) -> list[tuple[str, float]]:
+    """The candidates for the one word that a slot replaces, the likeliest first, each with its probability."""
+    rows = [(slot, decoder.tokens.ids(each.text)) for each in candidates]
+    costs = np.array([each.cost for each in candidates], np.float32)
+    scores = DECODER_WEIGHT * score_candidates(decoder, rows) - costs  # [R]
+    shares = np.exp(scores - np.logaddexp.reduce([*scores, -KEEP_WORD_COST]))
+    ranked = sorted(zip(shares.tolist(), (each.text for each in candidates), strict=True), reverse=True)
+    return [(text, share) for share, text in ranked]
+
+
 def write_candidates(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list[list[Candidate]]]]) -> None:
     """Write into each slot the likeliest candidate for each word of its gap.
 

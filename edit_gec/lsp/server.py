@@ -161,7 +161,7 @@ class Server(LanguageServer):
                 edits.append(edit)
         return [
             Mark(start, end, replacement, edit, keys[edit])
-            for start, end, replacement, edit in to_document_spans(plain(text), resolve_overlaps(edits))
+            for start, end, replacement, edit, _ in to_document_spans(plain(text), resolve_overlaps(edits))
         ]
 
     # ------------------------------------------------------------------------------------------ publishing

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corrector import Corrector
@@ -36,6 +37,7 @@ from edit_gec.text.formats import check_format
 from edit_gec.text.sentences import Sentence, split
 
 if TYPE_CHECKING:
+    from edit_gec.editing.alternatives import Options
     from edit_gec.modeling.tokenizer import Pieces
     from edit_gec.runtime.metrics import Metrics
     from edit_gec.runtime.timing import BatchTiming
@@ -45,20 +47,22 @@ if TYPE_CHECKING:
 CACHE_CHARACTERS = 1_000_000  # of remembered sentences; with their plans some 50 MB at most
 MAX_WAITING = 100_000  # sentences in the queue
 Result = TypeVar("Result")
-Key = tuple[str, "float | None"]  # a sentence, and the confidence that was asked for
 
 
 @dataclass(frozen=True)
 class SentenceResult:
     """A sentence of a text, text[start:end], and the edits in it (code points of the text).
 
-    `refused` are edits that were drafted and that the target did not make.
+    `refused` are edits that were drafted and that the target did not make; `hints` those of `suggest`. `source` is what
+    the model read.
     """
 
     start: int
     end: int
     edits: tuple[Edit, ...]
     refused: tuple[Edit, ...] = ()
+    hints: tuple[Edit, ...] = ()
+    source: Sentence | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass
@@ -72,24 +76,25 @@ class Stages:
     batches: set[BatchTiming] = field(default_factory=set)
 
 
-class Cache:
-    """The least recently used sentences are forgotten when the characters of all exceed `capacity`."""
+class Cache(Generic[Result]):
+    """What was found in sentences. A key is a sentence, and what was asked about it. The least recently used are
+    forgotten when the characters of all exceed `capacity`."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.size = capacity, 0
-        self.known: OrderedDict[Key, tuple[SentenceChanges, ...]] = OrderedDict()
+        self.known: OrderedDict[tuple[str, Hashable], Result] = OrderedDict()
 
-    def get(self, key: Key) -> tuple[SentenceChanges, ...] | None:
-        """What changes in the windows of a sentence at a threshold, or None where that is not known."""
+    def get(self, key: tuple[str, Hashable]) -> Result | None:
+        """What was found in a sentence, or None where that is not known."""
         if key in self.known:
             self.known.move_to_end(key)
         return self.known.get(key)
 
-    def put(self, key: Key, changes: tuple[SentenceChanges, ...]) -> None:
+    def put(self, key: tuple[str, Hashable], found: Result) -> None:
         """Remember a sentence."""
         if key not in self.known:
             self.size += len(key[0])
-        self.known[key] = changes
+        self.known[key] = found
         while self.size > self.capacity:
             (text, _), _ = self.known.popitem(last=False)
             self.size -= len(text)
@@ -105,7 +110,8 @@ class AsyncCorrector:
     def __init__(self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int = MAX_WAITING) -> None:
         self.corrector, self.metrics = corrector, metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
-        self.cache = Cache(CACHE_CHARACTERS)
+        self.cache: Cache[tuple[SentenceChanges, ...]] = Cache(CACHE_CHARACTERS)
+        self.options: Cache[Options] = Cache(CACHE_CHARACTERS)  # for the same sentences, where they were asked for
         self.standing = StandingSuggestions()
         self.types = ErrorTypeCache()
         self.thread = ThreadPoolExecutor(1, "text")
@@ -151,9 +157,37 @@ class AsyncCorrector:
         ]
         if explain:
             sentences = await self.explain(text, sentences, stages)
-        edits = [edit for sentence in sentences for edit in sentence.edits]
-        refused = [edit for sentence in sentences for edit in sentence.refused]
-        return assemble(text, edits, refused), sentences
+        return join(text, sentences), sentences
+
+    async def suggest(
+        self, text: str, sentences: Sequence[SentenceResult], settings: Settings = DEFAULTS, *, hints: bool = True
+    ) -> list[SentenceResult]:
+        """The sentences with alternatives to their edits and, if they are asked for, with hints.
+
+        `settings` are those that the sentences were corrected with. With a target there are neither.
+        """
+        corrector = self.corrector.with_settings(settings.min_confidence, settings.dialect)
+        if corrector.verifier is not None:
+            return list(sentences)
+        from edit_gec.editing.alternatives import spans_in
+
+        suggester, is_wanted = corrector.suggester(), settings.edit_filter().on(text)
+
+        def suggest(result: SentenceResult) -> SentenceResult:
+            assert result.source is not None
+            sentence = result.source
+            edited = tuple(spans_in(sentence, result.edits))
+            key = (sentence.text, (edited, hints, suggester.thresholds.least))
+            options = self.options.get(key)
+            if options is None:
+                options = suggester.read(sentence.text, edited, hints=hints)
+                self.options.put(key, options)
+            suggested = suggester.project(text, sentence, result.edits, options)
+            return replace(result, edits=suggested.edits, hints=tuple(filter(is_wanted, suggested.hints)))
+
+        asked = [result for result in sentences if hints or result.edits]
+        found = {id(result): await self._in_thread(partial(suggest, result)) for result in asked}
+        return [found.get(id(result), result) for result in sentences]
 
     async def explain(
         self, text: str, sentences: Sequence[SentenceResult], stages: Stages | None = None
@@ -249,16 +283,25 @@ class AsyncCorrector:
         found: list[Edit] = []
         refused: list[Edit] = []
         for changes in windows:
-            made, left_out = corrector.to_document_edits(text, sentence, changes)
+            made, not_made = corrector.to_document_edits(text, sentence, changes)
             found += made
-            refused += left_out
+            refused += not_made
         edits = tuple(resolve_overlaps(found))
         if self.metrics:
             self.metrics.edits.inc(len(edits))
-        return SentenceResult(sentence.offsets[0], sentence.offsets[-1], edits, tuple(resolve_overlaps(refused)))
+        left_out = tuple(resolve_overlaps(refused))
+        return SentenceResult(sentence.offsets[0], sentence.offsets[-1], edits, left_out, source=sentence)
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self.thread, work)
+
+
+def join(text: str, sentences: Sequence[SentenceResult]) -> Correction:
+    """The correction of a text that its sentences make."""
+    edits, refused, hints = (
+        [edit for sentence in sentences for edit in getattr(sentence, name)] for name in ("edits", "refused", "hints")
+    )
+    return assemble(text, edits, refused, hints)
 
 
 def _job(text: str, sentence: SentenceResult) -> Job:

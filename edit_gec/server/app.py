@@ -29,7 +29,7 @@ from edit_gec.config.projects import Projects
 from edit_gec.config.settings import Settings
 from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError
-from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult, Stages
+from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult, Stages, join
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
 from edit_gec.server import languagetool, schema, words
@@ -117,8 +117,9 @@ async def check(request: Request) -> Response:
             least = corrector.corrector.with_settings(settings.min_confidence, None).thresholds.min_confidence
             settings = replace(settings, min_confidence=least * PICKY_FACTOR)
         work = corrector.correct_by_sentence(asked.text.view, settings=settings, format=asked.format, explain=True)
-        correction, results = await _cancel_if_gone(request, work)
-        edits = correction.edits
+        _, results = await _cancel_if_gone(request, work)
+        results = await _cancel_if_gone(request, corrector.suggest(asked.text.view, results, settings, hints=False))
+        edits = join(asked.text.view, results).edits
         sentences = [(result.start, result.end) for result in results]
     answer = languagetool.build_answer(asked, edits, sentences, version=version(), detected=detected)
     log_fields(request, characters=len(asked.text.document), sentences=len(sentences), edits=len(edits))
@@ -168,19 +169,20 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     stages = Stages()
     _check_length(request, asked.text)
     corrector: AsyncCorrector = request.app.state.corrector
+    settings = _find_settings(request, asked.dialect, asked.min_confidence)
     work = corrector.correct_by_sentence(
-        asked.text,
-        settings=_find_settings(request, asked.dialect, asked.min_confidence),
-        format=asked.known_format(),
-        explain=asked.explain,
-        stages=stages,
+        asked.text, settings=settings, format=asked.known_format(), explain=asked.explain, stages=stages
     )
-    correction, _ = await _cancel_if_gone(request, work)
+    correction, results = await _cancel_if_gone(request, work)
+    if asked.suggest:
+        results = await _cancel_if_gone(request, corrector.suggest(asked.text, results, settings))
+        correction = join(asked.text, results)
     log_fields(request, characters=len(asked.text), sentences=stages.sentences, edits=len(correction.edits))
     return schema.CorrectionResponse(
         corrected=correction.corrected,
         edits=schema.to_messages(asked.text, correction.edits),
         refused=schema.to_messages(asked.text, correction.refused),
+        hints=schema.to_messages(asked.text, correction.hints),
         timing=schema.Timing.from_stages(stages, perf_counter() - begun),
     )
 
@@ -202,6 +204,8 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
             while sentence:
                 if asked.explain:
                     (sentence,) = await corrector.explain(asked.text, [sentence], stages)
+                if asked.suggest:
+                    (sentence,) = await corrector.suggest(asked.text, [sentence], settings)
                 yield _to_json_line(asked.text, sentence)
                 sentence = await anext(sentences, None)
         timing = schema.Timing.from_stages(stages, perf_counter() - begun)
@@ -213,14 +217,14 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
 
 def _to_json_line(text: str, sentence: SentenceResult) -> bytes:
     start, end = offsets(text, (sentence.start, sentence.end))
-    line = {
+    line: dict[str, Any] = {
         "start": start.codepoint,
         "end": end.codepoint,
         "start_utf16": start.utf16,
         "end_utf16": end.utf16,
-        "edits": [edit.model_dump() for edit in schema.to_messages(text, sentence.edits)],
-        "refused": [edit.model_dump() for edit in schema.to_messages(text, sentence.refused)],
     }
+    for name in ("edits", "refused", "hints"):
+        line[name] = [edit.model_dump() for edit in schema.to_messages(text, getattr(sentence, name))]
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 

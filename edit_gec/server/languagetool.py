@@ -221,7 +221,7 @@ def build_matches(request: CheckRequest, edits: Sequence[Edit], sentences: Seque
     places = _to_utf16(text.document, [place for each in found for place in (each.start, each.end)])
     matches: list[dict[str, Any]] = []
     at = 0  # the sentence that the edit ends in
-    for number, (start, end, replacement, edit) in enumerate(found):
+    for number, (start, end, replacement, edit, alternatives) in enumerate(found):
         while at + 1 < len(sentences) and sentences[at][1] < edit.end:
             at += 1
         first, last = sentences[at] if sentences else (0, len(text.view))
@@ -230,7 +230,10 @@ def build_matches(request: CheckRequest, edits: Sequence[Edit], sentences: Seque
             {
                 "message": f"{describe(edit)}. {edit.reason}" if edit.reason else describe(edit),
                 "shortMessage": _short_message(edit),
-                "replacements": [{"value": replacement, "confidence": round(edit.confidence, 4)}],
+                "replacements": [
+                    {"value": replacement, "confidence": round(edit.confidence, 4)},
+                    *({"value": each} for each in alternatives),
+                ],
                 "offset": offset,
                 "length": stop - offset,
                 "context": _build_context(text.document, start, end),

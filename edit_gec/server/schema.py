@@ -35,6 +35,11 @@ class CorrectionRequest(BaseModel):
         None, description="Correct the spelling of the other side; by default each word stays on its side."
     )
     explain: bool = Field(False, description="Name each edit: its ERRANT type and a message.")
+    suggest: bool = Field(
+        False,
+        description="Name alternatives of each edit, and hints: words that are surely wrong, where no replacement "
+        "is sure enough.",
+    )
 
     _require_utf8 = field_validator("text")(require_utf8)
 
@@ -62,6 +67,7 @@ class Edit(BaseModel):
     type: str | None
     message: str | None
     reason: str | None = Field(description="One sentence that says why, where edits are explained.")
+    alternatives: list[str] = Field([], description="Up to three other replacements, where they are asked for.")
 
 
 class Timing(BaseModel):
@@ -112,6 +118,9 @@ class CorrectionResponse(BaseModel):
     edits: list[Edit]
     refused: list[Edit] = Field(
         description="Edits that were drafted and that the target, if there is one, did not make; not in `corrected`."
+    )
+    hints: list[Edit] = Field(
+        [], description="Edits that are not sure enough to be made, where they are asked for; not in `corrected`."
     )
     timing: Timing
 

@@ -49,12 +49,14 @@ class Annotated:
 
 
 class DocumentSpan(NamedTuple):
-    """document[start:end] becomes `replacement`. `edit` is the edit of the view that this shows."""
+    """document[start:end] becomes `replacement`, or one of the `alternatives`. `edit` is the edit of the view that this
+    shows."""
 
     start: int
     end: int
     replacement: str
     edit: Edit
+    alternatives: tuple[str, ...]
 
 
 def to_document_spans(
@@ -73,7 +75,7 @@ def to_document_spans(
         for shown in (_widen_to_word(text.view, edit, low, high), edit):
             span = text.project(shown.start, shown.end, shown.replacement)
             if span is not None:
-                yield DocumentSpan(*span, shown.replacement, edit)
+                yield DocumentSpan(*span, shown.replacement, edit, shown.alternatives)
                 low = shown.end
                 break
 
@@ -89,12 +91,14 @@ def _widen_to_word(view: str, edit: Edit, low: int, high: int) -> Edit:
         start = before.start()
     elif after:
         end = after.end()
+    before_edit, behind = view[start : edit.start], view[edit.end : end]
     return replace(
         edit,
         start=start,
         end=end,
         original=view[start:end],
-        replacement=view[start : edit.start] + edit.replacement + view[edit.end : end],
+        replacement=before_edit + edit.replacement + behind,
+        alternatives=tuple(before_edit + each + behind for each in edit.alternatives),
     )
 
 

@@ -27,14 +27,16 @@ PATH = "text"  # stands for the file where a text comes from none
 class Correction:
     """A text, its corrected form and the edits between them (code points of `text`).
 
-    `refused` are edits that EdiT5 drafted and a target did not make; they are not in `corrected`. As a string, a
-    correction is its corrected text.
+    `refused` are edits that EdiT5 drafted and a target did not make. `hints`, where they were asked for
+    (`Corrector.suggest`), are at words that are surely wrong, and not sure enough to be made. Neither are in
+    `corrected`. As a string, a correction is its corrected text.
     """
 
     text: str
     corrected: str
     edits: tuple[Edit, ...]
     refused: tuple[Edit, ...] = ()
+    hints: tuple[Edit, ...] = ()
 
     def __str__(self) -> str:
         return self.corrected
@@ -54,6 +56,7 @@ class Correction:
             "corrected": self.corrected,
             "edits": [edit.to_dict(unit, self.text) for edit in self.edits],
             "refused": [edit.to_dict(unit, self.text) for edit in self.refused],
+            "hints": [edit.to_dict(unit, self.text) for edit in self.hints],
         }
 
     def to_json(self, path: str = PATH) -> str:
@@ -69,10 +72,10 @@ class Correction:
         return render.m2(self.text, self.edits)
 
 
-def assemble(text: str, edits: Iterable[Edit], refused: Iterable[Edit] = ()) -> Correction:
+def assemble(text: str, edits: Iterable[Edit], refused: Iterable[Edit] = (), hints: Iterable[Edit] = ()) -> Correction:
     """The corrected text; of two edits that overlap after projection the surer one wins."""
-    chosen = resolve_overlaps(edits)
-    return Correction(text, apply(text, chosen), tuple(chosen), tuple(resolve_overlaps(refused)))
+    chosen = tuple(resolve_overlaps(edits))
+    return Correction(text, apply(text, chosen), chosen, *(tuple(resolve_overlaps(each)) for each in (refused, hints)))
 
 
 def check_text(text: str) -> str:

@@ -61,7 +61,8 @@ class Edit:
     confidence: 0 to 1, the model's probability that the edit is right.
     provenance: which part of the system proposed it. type, message, reason: an ERRANT type such as "R:VERB:SVA", its
     name with the words that change, and a sentence that says why, where edits were explained (annotation/explain.py).
-    kind: what it changes, told without ERRANT (kinds.py).
+    kind: what it changes, told without ERRANT (kinds.py). alternatives: other replacements, the likeliest first, where
+    they were asked for (`Corrector.suggest`).
     """
 
     start: int
@@ -74,6 +75,7 @@ class Edit:
     message: str | None = None
     reason: str | None = None
     kind: str | None = None
+    alternatives: tuple[str, ...] = ()
 
     @property
     def span(self) -> tuple[int, int]:
@@ -104,6 +106,7 @@ class Edit:
             "message": self.message,
             "reason": self.reason,
             "kind": self.kind and str(self.kind),
+            "alternatives": list(self.alternatives),
         }
 
 

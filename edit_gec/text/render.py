@@ -193,6 +193,7 @@ def _json_edits(text: str, edits: Sequence[Edit]) -> list[dict[str, Any]]:
             "message": edit.message,
             "reason": edit.reason,
             "kind": edit.kind and str(edit.kind),
+            **({"alternatives": list(edit.alternatives)} if edit.alternatives else {}),
         }
         for edit, start, end in spans(text, edits)
     ]

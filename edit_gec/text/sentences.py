@@ -96,6 +96,10 @@ class Sentence:
             return None
         return Edit(start, end, document[start:end], replacement, round(confidence, 4))
 
+    def holds(self, edit: Edit) -> bool:
+        """Whether an edit of the document lies in the sentence."""
+        return self.offsets[0] <= edit.start and edit.end <= self.offsets[-1]
+
     def to_document(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
         """The edit text[start:end] -> replacement as (start, end, replacement) of the document.
 

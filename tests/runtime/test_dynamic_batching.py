@@ -18,6 +18,7 @@ from edit_gec.modeling.tokenizer import Pieces
 from edit_gec.runtime.async_corrector import Cache
 from edit_gec.runtime.dynamic_batching import Batcher, Busy
 from edit_gec.runtime.metrics import Metrics
+from edit_gec.speculative.window_corrector import SentenceChanges
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +184,7 @@ def test_closing_cancels_what_waits(corrector: Corrector) -> None:
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
-    cache = Cache(10)
+    cache: Cache[tuple[SentenceChanges, ...]] = Cache(10)
     for text in ("aaaa", "bbbb"):
         cache.put((text, 0.0), ())
     assert cache.get(("aaaa", 0.0)) == () and cache.get(("aaaa", 0.5)) is None

@@ -37,6 +37,7 @@ from support.live_server import LIMITS, PROSE, serving
 from edit_gec.cli.main import main
 from edit_gec.cli.serve import open_listener
 from edit_gec.corrector import Corrector
+from edit_gec.editing import alternatives
 from edit_gec.errors import InputError
 from edit_gec.runtime.type_cache import ErrorType, ErrorTypeCache
 from edit_gec.server.app import PAGE_FOLDER
@@ -89,6 +90,39 @@ def test_the_same_as_the_corrector(client: httpx.Client, corrector: Corrector, t
     *sentences, last = [json.loads(line) for line in lines if line]
     assert [change for each in sentences for change in changes(each["edits"])] == changes(answer["edits"])
     assert last["timing"]["sentences"] == last["timing"]["cached"] == len(sentences)
+
+
+@pytest.fixture
+def bold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alternatives of a random model, which holds none of them likely."""
+    monkeypatch.setattr(alternatives, "LEAST_SHARE", 1e-9)
+
+
+@pytest.mark.usefixtures("bold")
+@few
+@given(text=valid)
+def test_alternatives_and_hints_where_they_are_asked_for(client: httpx.Client, corrector: Corrector, text: str) -> None:
+    text = f"{PROSE} {text}"
+    expected = corrector.suggest(corrector.correct(text))
+    for _ in range(2):  # found, then remembered
+        answer = client.post("/v1/correct", json={"text": text, "suggest": True}).json()
+        assert [tuple(edit["alternatives"]) for edit in answer["edits"]] == [e.alternatives for e in expected.edits]
+        assert changes(answer["hints"]) == [(e.start, e.end, e.replacement) for e in expected.hints]
+        assert answer["corrected"] == expected.corrected
+    lines = client.post("/v1/correct/stream", json={"text": text, "suggest": True}).text.splitlines()
+    sentences = [json.loads(line) for line in lines][:-1]
+    for name in ("edits", "hints"):
+        assert [edit for sentence in sentences for edit in sentence[name]] == answer[name]
+    plain = client.post("/v1/correct", json={"text": text}).json()
+    assert not plain["hints"] and not any(edit["alternatives"] for edit in plain["edits"])
+
+
+@pytest.mark.usefixtures("bold")
+def test_languagetool_has_several_replacements(client: httpx.Client, corrector: Corrector) -> None:
+    view = corrector.suggest(corrector.correct(PROSE, markup=False), markup=False)
+    matches = client.post("/v2/check", data={"text": PROSE, "language": "en"}).json()["matches"]
+    assert [len(match["replacements"]) for match in matches] == [1 + len(edit.alternatives) for edit in view.edits]
+    assert any(len(match["replacements"]) > 1 for match in matches)
 
 
 FORMATS = ("rst", "commit", "mail", "subtitles", "python", "gitcommit", "code/a.rs", "plain")

@@ -1,0 +1,293 @@
+"""Other replacements for an edit, and hints: words that are surely wrong, where no replacement is sure enough.
+
+    I recieved a mail.              recieved -> received         or: relieved
+    She go to school every day.     no edit, but a hint: goes    or: went, will go
+
+Nothing here runs unless it is asked for (`Corrector.suggest`). A sentence is then encoded once more, and each place is
+tagged alone, so that what is proposed there does not depend on the edits elsewhere.
+
+    a misspelt word    the candidates of the lexicon, as spelling.py ranks them
+    anything else      the likeliest first pieces of the insertion decoder, each completed greedily
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from edit_gec.backends.network import Asked, Network, never_written
+from edit_gec.editing.confidence import Evidence, Kind, classify
+from edit_gec.editing.decode import SentenceState, decide_tags, tag_confidences
+from edit_gec.editing.document_edits import Projection
+from edit_gec.editing.insertion import InsertionDecoder, Slot, open_slots
+from edit_gec.editing.plan import Plan, spans
+from edit_gec.editing.pointer import keep_order
+from edit_gec.editing.spelling import rank_candidates
+from edit_gec.editing.tags import tag_probabilities
+from edit_gec.editing.thresholds import Thresholds
+from edit_gec.editing.windows import readable_windows
+from edit_gec.modeling.tagset import INSERT, KEEP, REPLACE
+from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
+from edit_gec.text.edits import Change, Edit, apply_changes, resolve_overlaps
+from edit_gec.text.sentences import Sentence
+
+MOST = 3  # alternatives of an edit
+FIRST_PIECES = 6  # of the decoder, for each place
+LONGEST = 8  # pieces of what is written
+LEAST_SHARE = 0.02  # probability of what is written
+HINT_DOUBT = 0.97  # probability of a change from which on a place without an edit gets a hint
+LONGEST_HINT = 6  # pieces of the source in a hint
+
+
+class Place(NamedTuple):
+    """Pieces first..last (half-open, without the sentinel) that are replaced; none: something is inserted before
+    piece `first`."""
+
+    first: int
+    last: int
+
+
+class Written(NamedTuple):
+    """What may stand at a place, and its probability."""
+
+    ids: tuple[int, ...]
+    probability: float
+    kind: Kind | None = None
+
+
+class Option(NamedTuple):
+    """A change of a sentence and what else may stand there, the likeliest first."""
+
+    change: Change
+    others: tuple[Change, ...]
+
+
+class Options(NamedTuple):
+    """What may stand in the edits of a sentence, in their order, and where it has hints; no document plays a part."""
+
+    others: tuple[tuple[Change, ...], ...]
+    hints: tuple[Option, ...]
+
+
+class Suggested(NamedTuple):
+    """The edits of a sentence with their alternatives, and its hints."""
+
+    edits: tuple[Edit, ...]
+    hints: tuple[Edit, ...]
+
+
+@dataclass(frozen=True)
+class Suggester:
+    """Finds alternatives and hints in the sentences of a text. `hint_doubt`: the probability of a change from which on
+    there is a hint."""
+
+    network: Network
+    tokens: Tokens
+    thresholds: Thresholds
+    projection: Projection
+    hint_doubt: float = HINT_DOUBT
+
+    def suggest(self, text: str, sentence: Sentence, edits: Sequence[Edit], *, hints: bool) -> Suggested:
+        """The edits of a sentence of `text` with up to MOST alternatives each, the likeliest first; hints elsewhere in
+        the sentence, if they are asked for.
+
+        A hint is an edit that is not sure enough to be made: its replacement is the likeliest.
+        """
+        places = tuple(spans_in(sentence, edits))
+        return self.project(text, sentence, edits, self.read(sentence.text, places, hints=hints))
+
+    def read(self, sentence: str, edited: Sequence[tuple[int, int]], *, hints: bool) -> Options:
+        """What may stand in the edited spans of a sentence, and in others."""
+        others: dict[tuple[int, int], tuple[Change, ...]] = dict.fromkeys(edited, ())
+        offered: list[Option] = []
+        for pieces in self._windows(sentence) if edited or hints else ():
+            read = Reading(self, pieces)
+            inside = [(span, place) for span in others if (place := find_place(pieces, *span))]
+            written = read.write([place for _, place in inside])
+            for (span, place), texts in zip(inside, written, strict=True):
+                others[span] = tuple(filter(None, (read.change(place, each) for each in texts)))
+            if hints:
+                offered += self._find_hints(read, [place for _, place in inside])
+        return Options(tuple(others[span] for span in edited), tuple(offered))
+
+    def _windows(self, sentence: str) -> list[Pieces]:
+        return readable_windows(self.tokens.encode(sentence), self.tokens, self.network.config.max_pieces)
+
+    def _find_hints(self, read: Reading, taken: Sequence[Place]) -> Iterator[Option]:
+        """The hints of one window; `taken` are the places of its edits."""
+        doubted = [
+            (place, doubt)
+            for place, doubt in read.doubted()
+            if all(place.last < other.first or place.first > other.last for other in taken)
+        ]
+        texts = read.write([place for place, _ in doubted])
+        for (place, doubt), written in zip(doubted, texts, strict=True):
+            changes = [(each, change) for each in written if (change := read.change(place, each))]
+            if changes:
+                (best, change), *_ = changes
+                sure = change._replace(confidence=read.confidence(place, doubt, best))
+                yield Option(sure, tuple(change for _, change in changes[1:]))
+
+    def project(self, text: str, sentence: Sentence, edits: Sequence[Edit], options: Options) -> Suggested:
+        """The options of a sentence as alternatives and hints in its text; what is no edit there is left out."""
+        found = tuple(
+            replace(edit, alternatives=self._alternatives(text, sentence, edit, others))
+            for edit, others in zip(edits, options.others, strict=True)
+        )
+        hints: list[Edit] = []
+        for change, others in options.hints:
+            made = self.projection.choose(text, sentence, [change])
+            if len(made) == 1 and all(made[0].end < edit.start or made[0].start > edit.end for edit in edits):
+                hints.append(replace(made[0], alternatives=self._alternatives(text, sentence, made[0], others)))
+        return Suggested(found, tuple(resolve_overlaps(hints)))
+
+    def _alternatives(self, text: str, sentence: Sentence, edit: Edit, changes: Sequence[Change]) -> tuple[str, ...]:
+        """What the changes of the sentence write in the place of an edit, other than the edit itself."""
+        others: dict[str, None] = {}
+        for change in changes:
+            parts = self.projection.choose(text, sentence, [change])
+            if parts and all(edit.start <= part.start and part.end <= edit.end for part in parts):
+                moved = [replace(part, start=part.start - edit.start, end=part.end - edit.start) for part in parts]
+                others[apply_changes(edit.original, moved)] = None
+        return tuple(each for each in others if each not in (edit.original, edit.replacement))[:MOST]
+
+
+def spans_in(sentence: Sentence, edits: Sequence[Edit]) -> Iterator[tuple[int, int]]:
+    """The spans of a document's edits in their sentence."""
+    for edit in edits:
+        yield bisect_left(sentence.offsets, edit.start), bisect_left(sentence.offsets, edit.end)
+
+
+class Reading:
+    """A window of a sentence behind the encoder, and what may be written into it."""
+
+    def __init__(self, suggester: Suggester, pieces: Pieces) -> None:
+        self.network, self.tokens, self.thresholds = suggester.network, suggester.tokens, suggester.thresholds
+        self.lexicon, self.pieces, self.hint_doubt = suggester.projection.spelling, pieces, suggester.hint_doubt
+        self.source = self.network.encode([self.tokens.wrap(pieces.ids)])
+
+    @cached_property
+    def state(self) -> SentenceState:
+        """The tags, as the first pass chooses them."""
+        probabilities = tag_probabilities(self.network.tag(self.source)[0], self.thresholds.keep_bias)
+        return decide_tags(self.pieces, probabilities, self.tokens, self.lexicon)
+
+    def doubted(self) -> Iterator[tuple[Place, float]]:
+        """The places that are tagged as wrong for sure, with the probability."""
+        state = self.state
+        if not state.is_english:
+            return
+        for kept, doubt in tag_confidences(state.gaps, state.probabilities).items():
+            deleted = state.gaps[kept]
+            place = Place(deleted[0] - 1, deleted[-1]) if deleted else Place(kept, kept)  # the sentinel comes first
+            if doubt >= self.hint_doubt and len(deleted) <= LONGEST_HINT:
+                yield place, doubt
+
+    def write(self, places: Sequence[Place]) -> list[list[Written]]:
+        """What may stand at each place, the likeliest first."""
+        if not places:
+            return []
+        states = [self._tagged(place) for place in places]
+        tags, ranks = [state.all_tags for state in states], [state.all_ranks for state in states]
+        empty = self.network.config.empty_slots
+        memory = self.network.remember(self.source, [0] * len(places), tags, ranks)
+        decoder = InsertionDecoder(memory, self.tokens, empty)
+        slots = [open_slots(state.tags, state.order.pieces, row, empty=empty)[0] for row, state in enumerate(states)]
+        written = write_likeliest(decoder, slots, self.network)
+        respelt = [self._respell(decoder, *each) for each in zip(slots, places, strict=True)]
+        return [known or free for known, free in zip(respelt, written, strict=True)]
+
+    def _tagged(self, place: Place) -> SentenceState:
+        """The sentence with this place tagged, and nothing else."""
+        tags: list[int] = [KEEP] * (len(self.pieces) + 1)
+        tags[place.first + 1 : place.last + 1] = [REPLACE] * (place.last - place.first)
+        if place.first == place.last:
+            tags[place.first] = INSERT
+        return SentenceState(self.pieces, tags, [], keep_order(tags))
+
+    def _respell(self, decoder: InsertionDecoder, slot: Slot, place: Place) -> list[Written]:
+        """What a misspelt word may stand for; [] where the place is no such word."""
+        gap = self.lexicon.gap_candidates(self.pieces, *place) if self.lexicon and place.first < place.last else []
+        if len(gap) != 1:
+            return []
+        ranked = rank_candidates(decoder, slot, gap[0])
+        return [Written(tuple(self.tokens.ids(text)), share, Kind.SPELLING) for text, share in ranked]
+
+    def change(self, place: Place, written: Written) -> Change | None:
+        """What is written at a place as a change of the sentence; None where it stands there already."""
+        order = self._tagged(place).order.pieces
+        insertions = ((place.first + 1, written.ids),) if written.ids else ()
+        made = spans(Plan(len(self.pieces) + 1, tuple(order), insertions), self.pieces, self.tokens)
+        return Change(made[0].start, made[0].end, made[0].text, written.probability) if made else None
+
+    def confidence(self, place: Place, doubt: float, written: Written) -> float:
+        """How sure the change is that writes this at a place, as users see it."""
+        removed = self.pieces.text(*place)
+        kind = written.kind or classify(removed, self.tokens.decode(written.ids))
+        own = self.thresholds.confidence(Evidence(doubt, written.probability, kind))
+        return self.thresholds.judge([own])[0]
+
+
+def find_place(pieces: Pieces, start: int, end: int) -> Place | None:
+    """The place of a span of the sentence in a window of it; None where it lies in another one."""
+    first = bisect_right(pieces.ends, start)
+    last = bisect_left(pieces.starts, end) if start < end else first
+    begin, stop = pieces.starts[0], pieces.ends[-1]
+    return Place(first, last) if begin <= start <= end <= stop and first <= last else None
+
+
+def write_likeliest(decoder: InsertionDecoder, slots: Sequence[Slot], network: Network) -> list[list[Written]]:
+    """What the decoder may write into each slot: its likeliest first pieces, each completed greedily."""
+    names = [decoder.tokens.slot(slot.index) for slot in slots]
+    size = network.config.vocab_size
+    asked = [(n, piece) for n in range(len(slots)) for piece in range(size)]
+    opening = Asked([[name] for name in names], [(n, 0) for n in range(len(slots))], asked)
+    scores = decoder.attach(slots).score(opening).reshape(len(slots), size)
+    scores[:, never_written(network.config)] = -np.inf
+    if not decoder.may_be_empty:
+        scores[:, EOS] = -np.inf
+    likeliest = np.argsort(-scores)[:, :FIRST_PIECES].tolist()
+    rows = [_Row(n, [piece], float(scores[n, piece])) for n, of_slot in enumerate(likeliest) for piece in of_slot]
+    _complete(decoder, slots, [row for row in rows if row.pieces != [EOS]])
+    written: list[list[Written]] = [[] for _ in slots]
+    for row in sorted(rows, key=lambda row: -row.log_probability):
+        share = float(np.exp(row.log_probability))
+        if row.pieces[-1] == EOS and share >= LEAST_SHARE:
+            written[row.slot].append(Written(tuple(row.pieces[:-1]), share))
+    return written
+
+
+@dataclass
+class _Row:
+    """A text that grows in a slot; it is done when it ends with EOS."""
+
+    slot: int
+    pieces: list[int]
+    log_probability: float
+
+
+def _complete(decoder: InsertionDecoder, slots: Sequence[Slot], rows: list[_Row]) -> None:
+    """Go on greedily from the first piece of each row."""
+    if not rows:
+        return
+    writing = decoder.attach([slots[row.slot] for row in rows])
+    numbers = list(range(len(rows)))
+    writing.begin(numbers)
+    writing.step(numbers, [decoder.tokens.slot(slots[row.slot].index) for row in rows], [False] * len(rows))
+    while rows:
+        values, choices = writing.step(numbers, [row.pieces[-1] for row in rows], [False] * len(rows))
+        for row, choice, value in zip(rows, choices, values, strict=True):
+            row.pieces.append(choice)
+            row.log_probability += value
+        going = [
+            n for n, row in enumerate(rows) if row.pieces[-1] != EOS and len(row.pieces) < LONGEST
+            and row.log_probability > np.log(LEAST_SHARE)
+        ]  # fmt: skip
+        if len(going) < len(rows):
+            rows, numbers = [rows[n] for n in going], [numbers[n] for n in going]
+            writing.keep(going)
