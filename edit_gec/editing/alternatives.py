@@ -40,7 +40,7 @@ MOST = 3  # alternatives of an edit
 FIRST_PIECES = 6  # of the decoder, for each place
 LONGEST = 8  # pieces of what is written
 LEAST_SHARE = 0.02  # probability of what is written
-HINT_DOUBT = 0.97  # probability of a change from which on a place without an edit gets a hint
+HINT_DOUBT = 0.95  # probability of a change from which on a place without an edit gets a hint (profiles/LOG.md)
 LONGEST_HINT = 6  # pieces of the source in a hint
 
 
@@ -128,10 +128,10 @@ class Suggester:
         texts = read.write([place for place, _ in doubted])
         for (place, doubt), written in zip(doubted, texts, strict=True):
             changes = [(each, change) for each in written if (change := read.change(place, each))]
-            if changes:
+            if changes and changes[0][0].ids:  # what is only deleted is an error in every second case
                 (best, change), *_ = changes
-                sure = change._replace(confidence=read.confidence(place, doubt, best))
-                yield Option(sure, tuple(change for _, change in changes[1:]))
+                sure = min(read.confidence(place, doubt, best), self.thresholds.least)  # the second reading doubts it
+                yield Option(change._replace(confidence=sure), tuple(change for _, change in changes[1:]))
 
     def project(self, text: str, sentence: Sentence, edits: Sequence[Edit], options: Options) -> Suggested:
         """The options of a sentence as alternatives and hints in its text; what is no edit there is left out."""

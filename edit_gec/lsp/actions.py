@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from lsprotocol import types
 
@@ -39,6 +40,7 @@ def find_marks(marks: Iterable[Mark], start: int, end: int) -> list[Mark]:
 def make_diagnostic(document: Document, mark: Mark, severity: str) -> types.Diagnostic:
     """What the editor underlines. Rule id and message are those of HTTP and SARIF."""
     edit = mark.edit
+    severity = "hint" if mark.is_hint else severity
     return types.Diagnostic(
         range=to_range(document, mark.start, mark.end),
         message=describe(edit),
@@ -47,6 +49,7 @@ def make_diagnostic(document: Document, mark: Mark, severity: str) -> types.Diag
         source=SOURCE,
         data={
             "replacement": mark.replacement,
+            "alternatives": mark.alternatives,
             "confidence": round(edit.confidence, 4),
             "provenance": edit.provenance,
             "type": edit.type,
@@ -70,19 +73,18 @@ def make_workspace_edit(
 def make_fixes(
     document: Document, mark: Mark, severity: str, capabilities: types.ClientCapabilities, *, project_words: bool
 ) -> list[types.CodeAction]:
-    """The actions for one mark: correct it, ignore it, or add the word to a dictionary."""
+    """The actions for one mark: correct it in one way or another, ignore it, or add the word to a dictionary."""
     about = [make_diagnostic(document, mark, severity)]
     edit = mark.edit
-    old = document.source[mark.start : mark.end]
-    title = f"Replace “{old}” by “{mark.replacement}”" if mark.replacement else f"Delete “{old}”"
     actions = [
         types.CodeAction(
-            title=title if old else f"Insert “{mark.replacement}”",
+            title=_name_fix(document.source[mark.start : mark.end], each.replacement),
             kind=types.CodeActionKind.QuickFix,
             diagnostics=about,
-            is_preferred=True,
-            edit=make_workspace_edit(document, [mark], capabilities),
+            is_preferred=each is mark and not mark.is_hint,
+            edit=make_workspace_edit(document, [each], capabilities),
         )
+        for each in (mark, *(replace(mark, replacement=other) for other in mark.alternatives))
     ]
     commands = [types.Command("Ignore this correction", IGNORE, arguments=[document.uri, mark.key])]
     if _WORD.fullmatch(edit.original):  # of any type: the model may take an unknown word for any error
@@ -96,13 +98,19 @@ def make_fixes(
     return actions
 
 
+def _name_fix(old: str, new: str) -> str:
+    if not old:
+        return f"Insert “{new}”"
+    return f"Replace “{old}” by “{new}”" if new else f"Delete “{old}”"
+
+
 def make_fix_all(
     document: Document, marks: Iterable[Mark], confidence: float, capabilities: types.ClientCapabilities
 ) -> list[types.CodeAction]:
-    """One action for all corrections of at least this confidence, if there are any."""
+    """One action for all corrections of at least this confidence, if there are any; hints are none."""
     sure: list[Mark] = []
     for mark in marks:
-        if mark.edit.confidence >= confidence and (not sure or sure[-1].end <= mark.start):
+        if not mark.is_hint and mark.edit.confidence >= confidence and (not sure or sure[-1].end <= mark.start):
             sure.append(mark)
     if not sure:
         return []

@@ -17,10 +17,10 @@ from edit_gec.text.edits import Edit
 
 @dataclass(frozen=True)
 class Mark:
-    """A correction in a document: text[start:end], in code points, becomes `replacement`.
+    """A correction in a document: text[start:end], in code points, becomes `replacement`, or one of the `alternatives`.
 
     `edit` is the edit as it was found; where it only inserts or deletes, the mark includes the word beside it. `key`
-    identifies the correction by its sentence, wherever that stands.
+    identifies the correction by its sentence, wherever that stands. `is_hint`: not sure enough to be made.
     """
 
     start: int
@@ -28,6 +28,8 @@ class Mark:
     replacement: str
     edit: Edit
     key: str
+    alternatives: tuple[str, ...] = ()
+    is_hint: bool = False
 
 
 class Document(TextDocument):

@@ -1,7 +1,7 @@
 """The settings that an editor may send, as initializationOptions or in the section "edit-gec" of its own.
 
 >>> Options().with_settings({"minConfidence": 0.8, "comments": False})
-Options(min_confidence=0.8, fix_all_confidence=0.9, severity='information', comments=False, dictionary=())
+Options(min_confidence=0.8, fix_all_confidence=0.9, severity='information', comments=False, hints=True, dictionary=())
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ SEVERITIES = ("error", "warning", "information", "hint")  # in the order of the 
 
 @dataclass(frozen=True)
 class Options:
-    """`min_confidence` None means that of the project, or else of the model. `comments`: check the comments of code."""
+    """`min_confidence` None means that of the project, or else of the model. `comments`: check the comments of code.
+    `hints`: show words that are surely wrong where no correction is sure enough."""
 
     min_confidence: float | None = None
     fix_all_confidence: float = 0.9
     severity: str = "information"
     comments: bool = True
+    hints: bool = True
     dictionary: tuple[str, ...] = ()
 
     def with_settings(self, given: Any) -> Options:
@@ -64,5 +66,6 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {  # the editor's 
     "fixAllConfidence": ("fix_all_confidence", _parse_confidence),
     "severity": ("severity", _parse_severity),
     "comments": ("comments", _parse_flag),
+    "hints": ("hints", _parse_flag),
     "dictionary": ("dictionary", _parse_words),
 }

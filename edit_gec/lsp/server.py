@@ -28,7 +28,7 @@ from edit_gec.lsp.user_dictionary import UserDictionary, correction_key
 from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult
 from edit_gec.text import formats, language_id
 from edit_gec.text.annotated import plain, to_document_spans
-from edit_gec.text.edits import Edit, contains_word, resolve_overlaps
+from edit_gec.text.edits import contains_word, resolve_overlaps
 from edit_gec.text.file_search import Patterns
 from edit_gec.text.sentences import split
 from edit_gec.version import version
@@ -121,14 +121,14 @@ class Server(LanguageServer):
             async for sentence in sentences:
                 is_due = waiting and time.monotonic() - published > PUBLISH_S
                 if is_due and text.count("\n", waiting[-1].end, sentence.start) > 1:  # another paragraph or comment
-                    done += await self._make_marks(corrector, text, waiting)
+                    done += await self._make_marks(corrector, document, text, waiting)
                     end = waiting[-1].end
                     document.marks = (*done, *(mark for mark in document.marks if mark.start >= end))
                     self.publish(document)
                     waiting = []
                     published = time.monotonic()
                 waiting.append(sentence)
-        document.marks = (*done, *await self._make_marks(corrector, text, waiting))
+        document.marks = (*done, *await self._make_marks(corrector, document, text, waiting))
         self.publish(document)
 
     def _find_format(self, document: Document) -> str | None:
@@ -149,20 +149,18 @@ class Server(LanguageServer):
         return replace(self.project_settings(document).under(asked), dictionary=())
 
     async def _make_marks(
-        self, corrector: AsyncCorrector, text: str, sentences: Sequence[SentenceResult]
+        self, corrector: AsyncCorrector, document: Document, text: str, sentences: Sequence[SentenceResult]
     ) -> list[Mark]:
-        """The marks of some sentences, with their types and messages."""
-        keys: dict[Edit, str] = {}
-        edits: list[Edit] = []
-        for sentence in await corrector.explain(text, sentences):
-            sentence_text = text[sentence.start : sentence.end]
-            for edit in sentence.edits:
-                keys[edit] = correction_key(sentence_text, edit.start - sentence.start, edit)
-                edits.append(edit)
-        return [
-            Mark(start, end, replacement, edit, keys[edit])
-            for start, end, replacement, edit, _ in to_document_spans(plain(text), resolve_overlaps(edits))
-        ]
+        """The marks of some sentences of a document, whose text was read as `text`, with their types and messages."""
+        settings = self._settings(document)
+        named = await corrector.explain(text, sentences)
+        marks: list[Mark] = []
+        for sentence in await corrector.suggest(text, named, settings, hints=self.options.hints):
+            found = resolve_overlaps((*sentence.edits, *sentence.hints))
+            for start, end, replacement, edit, others in to_document_spans(plain(text), found):
+                key = correction_key(text[sentence.start : sentence.end], edit.start - sentence.start, edit)
+                marks.append(Mark(start, end, replacement, edit, key, others, edit in sentence.hints))
+        return marks
 
     # ------------------------------------------------------------------------------------------ publishing
 

@@ -1,0 +1,49 @@
+"""Hints and alternatives in editors: several quick fixes, and no hint is made with the others."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pygls")
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from edit_gec.lsp.actions import make_diagnostic, make_fix_all, make_fixes
+from edit_gec.lsp.documents import Document, Mark
+from edit_gec.text.edits import Edit
+
+TEXT = "She go to school, becuase she must."
+NOTHING = types.ClientCapabilities()
+
+
+@pytest.fixture
+def document() -> Document:
+    return Document("file:///a.txt", TEXT, 1, "plaintext", position_codec=PositionCodec())
+
+
+def mark(old: str, new: str, *others: str, confidence: float, is_hint: bool = False) -> Mark:
+    start = TEXT.index(old)
+    edit = Edit(start, start + len(old), old, new, confidence, alternatives=others)
+    return Mark(start, start + len(old), new, edit, "key", others, is_hint)
+
+
+def test_every_alternative_has_a_fix(document: Document) -> None:
+    found = mark("becuase", "because", "became", confidence=0.9)
+    fixes = [a for a in make_fixes(document, found, "information", NOTHING, project_words=False) if a.edit]
+    assert [fix.title for fix in fixes] == ["Replace “becuase” by “because”", "Replace “becuase” by “became”"]
+    assert [fix.is_preferred for fix in fixes] == [True, False]
+    (change,) = fixes[1].edit.changes["file:///a.txt"]  # type: ignore[union-attr,index]
+    assert change.new_text == "became" and change.range.start.character == TEXT.index("becuase")
+
+
+def test_a_hint_is_shown_as_one_and_never_made_with_the_others(document: Document) -> None:
+    hint = mark("go", "goes", "went", confidence=0.3, is_hint=True)
+    sure = mark("becuase", "because", confidence=0.9)
+    assert make_diagnostic(document, hint, "error").severity == types.DiagnosticSeverity.Hint
+    assert make_diagnostic(document, sure, "error").severity == types.DiagnosticSeverity.Error
+    fixes = [a for a in make_fixes(document, hint, "error", NOTHING, project_words=False) if a.edit]
+    assert len(fixes) == 2 and not any(fix.is_preferred for fix in fixes)
+    (action,) = make_fix_all(document, [hint, sure], 0.0, NOTHING)
+    (change,) = action.edit.changes["file:///a.txt"]  # type: ignore[union-attr,index]
+    assert change.new_text == "because"
+    assert not make_fix_all(document, [hint], 0.0, NOTHING)
