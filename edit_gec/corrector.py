@@ -184,7 +184,7 @@ class Corrector(WindowCorrector):
         return Suggester(self.network, self.tokens, self.thresholds, self._projection())
 
     def _projection(self) -> Projection:
-        return Projection(self.spelling, self.dictionary, self.dialect)
+        return Projection(self.spelling, self.dictionary, self.dialect, self.thresholds.min_confidence)
 
     def prepare(
         self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()

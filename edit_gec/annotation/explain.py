@@ -78,15 +78,15 @@ class _Passage:
         return "".join([*parts, self.text[at:]])
 
 
-def explain(text: str, edits: Sequence[Edit]) -> list[Edit]:
+def explain(text: str, edits: Sequence[Edit], format: str = "markdown") -> list[Edit]:
     """The edits of a document, in order, with `type`, `message` and `reason`; R:OTHER in what cannot be parsed.
 
-    Raises InputError where ERRANT, spaCy or the pipeline is missing.
+    `format` is what the document was read as. Raises InputError where ERRANT, spaCy or the pipeline is missing.
     """
     if not edits:
         return []
     annotator = _annotator()
-    passages = [p for p in _group_edits(split(text), edits) if p.edits and parseable(p.text)]
+    passages = [p for p in _group_edits(split(text, format=format), edits) if p.edits and parseable(p.text)]
     before = list(annotator.nlp.pipe(p.text for p in passages))
     after = list(annotator.nlp.pipe(p.corrected(edits) for p in passages))
     out = list(edits)

@@ -269,7 +269,10 @@ class Run:
         """The edits that settings, directives and older sentences leave."""
         document, chooser = source.document, source.settings.edit_filter()
         if self.arguments.explain or chooser.needs_types(document.text):
-            edits = _explain(document.text, edits, "--explain" if self.arguments.explain else "ignore by type")
+            with needing("--explain" if self.arguments.explain else "ignore by type", "score"):
+                from edit_gec.annotation.explain import explain
+
+                edits = explain(document.text, edits, source.format)
         edits = list(filter(chooser.on(document.text), edits))
         if not edits or (self.since is None and self.arguments.baseline is None):
             return edits
@@ -289,11 +292,3 @@ class Run:
             self.output.conclude()
         if self.arguments.stats and corrector is not None and corrector.verifier is not None:
             say(json.dumps(corrector.verifier.summary()))
-
-
-def _explain(text: str, edits: Sequence[Edit], why: str) -> Sequence[Edit]:
-    """The edits with type and message. Raises MissingExtraError where the extra is not installed."""
-    with needing(why, "score"):
-        from edit_gec.annotation.explain import explain
-
-        return explain(text, edits)

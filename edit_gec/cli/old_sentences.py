@@ -54,6 +54,7 @@ class Revision:
         self.name = name
         self._changes: dict[str, dict[str, str | None]] = {}  # repository -> changed file -> its old path, if any
         self._tracked: dict[str, set[str]] = {}
+        self._roots: dict[str, str] = {}  # of the repository of each folder: git is asked once
 
     def is_unchanged(self, path: str) -> bool:
         """Whether a file is as it was. Raises InputError outside a repository, and for an unknown revision."""
@@ -72,8 +73,11 @@ class Revision:
     def _locate(self, path: str) -> tuple[str, str]:
         """The root of a file's repository, and its path from there."""
         real = os.path.realpath(path)
-        root = _git(os.path.dirname(real), "rev-parse", "--show-toplevel")
-        top = os.path.realpath(os.fsdecode(root).rstrip("\n"))
+        folder = os.path.dirname(real)
+        if folder not in self._roots:
+            root = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel"))
+            self._roots[folder] = os.path.realpath(root.rstrip("\n"))
+        top = self._roots[folder]
         if top not in self._changes:
             commit = os.fsdecode(_git(top, "rev-parse", "--verify", "--end-of-options", f"{self.name}^{{commit}}"))
             listed = _git(top, "diff", "--name-status", "--find-renames", "-z", commit.strip(), "--")

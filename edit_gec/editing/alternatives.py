@@ -98,7 +98,7 @@ class Suggester:
 
         A hint is an edit that is not sure enough to be made: its replacement is the likeliest.
         """
-        places = tuple(spans_in(sentence, edits))
+        places = tuple(map(sentence.span_of, edits))
         return self.project(text, sentence, edits, self.read(sentence.text, places, hints=hints))
 
     def read(self, sentence: str, edited: Sequence[tuple[int, int]], *, hints: bool) -> Options:
@@ -141,26 +141,25 @@ class Suggester:
         )
         hints: list[Edit] = []
         for change, others in options.hints:
-            made = self.projection.choose(text, sentence, [change])
+            made = self._choose(text, sentence, change)
             if len(made) == 1 and all(made[0].end < edit.start or made[0].start > edit.end for edit in edits):
-                hints.append(replace(made[0], alternatives=self._alternatives(text, sentence, made[0], others)))
+                found_others = self._alternatives(text, sentence, made[0], others)
+                hints.append(replace(made[0], confidence=round(change.confidence, 4), alternatives=found_others))
         return Suggested(found, tuple(resolve_overlaps(hints)))
+
+    def _choose(self, text: str, sentence: Sentence, change: Change) -> list[Edit]:
+        """The edits that a change makes in its document, however sure it is."""
+        return self.projection.choose(text, sentence, [change._replace(confidence=1.0)])
 
     def _alternatives(self, text: str, sentence: Sentence, edit: Edit, changes: Sequence[Change]) -> tuple[str, ...]:
         """What the changes of the sentence write in the place of an edit, other than the edit itself."""
         others: dict[str, None] = {}
         for change in changes:
-            parts = self.projection.choose(text, sentence, [change])
+            parts = self._choose(text, sentence, change)
             if parts and all(edit.start <= part.start and part.end <= edit.end for part in parts):
                 moved = [replace(part, start=part.start - edit.start, end=part.end - edit.start) for part in parts]
                 others[apply_changes(edit.original, moved)] = None
         return tuple(each for each in others if each not in (edit.original, edit.replacement))[:MOST]
-
-
-def spans_in(sentence: Sentence, edits: Sequence[Edit]) -> Iterator[tuple[int, int]]:
-    """The spans of a document's edits in their sentence."""
-    for edit in edits:
-        yield bisect_left(sentence.offsets, edit.start), bisect_left(sentence.offsets, edit.end)
 
 
 class Reading:

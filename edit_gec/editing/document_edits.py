@@ -15,28 +15,34 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from edit_gec.editing.certain import find_certain
+from edit_gec.editing.confidence import log_odds, logistic
 from edit_gec.text.dialect import find_other_side, keep_side
 from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.habits import is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
+from edit_gec.text.style import is_style, swaps_small_words
 from edit_gec.text.word_edits import split_change
 from edit_gec.text.words import sticks_words
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
 
+SWAP_ODDS = 0.4  # log-odds above the threshold that a swap of small words needs in a document
+
 
 @dataclass(frozen=True)
 class Projection:
     """How changes become edits. `spelling`: the words of the language. `dictionary`: words to leave alone, case folded.
 
-    dialect: whose spelling a text is to have; without one each word stays on its side.
+    dialect: whose spelling a text is to have; without one each word stays on its side. min_confidence: that of the
+    changes, from which small words in documents need some more.
     """
 
     spelling: WordList | None
     dictionary: frozenset[str] = frozenset()
     dialect: str | None = None
+    min_confidence: float = 0.0
 
     def project(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
         """All changes of a sentence of the text as edits, but for the words to leave alone."""
@@ -47,7 +53,7 @@ class Projection:
         good = (change for change in changes if not sticks_words(sentence.text, *change[:3], self._is_known))
         edits = self._cut(text, sentence, good)
         own = (keep_side(text, edit, self.dialect, self._is_known) for edit in edits)
-        return name_kinds(text, (edit for edit in own if edit and not self._is_habit(text, sentence, edit)))
+        return name_kinds(text, (edit for edit in own if edit and not self._is_left(text, sentence, edit)))
 
     def respell(self, text: str, sentence: Sentence) -> list[Edit]:
         """The words of the other dialect, in the spelling of the one that is asked for."""
@@ -61,11 +67,19 @@ class Projection:
         edits = (sentence.project(text, part) for part in parts)
         return (edit for edit in edits if edit and not contains_word(edit.original, self.dictionary))
 
-    def _is_habit(self, text: str, sentence: Sentence, edit: Edit) -> bool:
-        """Whether the document around a sentence writes so throughout, and it is no error that everybody knows."""
+    def _is_left(self, text: str, sentence: Sentence, edit: Edit) -> bool:
+        """Whether an edit is a matter of style, or the document around its sentence writes so throughout, and it is no
+        error that everybody knows."""
+        if is_style(text, sentence, edit, self._is_known) or (not sentence.alone and self._is_unsure(edit)):
+            return True
         if sentence.alone or not is_habit(text, edit.original, edit.replacement, self._is_new):
             return False
         return all(sentence.text[start:end] != edit.original for start, end, _ in find_certain(sentence.text))
+
+    def _is_unsure(self, edit: Edit) -> bool:
+        """Whether an edit swaps small words without being sure enough."""
+        least = logistic(log_odds(self.min_confidence) + SWAP_ODDS)
+        return swaps_small_words(edit) and edit.confidence < least
 
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)

@@ -169,14 +169,12 @@ class AsyncCorrector:
         corrector = self.corrector.with_settings(settings.min_confidence, settings.dialect)
         if corrector.verifier is not None:
             return list(sentences)
-        from edit_gec.editing.alternatives import spans_in
-
         suggester, is_wanted = corrector.suggester(), settings.edit_filter().on(text)
 
         def suggest(result: SentenceResult) -> SentenceResult:
             assert result.source is not None
             sentence = result.source
-            edited = tuple(spans_in(sentence, result.edits))
+            edited = tuple(map(sentence.span_of, result.edits))
             key = (sentence.text, (edited, hints, suggester.thresholds.least))
             options = self.options.get(key)
             if options is None:
@@ -305,6 +303,12 @@ def join(text: str, sentences: Sequence[SentenceResult]) -> Correction:
 
 
 def _job(text: str, sentence: SentenceResult) -> Job:
+    """What names the edits of a sentence: what the model read, or the text itself where an edit goes over lines."""
+    source = sentence.source
+    spans = [source.span_of(edit) for edit in sentence.edits] if source else []
+    if source and all(source.text[a:b] == edit.original for (a, b), edit in zip(spans, sentence.edits, strict=True)):
+        moved = (replace(edit, start=a, end=b) for (a, b), edit in zip(spans, sentence.edits, strict=True))
+        return source.text, tuple(moved)
     first = min(sentence.start, sentence.edits[0].start)
     last = max(sentence.end, sentence.edits[-1].end)
     edits = (replace(edit, start=edit.start - first, end=edit.end - first) for edit in sentence.edits)

@@ -100,6 +100,10 @@ class Sentence:
         """Whether an edit of the document lies in the sentence."""
         return self.offsets[0] <= edit.start and edit.end <= self.offsets[-1]
 
+    def span_of(self, edit: Edit) -> tuple[int, int]:
+        """Where in `text` an edit of the document lies."""
+        return bisect_left(self.offsets, edit.start), bisect_left(self.offsets, edit.end)
+
     def to_document(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
         """The edit text[start:end] -> replacement as (start, end, replacement) of the document.
 

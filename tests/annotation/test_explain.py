@@ -91,6 +91,12 @@ def test_one_sentence_says_why(text: str, old: str, new: str, kind: str, name: s
     assert reason is None if found.reason is None else reason and reason in found.reason
 
 
+def test_a_document_is_split_as_its_format() -> None:
+    text = "```\nThe results was good.\n```\n"  # code in Markdown, a sentence in a text without markup
+    change = edit(text, "was", "were")
+    assert [explain(text, [change], name)[0].type for name in ("markdown", "plain")] == ["R:OTHER", "R:VERB:SVA"]
+
+
 def test_nothing_to_explain_needs_no_parser() -> None:
     assert explain("Fine.", []) == []
 

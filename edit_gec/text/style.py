@@ -1,0 +1,99 @@
+"""Edits that are a matter of style in a document, or that turn its meaning around: they are not made.
+
+    you don’t know        -> don't            another apostrophe
+    see [the list](a.md)  -> [the list.](a)   a full stop in or behind markup at the end of a block
+    process  ID           -> process -  ID    a mark in a wide gap
+    the filesystem        -> file system      a compound in two words
+    they occupy it        -> occupys          no word
+    it is useless         -> useful           the opposite
+
+A line that is taken by itself has no document around it: there nothing is style.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from edit_gec.text.edits import Edit
+from edit_gec.text.sentences import Sentence
+
+TITLE = 72  # characters of a block that may be a title
+_QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
+_END_MARKS = frozenset(".!?")
+_MARKS = frozenset(".,;:!?-–—")
+_WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_SMALL_WORDS = frozenset(  # a word that holds one is written apart: "infact", "eachother", "aswell"
+    "a about after again all an and any as at be before by can do each else even ever every for from had has have "
+    "he how i if in is it just least less lot many may more most much my no not now of off on one or other our "
+    "out over so some such than that the their them then there they this though through time times to too under "
+    "up us very was way we well what when where while who will with you your".split()
+)
+_SWAPPED = frozenset(  # small words that writers choose among; a corrector seldom knows better in an edited text
+    "the a this that these those which what in on at to too into of for from with by about as like can could will "
+    "would may might shall should is was".split()
+)
+_OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
+
+
+def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[str], bool]) -> bool:
+    """Whether an edit of a sentence is one that its document is better without; `is_known` tells the words."""
+    old, new = edit.original, edit.replacement
+    if _invents(old, new, is_known) or _is_opposite(old, new):
+        return True
+    if sentence.alone:
+        return False
+    return (
+        old.translate(_QUOTES) == new.translate(_QUOTES)
+        or _is_in_wide_gap(document, edit)
+        or (not old.strip() and new.strip() in _END_MARKS and _ends_block(document, sentence, edit))
+        or _splits_compound(old, new)
+    )
+
+
+def swaps_small_words(edit: Edit) -> bool:
+    """Whether one small word takes the place of another: "in" for "at", "can" for "could". "an" for "a" is none."""
+    return edit.original != edit.replacement and _SWAPPED.issuperset((edit.original, edit.replacement))
+
+
+def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:
+    """Whether known words become one that is no word: "occupy" -> "occupys"."""
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    made = [word for word in after if word.islower() and len(word) > 2 and not is_known(word) and word not in before]
+    return bool(made and before) and all(map(is_known, before))
+
+
+def _is_opposite(old: str, new: str) -> bool:
+    """Whether "useless" becomes "useful"."""
+    before, after = _OPPOSITE.fullmatch(old), _OPPOSITE.fullmatch(new)
+    return bool(before and after) and before.group(1) == after.group(1) and old != new  # type: ignore[union-attr]
+
+
+def _is_in_wide_gap(document: str, edit: Edit) -> bool:
+    """Whether a mark is written into a gap of two and more spaces, as justified lines have them."""
+    new, before, after = edit.replacement.strip(), document[: edit.start][-1:], document[edit.end : edit.end + 1]
+    if edit.original.strip(" ") or not new or not set(new) <= _MARKS:
+        return False
+    gap = sum(each == " " for each in (before, after)) + len(edit.original)
+    return gap > 1 and (bool(edit.original) or before == after)
+
+
+def _ends_block(document: str, sentence: Sentence, edit: Edit) -> bool:
+    """Whether an end mark comes to a block whose end is markup, code or an address, or that may be a title."""
+    if not sentence.last or edit.start < sentence.offsets[-2]:
+        return False
+    before, after = document[: edit.start], document[edit.end :]
+    if not before[-1:].isalnum() or after[:1].strip():
+        return True
+    if sentence.protected and sentence.protected[-1][1] == len(sentence.text):
+        return True
+    *above, line = before.split("\n")[-2:]
+    below = after.split("\n", 2)[1:2]
+    is_one_line = sentence.first and not any(map(str.strip, (*above, *below)))
+    return is_one_line and len(line) < TITLE and len(document.strip()) > len(line.strip())
+
+
+def _splits_compound(old: str, new: str) -> bool:
+    """Whether a compound becomes two words, neither of them one that belongs apart."""
+    parts = new.casefold().split()
+    return len(parts) == 2 and "".join(parts) == old.casefold() and _SMALL_WORDS.isdisjoint(parts)

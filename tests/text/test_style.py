@@ -1,0 +1,71 @@
+"""What a document is better without, and the like of it that is still corrected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from edit_gec.text.edits import Edit
+from edit_gec.text.sentences import split
+from edit_gec.text.style import is_style, swaps_small_words
+
+KNOWN = frozenset(
+    "they occupy it is useless you dont don't know the in fact infact filesystem file system see list go".split()
+)
+
+
+def judged(document: str, old: str, new: str, at: int | None = None, *, alone: bool = False) -> bool:
+    """Whether the edit old -> new at its first place in the document, or at `at`, is a matter of style."""
+    start = document.index(old) if at is None else at
+    edit = Edit(start, start + len(old), old, new, 0.9)
+    sentence = next(each for each in split(document) if each.offsets[0] <= start <= each.offsets[-1])
+    return is_style(document, replace(sentence, alone=alone), edit, lambda word: word.casefold() in KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("document", "old", "new", "style"),
+    [
+        ("You don’t know it.", "don’t", "don't", True),
+        ("You dont know it.", "dont", "don't", False),
+        ("They occupy it.", "occupy", "occupys", True),
+        ("They ocupy it.", "ocupy", "occupy", False),
+        ("They go to Rome.", "Rome", "Roma", False),
+        ("It is useless.", "useless", "useful", True),
+        ("See the filesystem.", "filesystem", "file system", True),
+        ("You know infact it.", "infact", "in fact", False),
+    ],
+)
+def test_words(document: str, old: str, new: str, style: bool) -> None:
+    assert judged(document, old, new) == style
+
+
+@pytest.mark.parametrize(
+    ("document", "place", "new", "style"),
+    [
+        ("First line here.\n\nSee [the list](a.md)\n\nMore.", "](a", ".", True),
+        ("First line here.\n\nSee <https://example.org>\n\nMore.", ">\n\nMore", ".", True),
+        ("First line here.\n\nwindows: add an option\n\nMore.", "\n\nMore", ".", True),
+        ("First line here.\n\nThey know the list of all of us and\nthey go to see it\n\nMore.", "\n\nMore", ".", False),
+        ("They know it", "", ".", False),
+        ("The process  ID", " ID", "-", True),
+        ("The process  ID", "  ID", ",", False),
+    ],
+)
+def test_marks(document: str, place: str, new: str, style: bool) -> None:
+    at = document.index(place) if place else len(document)
+    assert judged(document, "", new, at) == style
+
+
+def test_a_line_by_itself_has_no_style() -> None:
+    assert not judged("You don’t know it.", "don’t", "don't", alone=True)
+    assert not judged("See the filesystem.", "filesystem", "file system", alone=True)
+    assert judged("They occupy it.", "occupy", "occupys", alone=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "swapped"),
+    [("in", "at", True), ("could", "can", True), ("a", "an", False), ("", "the", False), ("is", "are", False)],
+)
+def test_swaps_of_small_words(old: str, new: str, swapped: bool) -> None:
+    assert swaps_small_words(Edit(0, len(old), old, new, 0.5)) == swapped
