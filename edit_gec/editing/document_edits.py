@@ -72,7 +72,8 @@ class Projection:
         error that everybody knows."""
         if is_style(text, sentence, edit, self._is_known) or (not sentence.alone and self._is_unsure(edit)):
             return True
-        if sentence.alone or not is_habit(text, edit.original, edit.replacement, self._is_new):
+        is_new = self._is_unknown if sentence.in_code else self._is_new  # "kwds" is near "kids", and a name in the code
+        if sentence.alone or not is_habit(text, edit.original, edit.replacement, is_new):
             return False
         return all(sentence.text[start:end] != edit.original for start, end, _ in find_certain(sentence.text))
 
@@ -83,6 +84,9 @@ class Projection:
 
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)
+
+    def _is_unknown(self, word: str) -> bool:
+        return self.spelling is not None and not self.spelling.knows(word)
 
     def _is_new(self, word: str) -> bool:
         """Whether a word is neither in the list of words nor a misspelling of a common one."""

@@ -6,6 +6,7 @@
     the filesystem        -> file system      a compound in two words
     they occupy it        -> occupys          no word
     it is useless         -> useful           the opposite
+    # find longest match  -> the longest      an article, the first capital or a dash in a comment of code
 
 A line that is taken by itself has no document around it: there nothing is style.
 """
@@ -48,7 +49,17 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
         or _is_in_wide_gap(document, edit)
         or (not old.strip() and new.strip() in _END_MARKS and _ends_block(document, sentence, edit))
         or _splits_compound(old, new)
+        or (sentence.in_code and _is_telegram(sentence, edit))
     )
+
+
+def _is_telegram(sentence: Sentence, edit: Edit) -> bool:
+    """Whether an edit asks for what comments of code leave out: articles, a first capital; or for a dash."""
+    old, new = edit.original.strip(), edit.replacement.strip()
+    if not old:
+        return new.casefold() in ("the", "a", "an")
+    is_raised = sentence.first and edit.start <= sentence.offsets[0] and old != "i" and new == old.capitalize()
+    return is_raised or set(old) == {"-"}
 
 
 def swaps_small_words(edit: Edit) -> bool:

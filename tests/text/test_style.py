@@ -15,11 +15,13 @@ KNOWN = frozenset(
 )
 
 
-def judged(document: str, old: str, new: str, at: int | None = None, *, alone: bool = False) -> bool:
+def judged(
+    document: str, old: str, new: str, at: int | None = None, *, alone: bool = False, form: str = "markdown"
+) -> bool:
     """Whether the edit old -> new at its first place in the document, or at `at`, is a matter of style."""
     start = document.index(old) if at is None else at
     edit = Edit(start, start + len(old), old, new, 0.9)
-    sentence = next(each for each in split(document) if each.offsets[0] <= start <= each.offsets[-1])
+    sentence = next(each for each in split(document, format=form) if each.offsets[0] <= start <= each.offsets[-1])
     return is_style(document, replace(sentence, alone=alone), edit, lambda word: word.casefold() in KNOWN)
 
 
@@ -61,6 +63,22 @@ def test_a_line_by_itself_has_no_style() -> None:
     assert not judged("You don’t know it.", "don’t", "don't", alone=True)
     assert not judged("See the filesystem.", "filesystem", "file system", alone=True)
     assert judged("They occupy it.", "occupy", "occupys", alone=True)
+
+
+@pytest.mark.parametrize(
+    ("document", "old", "place", "new", "style"),
+    [
+        ("# find longest match of all\n", "", "longest", "the ", True),
+        ("# find longest match of all\n", "find", "find", "Find", True),
+        ("# This is -- the match of all\n", "--", "--", "", True),
+        ("# This are the match of all\n", "are", "are", "is", False),
+        ("# This is match to which we must\n", "", "we", "that ", False),
+    ],
+)
+def test_comments_are_telegrams(document: str, old: str, place: str, new: str, style: bool) -> None:
+    at = document.index(place)
+    assert judged(document, old, new, at, form="code/python") == style
+    assert not judged(document, old, new, at, form="plain")
 
 
 @pytest.mark.parametrize(
