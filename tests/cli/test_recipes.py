@@ -43,6 +43,18 @@ def test_the_commands_are_understood() -> None:
         command_parser("correct").parse_args(shlex.split(command)[2:])
 
 
+def test_the_diff_that_reviewdog_reads_applies(tmp_path: Path) -> None:
+    """The paths lose one part (`-f.diff.strip=1`), and the corrections are what git makes of the diff."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True, timeout=60)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a b.md").write_text("One.\n\nShe go home.\n")
+    command = [sys.executable, str(ROOT / "tests" / "support" / "fake_model.py"), "correct", "--diff", "docs"]
+    diff = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False, timeout=60).stdout
+    subprocess.run(["git", "apply", "-p1"], cwd=tmp_path, input=diff, check=True, timeout=60)
+    assert (tmp_path / "docs" / "a b.md").read_text() == "One.\n\nShe goes home.\n"
+
+
 @pytest.mark.parametrize(
     ("given", "status", "annotated"),
     [

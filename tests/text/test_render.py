@@ -164,3 +164,85 @@ def test_notes_look_like_a_compilers() -> None:
         "a.txt:1:5: “go” → “goes” (97%) [R:VERB:SVA]",
         "a.txt:2:6: after “he” use “doesn't” (50%)",
     ]
+
+
+_TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
+_WHOLE = {"type": "integer", "minimum": 1}
+_REGION = {
+    "type": "object",
+    "required": ["startLine", "startColumn", "endLine", "endColumn"],
+    "additionalProperties": False,
+    "properties": dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), _WHOLE),
+}
+_FILE = {"type": "object", "required": ["uri"], "properties": {"uri": {"type": "string", "format": "uri-reference"}}}
+_CHANGE = {
+    "type": "object",
+    "required": ["artifactLocation", "replacements"],
+    "additionalProperties": False,
+    "properties": {
+        "artifactLocation": _FILE,
+        "replacements": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["deletedRegion"],
+                "additionalProperties": False,
+                "properties": {
+                    "deletedRegion": _REGION,
+                    "insertedContent": {**_TEXT, "properties": {"text": {"type": "string"}}},
+                },
+            },
+        },
+    },
+}
+_RULE = {
+    "type": "object",
+    "required": ["id", "shortDescription", "fullDescription", "help"],  # the texts are what GitHub asks for
+    "properties": {"id": {"type": "string"}} | dict.fromkeys(("shortDescription", "fullDescription", "help"), _TEXT),
+}
+_PLACE = {
+    "type": "object",
+    "required": ["artifactLocation", "region"],
+    "properties": {"artifactLocation": _FILE, "region": _REGION},
+}
+_RESULT = {
+    "type": "object",
+    "required": ["ruleId", "message", "locations", "partialFingerprints"],
+    "properties": {
+        "level": {"enum": ["none", "note", "warning", "error"]},
+        "message": _TEXT,
+        "locations": {"type": "array", "items": {"type": "object", "properties": {"physicalLocation": _PLACE}}},
+        "fixes": {"type": "array", "items": {"type": "object", "properties": {"artifactChanges": {"items": _CHANGE}}}},
+        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+}
+_DRIVER = {"type": "object", "required": ["name", "rules"], "properties": {"rules": {"type": "array", "items": _RULE}}}
+SARIF = {  # what SARIF 2.1.0 requires of the parts that we write
+    "type": "object",
+    "required": ["version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": {"type": "object", "required": ["driver"], "properties": {"driver": _DRIVER}},
+                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                    "results": {"type": "array", "items": _RESULT},
+                },
+            },
+        },
+    },
+}
+
+
+def test_sarif_has_the_shape_that_it_requires() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    log = json.loads(json.dumps(sarif.sarif("1.0", [("docs/a b.txt", TEXT, EDITS)])))
+    jsonschema.Draft7Validator(SARIF).validate(log)
+    del log["runs"][0]["results"][0]["message"]["text"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft7Validator(SARIF).validate(log)
