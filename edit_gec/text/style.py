@@ -4,6 +4,7 @@
     see [the list](a.md)  -> [the list.](a)   a full stop in or behind markup at the end of a block
     process  ID           -> process -  ID    a mark in a wide gap
     the filesystem        -> file system      a compound in two words
+    docs: name the option -> Docs:            what a subject is about
     they occupy it        -> occupys          no word
     it is useless         -> useful           the opposite
     # find longest match  -> the longest      an article, the first capital or a dash in a comment of code
@@ -49,6 +50,7 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
         or _is_in_wide_gap(document, edit)
         or (not old.strip() and new.strip() in _END_MARKS and _ends_block(document, sentence, edit))
         or _splits_compound(old, new)
+        or (old.islower() and new == old.capitalize() and document[edit.end : edit.end + 1] == ":")
         or (sentence.in_code and _is_telegram(sentence, edit))
     )
 
@@ -63,7 +65,12 @@ def _is_telegram(sentence: Sentence, edit: Edit) -> bool:
 
 
 def swaps_small_words(edit: Edit) -> bool:
-    """Whether one small word takes the place of another: "in" for "at", "can" for "could". "an" for "a" is none."""
+    """Whether one small word takes the place of another: "in" for "at", "can" for "could". "an" for "a" is none.
+
+    A full stop in the place of a comma is of the same kind.
+    """
+    if edit.original[:1] == "," and edit.replacement[:1] == ".":
+        return True
     return edit.original != edit.replacement and _SWAPPED.issuperset((edit.original, edit.replacement))
 
 
@@ -83,10 +90,10 @@ def _is_opposite(old: str, new: str) -> bool:
 def _is_in_wide_gap(document: str, edit: Edit) -> bool:
     """Whether a mark is written into a gap of two and more spaces, as justified lines have them."""
     new, before, after = edit.replacement.strip(), document[: edit.start][-1:], document[edit.end : edit.end + 1]
-    if edit.original.strip(" ") or not new or not set(new) <= _MARKS:
+    if edit.original.strip() or not new or not set(new) <= _MARKS:
         return False
-    gap = sum(each == " " for each in (before, after)) + len(edit.original)
-    return gap > 1 and (bool(edit.original) or before == after)
+    gap = sum(map(str.isspace, (before, after))) + len(edit.original)
+    return gap > 1 and (bool(edit.original) or (before.isspace() and after.isspace()))
 
 
 def _ends_block(document: str, sentence: Sentence, edit: Edit) -> bool:

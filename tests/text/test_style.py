@@ -36,6 +36,8 @@ def judged(
         ("It is useless.", "useless", "useful", True),
         ("See the filesystem.", "filesystem", "file system", True),
         ("You know infact it.", "infact", "in fact", False),
+        ("docs: see the list", "docs", "Docs", True),
+        ("docs see the list", "docs", "Docs", False),
     ],
 )
 def test_words(document: str, old: str, new: str, style: bool) -> None:
@@ -83,7 +85,14 @@ def test_comments_are_telegrams(document: str, old: str, place: str, new: str, s
 
 @pytest.mark.parametrize(
     ("old", "new", "swapped"),
-    [("in", "at", True), ("could", "can", True), ("a", "an", False), ("", "the", False), ("is", "are", False)],
+    [
+        ("in", "at", True),
+        ("could", "can", True),
+        ("a", "an", False),
+        ("", "the", False),
+        ("is", "are", False),
+        (", it", ". It", True),
+    ],
 )
 def test_swaps_of_small_words(old: str, new: str, swapped: bool) -> None:
     assert swaps_small_words(Edit(0, len(old), old, new, 0.5)) == swapped
