@@ -32,7 +32,7 @@ _SMALL_WORDS = frozenset(  # a word that holds one is written apart: "infact", "
     "up us very was way we well what when where while who will with you your".split()
 )
 _SWAPPED = frozenset(  # small words that writers choose among; a corrector seldom knows better in an edited text
-    "the a this that these those which what in on at to too into of for from with by about as like can could will "
+    "the a this that which what in on at to too into of for from with by about as like can could will "
     "would may might shall should is was".split()
 )
 _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
@@ -41,7 +41,8 @@ _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
 def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[str], bool]) -> bool:
     """Whether an edit of a sentence is one that its document is better without; `is_known` tells the words."""
     old, new = edit.original, edit.replacement
-    if _invents(old, new, is_known) or _is_opposite(old, new):
+    is_part = document[edit.end : edit.end + 1] in ("'", "’")  # of "doesn't"
+    if (not is_part and _invents(old, new, is_known)) or _is_opposite(old, new):
         return True
     if sentence.alone:
         return False

@@ -32,6 +32,7 @@ def judged(
         ("You dont know it.", "dont", "don't", False),
         ("They occupy it.", "occupy", "occupys", True),
         ("They ocupy it.", "ocupy", "occupy", False),
+        ("He don't know it.", "don", "doesn", False),
         ("They go to Rome.", "Rome", "Roma", False),
         ("It is useless.", "useless", "useful", True),
         ("See the filesystem.", "filesystem", "file system", True),
