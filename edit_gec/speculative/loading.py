@@ -172,7 +172,7 @@ def load_models(settings: LoadSettings) -> Loaded:
     if target is None and settings.min_confidence is not None:
         thresholds = replace(thresholds, min_confidence=settings.min_confidence)
     elif target is None and settings.strictness and settings.strictness != "default":
-        thresholds = replace(thresholds, min_confidence=read_strictness(folder, settings.strictness))
+        thresholds = replace(thresholds, min_confidence=read_strictness(folder, settings.strictness, network.precision))
     verifier = None if target is None else _load_verifier(target, network, settings)
     return Loaded(network, tokens, thresholds, WordList.load(folder), folder, workers, verifier)
 
