@@ -71,7 +71,10 @@ class Editor:
         self.uri, self.version, self.text = (root / "notes.md").as_uri(), 0, ""
         command = [sys.executable, "-c", SERVER, "lsp", "--model", str(model), "--threads", "1", *options]
         self(self.client.start_io(*command, cwd=root, env={"XDG_CONFIG_HOME": str(root / "home"), **_environment()}))
-        params = types.InitializeParams(client_capabilities(profile), root_uri=root.as_uri())
+        without_hints = {"hints": False}  # a random model has many, and they would stand between the corrections
+        params = types.InitializeParams(
+            client_capabilities(profile), root_uri=root.as_uri(), initialization_options=without_hints
+        )
         self.answer: types.InitializeResult = self(self.client.initialize_session(params))
         self.encoding = encoding_name(self.answer.capabilities.position_encoding)
 
