@@ -404,7 +404,9 @@ def test_a_long_document_is_shown_paragraph_by_paragraph(
 
     async def session() -> None:
         server = Server(
-            lambda: corrector, UserDictionary(Projects(own=WatchedLineFile(tmp_path / "dictionary.txt"))), Options()
+            lambda: corrector,
+            UserDictionary(Projects(own=WatchedLineFile(tmp_path / "dictionary.txt"))),
+            Options(hints=False),
         )
         server.load_corrector()
         document = Document((tmp_path / "a.md").as_uri(), text, 1, "markdown")
