@@ -173,7 +173,10 @@ def add_model_options(
         "--batch-size", type=positive, default=batch_size, metavar="N",
         help=f"sentences at a time (default: {batch_size})",
     )  # fmt: skip
-    add("--target", metavar="NAME|PATH", help="a T5 that decides what is corrected; the model drafts for it")
+    add(
+        "--target", metavar="NAME|PATH|ID",
+        help="a T5 that decides what is corrected, also by its id on the Hugging Face hub; the model drafts for it",
+    )  # fmt: skip
     add("--target-prefix", metavar="TEXT", help='what the T5 expects before each sentence, for instance "grammar: "')
 
 

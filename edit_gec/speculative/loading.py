@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from edit_gec.catalog import find_model
+from edit_gec.catalog import find_model, find_pretrained
 from edit_gec.errors import DeviceError, InputError, ModelError
 from edit_gec.text.dialect import DIALECTS
 
@@ -63,8 +63,9 @@ class LoadSettings:
         for the one that leaves more. A target has one threshold only.
     dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, whose spelling a text is to have; without
         one each word stays on its side.
-    target: a T5 folder or one of our names; it verifies every sentence. target_prefix: what it expects before each
-        ("grammar: "), if its config.json does not say so.
+    target: a T5 that verifies every sentence, by folder, by one of our names, or by its id on the Hugging Face hub
+        (owner/name). target_prefix: what it expects before each ("grammar: "); by default what its config.json says,
+        or what is known of it (prefixes.py).
     verify, lenience: two ways to save time at the price of exactness. "auto" verifies only what the model edits or
         doubts; below 1, drafted words pass that have this share of the probability of the target's own.
     threads: of the backend, which has its own idea by default. batch_size: windows that are read together, at most.
@@ -155,7 +156,7 @@ def load_models(settings: LoadSettings) -> Loaded:
     for a device that is not there.
     """
     folder = find_model(settings.model)  # before torch is imported, which takes a second
-    target = None if settings.target is None else find_model(settings.target)
+    target = None if settings.target is None else find_pretrained(settings.target)
     from edit_gec.backends.choose import choose_backend
 
     backend = choose_backend(folder, settings.backend, settings.needs_torch)
