@@ -49,7 +49,7 @@ def has_graphs(folder: Path) -> bool:
 def open_sessions(folder: Path, weights: Weights, *, int8: bool = False, threads: int = 1) -> Sessions:
     """The sessions of a folder; `threads` of one run.
 
-    Raises ModelError where a graph is missing or broken, InputError for weights that are missing.
+    Raises ModelError where a graph is missing or broken, or a weight is missing.
     """
     import onnxruntime
 
