@@ -17,10 +17,11 @@ import numpy as np
 
 from edit_gec.backends.network import Asked, Ids, is_small, never_written
 from edit_gec.backends.relative_bias import RelativeBias
-from edit_gec.backends.sessions import Sessions, open_sessions
+from edit_gec.backends.sessions import REMEDY, Sessions, first_line, open_sessions
 from edit_gec.backends.weights import Weights, read_weights
+from edit_gec.errors import ModelError
 from edit_gec.modeling.config import NEGATIVE, POINT_DISTANCE, EdiT5Config, edit5_config, read_config
-from edit_gec.modeling.tagset import INSERT, KEEP
+from edit_gec.modeling.tagset import INSERT, KEEP, Tag
 from edit_gec.modeling.tokenizer import EOS
 
 
@@ -52,20 +53,38 @@ class OnnxNetwork:
     def load(cls, folder: Path, *, int8: bool = False, threads: int = 1) -> OnnxNetwork:
         """The network of a model folder with exported graphs; a large one computes on so many threads.
 
-        Raises ModelError where a graph is missing or broken, InputError for broken weights.
+        Raises ModelError where a graph or the weights are missing, broken, or of another model.
         """
         config = edit5_config(read_config(folder), str(folder / "config.json"))
         weights = read_weights(folder)
         sessions = open_sessions(folder, weights, int8=int8, threads=1 if is_small(config) else threads)
-        return cls(
+        network = cls(
             config,
             sessions,
             _relative(config, weights, "encoder.relative", bidirectional=True),
             _relative(config, weights, "decoder.relative", bidirectional=False),
             _relative(config, weights, "anchor_distance", bidirectional=True),
-            weights.dense("point_distance"),
+            weights.table("point_distance", 2 * POINT_DISTANCE + 1),
             "int8" if int8 else "float32",
         )
+        network.try_out(folder)
+        return network
+
+    def try_out(self, folder: Path) -> None:
+        """Correct one piece with every graph. Raises ModelError where a graph or a weight is of another shape."""
+        ids, kept = [[self.config.vocab_size - 1, EOS + 1, EOS]], [[KEEP] * 3]
+        try:
+            source = self.encode(ids)
+            (tags,), (points,) = self.tag(source), self.point(source, kept)
+            writing = self.remember(source, [0], kept, [[0, 1, 2]]).attach([0], [0])
+            writing.begin([0])
+            (score,), (piece,) = writing.step([0], [self.config.vocab_size - 1], [True])
+        except Exception as error:  # ONNX Runtime's own errors share no public class
+            raise ModelError(f"{folder}: graphs and weights do not fit each other ({first_line(error)})") from None
+        if tags.shape != (3, len(Tag)) or points.shape != (3, 3) or piece >= self.config.vocab_size:
+            raise ModelError(f"{folder}: the graphs are of another model; {REMEDY}")
+        if not (np.isfinite(tags).all() and np.isfinite(points).all() and np.isfinite(score)):
+            raise ModelError(f"{folder}: the graphs compute values that are no numbers; {REMEDY}")
 
     @cached_property
     def banned(self) -> np.ndarray:
@@ -200,8 +219,8 @@ class OnnxWriting:
 
 
 def _relative(config: EdiT5Config, weights: Weights, name: str, *, bidirectional: bool) -> RelativeBias:
-    longest = config.relative_attention_max_distance
-    return RelativeBias(weights.dense(f"{name}.weight"), longest, bidirectional=bidirectional)
+    table = weights.table(f"{name}.weight", config.relative_attention_num_buckets, config.num_heads)
+    return RelativeBias(table, config.relative_attention_max_distance, bidirectional=bidirectional)
 
 
 def _stack(arrays: Sequence[np.ndarray], axis: int) -> np.ndarray:

@@ -49,7 +49,7 @@ def has_graphs(folder: Path) -> bool:
 def open_sessions(folder: Path, weights: Weights, *, int8: bool = False, threads: int = 1) -> Sessions:
     """The sessions of a folder; `threads` of one run.
 
-    Raises ModelError where a graph is missing or broken, InputError for weights that are missing.
+    Raises ModelError where a graph is missing or broken, or a weight is missing.
     """
     import onnxruntime
 
@@ -63,12 +63,15 @@ def _open(graph: Path, weights: Weights, shared: dict[str, Any], threads: int) -
     """A session of one graph. Which weights it takes stands in INDEX beside it."""
     import onnxruntime
 
+    for path in (graph, graph.parent / INDEX):
+        if not path.is_file():  # a pipe would be waited for
+            raise ModelError(f"{path}: is missing; {REMEDY}")
     try:
         content = graph.read_bytes()
         names = json.loads((graph.parent / INDEX).read_text(encoding="utf-8"))[graph.name]
     except OSError as error:
         raise ModelError(f"{graph}: cannot be read ({error.strerror}); {REMEDY}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ModelError(f"{graph.parent / INDEX}: does not name the weights of {graph.name}; {REMEDY}") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -80,8 +83,12 @@ def _open(graph: Path, weights: Weights, shared: dict[str, Any], threads: int) -
     try:
         return onnxruntime.InferenceSession(content, options, providers=[PROVIDER])
     except Exception as error:  # ONNX Runtime's own errors share no public class
-        line = str(error).splitlines()[0][:200]
-        raise ModelError(f"{graph}: not a graph of this model ({line}); {REMEDY}") from None
+        raise ModelError(f"{graph}: not a graph of this model ({first_line(error)}); {REMEDY}") from None
+
+
+def first_line(error: Exception) -> str:
+    """What a library says of its error, in one line of 200 characters at most."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 def take_tensor(weights: Weights, name: str) -> np.ndarray:

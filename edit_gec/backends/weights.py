@@ -41,6 +41,13 @@ class Weights:
             return dense
         return tensor.astype(np.float32, copy=False)
 
+    def table(self, name: str, *shape: int) -> np.ndarray:
+        """A tensor in float32 of this shape. Raises ModelError when it is missing or has another."""
+        tensor = self.dense(name)
+        if tensor.shape != shape:
+            raise ModelError(f"{self.source}: {name} has shape {list(tensor.shape)}; expected {list(shape)}")
+        return tensor
+
     def is_packed(self, name: str) -> bool:
         """Whether a tensor is a matrix in int8."""
         return self._find(name).dtype == np.int8
@@ -64,8 +71,13 @@ class Weights:
 
 
 def read_weights(folder: Path) -> Weights:
-    """All tensors of a folder. Raises ModelError for files that are missing, truncated or no safetensors file."""
+    """All tensors of a folder.
+
+    Raises ModelError for a file that is missing, truncated or no safetensors file, and for values that are no numbers.
+    """
     path = folder / FILE
+    if not path.is_file():  # a pipe would be waited for
+        raise ModelError(f"{folder}: {FILE} is missing")
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -77,8 +89,11 @@ def read_weights(folder: Path) -> Weights:
     try:
         header = json.loads(content[8 : 8 + size])
         tensors = {name: _tensor(entry, body) for name, entry in header.items() if name != "__metadata__"}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise ModelError(f"{path}: not a safetensors file, or a truncated one ({error})") from None
+    for name, tensor in tensors.items():
+        if not np.isfinite(tensor).all():
+            raise ModelError(f"{path}: {name} holds values that are no numbers; copy or download the model again")
     return Weights(tensors, str(path))
 
 

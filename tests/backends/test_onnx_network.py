@@ -241,7 +241,7 @@ def test_the_shipped_graphs_are_what_export_writes(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         (f"{FOLDER}/encode.onnx", b"not a graph", "encode.onnx: not a graph of this model"),
-        (f"{FOLDER}/encode.onnx", None, "encode.onnx: cannot be read"),
+        (f"{FOLDER}/encode.onnx", None, "encode.onnx: is missing"),
         (f"{FOLDER}/{INDEX}", b"[]", "does not name the weights of encode.onnx"),
         (f"{FOLDER}/{INDEX}", b'{"encode.onnx": ["x"]}', "no tensor x"),
         (FILE, b"\x08", "not a safetensors file, or a truncated one"),
