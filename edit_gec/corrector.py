@@ -16,28 +16,25 @@ target's own: those it would make alone, in a fraction of its time.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.catalog import DEFAULT_MODEL, find_pretrained
 from edit_gec.editing.document_edits import Projection
+from edit_gec.speculative.document_edits import project_changes
 from edit_gec.speculative.loading import LoadSettings, load_models
 from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
-from edit_gec.text.correction import Correction, assemble, check_text, check_texts
+from edit_gec.text.correction import Correction, SentenceEdits, assemble_part, assemble_texts, check_text, check_texts
 from edit_gec.text.edits import Edit
-from edit_gec.text.formats import check_formats
-from edit_gec.text.sentences import Sentence, split
-from edit_gec.text.stretches import Found, cut_stretches, shift_progress
-from edit_gec.tracing import Stage, span
+from edit_gec.text.sentences import Sentence
+from edit_gec.text.stretches import Progress, Stretch, cut_stretches, group_texts, split_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from edit_gec.speculative.loading import LoadKeywords
-
-STREAMED_CHARACTERS = 100_000  # of the texts that `stream` corrects together
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -45,8 +42,6 @@ class Corrector(WindowCorrector):
     """A loaded model, from texts to corrections. It never changes, and several threads may use it."""
 
     folder: Path
-    batch_size: int = 32
-    workers: int = 1  # batches that are read at the same time
     dictionary: frozenset[str] = frozenset()  # words to leave alone, case folded
     dialect: str | None = None  # whose spelling a text is to have; without one each word stays on its side
 
@@ -75,8 +70,8 @@ class Corrector(WindowCorrector):
             dictionary=frozenset(word.casefold() for word in settings.dictionary), dialect=settings.dialect,
         )  # fmt: skip
         if parts.verifier is not None:
-            least = settings.min_confidence or 0.0
-            corrector = replace(corrector.verified_by(parts.verifier), verified_confidence=least)
+            lowest = settings.min_confidence or 0.0
+            corrector = replace(corrector.verified_by(parts.verifier), verified_confidence=lowest)
         return replace(corrector, settings=settings)
 
     def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
@@ -105,7 +100,7 @@ class Corrector(WindowCorrector):
         lines: bool = False,
         markup: bool = True,
         formats: Sequence[str] = (),
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> list[Correction]:
         """Correct several texts together; `progress` is called with (sentences done, sentences in all).
 
@@ -113,13 +108,9 @@ class Corrector(WindowCorrector):
         formats that are unknown or not as many as the texts.
         """
         given = list(check_texts(texts))
-        found = [Found(text, [], []) for text in given]
-        for done, stretch, left in cut_stretches(self._split(given, lines=lines, markup=markup, formats=formats)):
-            windows = self._encode(stretch)
-            changes = self.predict(windows, progress and shift_progress(progress, done, len(stretch), left))
-            self._collect(found, windows, changes)
-        with span(Stage.DETOKENIZE):
-            return [assemble(*each) for each in found]
+        stretches = cut_stretches(split_texts(given, formats, lines=lines, markup=markup))
+        edits = (edit for stretch in stretches for edit in self.find_edits(given, stretch, progress))
+        return assemble_texts(given, edits)
 
     def correct_in_stretches(
         self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown"
@@ -129,119 +120,72 @@ class Corrector(WindowCorrector):
         The stretches follow each other without a gap. Beside the text, memory is taken for one of them. Raises
         InputError as `correct` does.
         """
-        sentences = self._split([check_text(text)], lines=lines, markup=markup, formats=[format])
         begin = 0
-        for _, stretch, left in cut_stretches(sentences):
-            found = [Found(text, [], [])]
-            windows = self._encode(stretch)
-            self._collect(found, windows, self.predict(windows))
-            end = len(text) if not left else max([stretch[-1][1].offsets[-1], *(edit.end for edit in found[0].edits)])
-            yield assemble(*found[0].between(begin, end))
+        for stretch in cut_stretches(split_texts([check_text(text)], [format], lines=lines, markup=markup)):
+            found = self.find_edits([text], stretch)
+            ends = [stretch.end, *(edit.end for sentence in found for edit in sentence.edits)]
+            end = max(ends) if stretch.after else len(text)
+            yield assemble_part(text, begin, end, found)
             begin = end
         if begin < len(text):  # nothing in it is prose
-            yield assemble(text[begin:], ())
+            yield assemble_part(text, begin, len(text), [])
 
     def stream(self, texts: Iterable[str], *, lines: bool = False, markup: bool = True) -> Iterator[Correction]:
         """The corrections of any number of texts, in order. Some 100,000 characters are in memory at a time.
 
         Raises InputError for what is no text.
         """
-        group: list[str] = []
-        characters = 0
-        for text in check_texts(texts):
-            group.append(text)
-            characters += len(text) + 1
-            if characters >= STREAMED_CHARACTERS:
-                yield from self.correct_batch(group, lines=lines, markup=markup)
-                group, characters = [], 0
-        yield from self.correct_batch(group, lines=lines, markup=markup)
+        for group in group_texts(check_texts(texts)):
+            yield from self.correct_batch(group, lines=lines, markup=markup)
+
+    def find_edits(
+        self, texts: Sequence[str], stretch: Stretch, progress: Progress | None = None
+    ) -> list[SentenceEdits]:
+        """The edits of a stretch of sentences; `progress` is told of them as a part of all sentences."""
+        windows = self.encode_windows(stretch.sentences)  # 2
+        return self.project(texts, windows, self.predict(windows, stretch.report_to(progress)))
+
+    # ---------------------------------------------------------------- the stages
 
     def prepare(
         self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
     ) -> list[ModelWindow]:
         """What the model reads of the texts; `formats` as for `correct_batch`."""
-        return self._encode(self._split(texts, lines=lines, markup=markup, formats=formats))
+        return self.encode_windows(split_texts(texts, formats, lines=lines, markup=markup))  # 1, 2
 
-    def _split(
-        self, texts: Sequence[str], *, lines: bool, markup: bool, formats: Sequence[str]
-    ) -> list[tuple[int, Sentence]]:
-        """The sentences of the texts, each with the number of its text."""
-        named = check_formats(formats, len(texts))
-        with span(Stage.SPLIT):
-            return [
-                (number, sentence)
-                for number, (text, format) in enumerate(zip(texts, named, strict=True))
-                for sentence in split(text, lines=lines, markup=markup, format=format)
-            ]  # 1
-
-    def _encode(self, sentences: Sequence[tuple[int, Sentence]]) -> list[ModelWindow]:
-        with span(Stage.TOKENIZE):
-            return [
-                ModelWindow(number, sentence, pieces)
-                for number, sentence in sentences
-                for pieces in self.encode(sentence.text)  # 2
-            ]
-
-    def predict(
-        self, windows: Sequence[ModelWindow], progress: Callable[[int, int], None] | None = None
-    ) -> list[SentenceChanges]:
-        """What changes in each window; those of similar length are read together, the longest first."""
-        from edit_gec.editing.workers import map_batches
-
-        size = min(self.batch_size, -(-len(windows) // self.workers) or 1)  # something for every worker
-        batches = self.group_by_length([window.pieces for window in windows], size)
-        read = [[windows[n].pieces for n in batch] for batch in batches]
-        results = map_batches(self.correct_windows, read, self.workers, self.network)  # 3 to 6
-        found: dict[int, SentenceChanges] = {}
-        for batch, changes in zip(batches, results, strict=True):
-            found.update(zip(batch, changes, strict=True))
-            if progress:
-                progress(len(found), len(windows))
-        return [found[n] for n in range(len(windows))]
+    def predict(self, windows: Sequence[ModelWindow], progress: Progress | None = None) -> list[SentenceChanges]:
+        """What changes in each window (3 to 6); `progress` is called with (windows done, windows in all)."""
+        return self.correct_all([window.pieces for window in windows], progress)
 
     def finish(
         self, texts: Sequence[str], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
     ) -> list[Correction]:
         """The changes of windows as corrections of their texts."""
-        found = [Found(text, [], []) for text in texts]
-        self._collect(found, windows, changes)
-        with span(Stage.DETOKENIZE):
-            return [assemble(*each) for each in found]
+        return assemble_texts(texts, self.project(texts, windows, changes))
 
-    def _collect(
-        self, found: Sequence[Found], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
-    ) -> None:
-        """Add the changes of windows to what was found in their texts."""
-        for window, each in zip(windows, changes, strict=True):
-            of_text = found[window.text]
-            made, left_out = self.to_document_edits(of_text.text, window.sentence, each)  # 7
-            of_text.edits.extend(made)
-            of_text.refused.extend(left_out)
+    def project(
+        self, texts: Sequence[str], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
+    ) -> list[SentenceEdits]:
+        """The changes of windows as edits of their texts (7)."""
+        return [
+            SentenceEdits(window.text, *self.to_document_edits(texts[window.text], window.sentence, each))
+            for window, each in zip(windows, changes, strict=True)
+        ]
 
     def to_document_edits(
         self, text: str, sentence: Sentence, changes: SentenceChanges
     ) -> tuple[list[Edit], list[Edit]]:
         """The changes of a sentence as edits of its text, and the drafted edits that a target refused."""
         projection = Projection(self.spelling, self.dictionary, self.dialect)
-        with span(Stage.REALIZE):
-            drafted = projection.choose(text, sentence, changes.drafted)
-            respelt = projection.respell(text, sentence)
-        if changes.verified is None:
-            return drafted + respelt, []
-        from edit_gec.speculative.provenance import attribute_provenance
-
-        with span(Stage.ALIGN):
-            sure = [change for change in changes.verified if change.confidence >= self.verified_confidence]
-            edits, refused = attribute_provenance(drafted, projection.project(text, sentence, sure))
-            return edits + respelt, refused
+        return project_changes(text, sentence, changes, projection, self.verified_confidence)
 
     # ---------------------------------------------------------------- as a value
 
     def __repr__(self) -> str:
-        least = self.thresholds.min_confidence if self.verifier is None else self.verified_confidence
+        lowest = self.thresholds.min_confidence if self.verifier is None else self.verified_confidence
         target = "" if self.settings is None or self.settings.target is None else f", target={self.settings.target!r}"
         where = f"backend={self.network.backend!r}, device={self.network.device!r}"
-        return f"Corrector({self.folder.name!r}, {where}, min_confidence={least:g}{target})"
+        return f"Corrector({self.folder.name!r}, {where}, min_confidence={lowest:g}{target})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.settings is None:

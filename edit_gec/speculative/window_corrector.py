@@ -1,4 +1,4 @@
-"""The models and their decisions, from pieces to changes: what stands between prepare and finish in corrector.py.
+"""The models and their decisions, from pieces to changes: the stage `predict` of corrector.py.
 
 windows of one batch -> plans (3) -> changes (4) -> a second pass over what changed (5)
                                                  -> or verification by a target (6)
@@ -6,7 +6,7 @@ windows of one batch -> plans (3) -> changes (4) -> a second pass over what chan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -16,6 +16,7 @@ from edit_gec.errors import InputError
 from edit_gec.speculative.loading import LoadSettings, check_confidence
 from edit_gec.text.edits import Change
 from edit_gec.text.sentences import Sentence
+from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from edit_gec.backends.network import Network
@@ -49,7 +50,8 @@ class ModelWindow:
 class WindowCorrector:
     """An EdiT5 with its thresholds, alone or with a target that verifies. It never changes; several threads may use it.
 
-    verified_confidence: the least probability of a target's edit. settings: those that it was loaded with.
+    verified_confidence: the lowest probability of a target's edit. settings: those that it was loaded with.
+    batch_size: windows that are read together. workers: batches that are read at the same time.
     """
 
     network: Network
@@ -60,6 +62,8 @@ class WindowCorrector:
     verifier: Verifier | None = None
     verified_confidence: float = 0.0
     settings: LoadSettings | None = None
+    batch_size: int = 32
+    workers: int = 1
 
     @property
     def model(self) -> EdiT5:
@@ -86,10 +90,10 @@ class WindowCorrector:
         check_confidence(given.get("min_confidence"))
         if unknown := sorted(set(given) - set(asdict(self.thresholds))):
             raise InputError(f"threshold {unknown[0]}: expected one of {', '.join(asdict(self.thresholds))}")
-        least = self.verified_confidence
+        lowest = self.verified_confidence
         if self.verifier is not None:
-            least = given.pop("min_confidence", least)
-        return replace(self, thresholds=self.thresholds.replaced(given), verified_confidence=least)
+            lowest = given.pop("min_confidence", lowest)
+        return replace(self, thresholds=self.thresholds.replaced(given), verified_confidence=lowest)
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that the model can read."""
@@ -97,9 +101,38 @@ class WindowCorrector:
 
         return readable_windows(self.tokens.encode(sentence), self.tokens, self.network.config.max_pieces)
 
-    def group_by_length(self, sentences: Sequence[Pieces], most: int) -> list[list[int]]:
-        """Which sentences make a batch: the places of each batch's, `most` at most, the longest first."""
-        return plan_batches([len(pieces) for pieces in sentences], most, self.network.batch_overhead)
+    def encode_windows(self, sentences: Iterable[tuple[int, Sentence]]) -> list[ModelWindow]:
+        """The sentences, each with the number of its text, in windows that the model can read."""
+        with span(Stage.TOKENIZE):
+            return [
+                ModelWindow(number, sentence, pieces)
+                for number, sentence in sentences
+                for pieces in self.encode(sentence.text)
+            ]
+
+    def group_by_length(self, windows: Sequence[Pieces], max_size: int) -> list[list[int]]:
+        """Which windows make a batch: their places, at most `max_size` in a batch, the longest windows first."""
+        return plan_batches([len(pieces) for pieces in windows], max_size, self.network.batch_overhead)
+
+    def correct_all(
+        self, windows: Sequence[Pieces], progress: Callable[[int, int], None] | None = None
+    ) -> list[SentenceChanges]:
+        """What changes in each window. Windows of similar length make a batch; the longest are read first.
+
+        `progress` is called with (windows done, windows in all) after each batch.
+        """
+        from edit_gec.editing.workers import map_batches
+
+        size = min(self.batch_size, -(-len(windows) // self.workers) or 1)  # something for every worker
+        batches = self.group_by_length(windows, size)
+        read = [[windows[n] for n in batch] for batch in batches]
+        results = map_batches(self.correct_windows, read, self.workers, self.network)
+        found: dict[int, SentenceChanges] = {}
+        for batch, changes in zip(batches, results, strict=True):
+            found.update(zip(batch, changes, strict=True))
+            if progress:
+                progress(len(found), len(windows))
+        return [found[n] for n in range(len(windows))]
 
     def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
         """What changes in each window of one batch."""
