@@ -6,11 +6,11 @@
     'She goes home because she is tired.'
 
     prepare   texts -> sentences (1) -> pieces (2)
-    predict   pieces -> plans: tags, order, insertions (3) -> changes (4), read once more (5) or verified by a T5 (6)
+    predict   pieces -> plans: tags, order, insertions (3) -> changes (4) -> second pass (5), or a T5 verifies them (6)
     finish    changes of sentences -> edits of the texts (7)
 
-What is not edited is never produced again. With a target, a T5 verifies what EdiT5 drafted, and the edits are the
-target's own: those it would make alone, in a fraction of its time.
+Text outside the edits is copied, never generated. With a target, EdiT5 drafts and a T5 verifies: the edits are those
+that the T5 makes on its own, in a fraction of its time.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Corrector(WindowCorrector):
-    """A loaded model, from texts to corrections. It never changes, and several threads may use it."""
+    """A loaded model, from texts to corrections. Immutable and thread-safe."""
 
     folder: Path
     dictionary: frozenset[str] = frozenset()  # words to leave alone, case folded
-    dialect: str | None = None  # whose spelling a text is to have; without one each word stays on its side
+    dialect: str | None = None  # the spelling to enforce; None accepts British and American
 
     @classmethod
     def from_pretrained(
@@ -75,21 +75,21 @@ class Corrector(WindowCorrector):
         return replace(corrector, settings=settings)
 
     def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
-        """The same for another threshold and dialect; None keeps its own. Raises InputError for a wrong threshold."""
+        """A copy with another threshold and dialect; None keeps the current one. Raises InputError if out of range."""
         given = {} if min_confidence is None else {"min_confidence": min_confidence}
         return replace(self.with_thresholds(**given), dialect=dialect or self.dialect)
 
     # ---------------------------------------------------------------- texts in, corrections out
 
     def __call__(self, text: str) -> Correction:
-        """As `correct`."""
+        """Short for `correct`."""
         return self.correct(text)
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown") -> Correction:
-        """Correct one text. `lines` takes each line as a text of its own. `format` is one of text.formats.UNDERSTOOD,
-        or a programming language; without `markup` the text is plain, and nothing in it is left out.
+        """Correct one text. With `lines`, each line is a text of its own.
 
-        Raises InputError for what is no text, and for other formats.
+        `format` is one of text.formats.UNDERSTOOD, or a programming language. Without `markup` the text is plain:
+        all of it is prose. Raises InputError for a text that is not a string, and for an unknown format.
         """
         return self.correct_batch([check_text(text)], lines=lines, markup=markup, formats=[format])[0]
 
@@ -104,8 +104,8 @@ class Corrector(WindowCorrector):
     ) -> list[Correction]:
         """Correct several texts together; `progress` is called with (sentences done, sentences in all).
 
-        `formats` has one for each text; by default all are Markdown. Raises InputError for what is no text, and for
-        formats that are unknown or not as many as the texts.
+        `formats` has one entry per text; by default all are Markdown. Raises InputError for a text that is not a
+        string, for an unknown format, and if there are more or fewer formats than texts.
         """
         given = list(check_texts(texts))
         stretches = cut_stretches(split_texts(given, formats, lines=lines, markup=markup))
@@ -115,10 +115,9 @@ class Corrector(WindowCorrector):
     def correct_in_stretches(
         self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown"
     ) -> Iterator[Correction]:
-        """The correction of one text of any length, one stretch of some 200,000 characters after the other.
+        """The correction of one text of any length, in consecutive stretches of about 200,000 characters.
 
-        The stretches follow each other without a gap. Beside the text, memory is taken for one of them. Raises
-        InputError as `correct` does.
+        Memory holds the text and one stretch. Raises InputError as `correct` does.
         """
         begin = 0
         for stretch in cut_stretches(split_texts([check_text(text)], [format], lines=lines, markup=markup)):
@@ -131,9 +130,9 @@ class Corrector(WindowCorrector):
             yield assemble_part(text, begin, len(text), [])
 
     def stream(self, texts: Iterable[str], *, lines: bool = False, markup: bool = True) -> Iterator[Correction]:
-        """The corrections of any number of texts, in order. Some 100,000 characters are in memory at a time.
+        """The corrections of any number of texts, in order. Memory holds about 100,000 characters at a time.
 
-        Raises InputError for what is no text.
+        Raises InputError for a text that is not a string.
         """
         for group in group_texts(check_texts(texts)):
             yield from self.correct_batch(group, lines=lines, markup=markup)
@@ -141,7 +140,7 @@ class Corrector(WindowCorrector):
     def find_edits(
         self, texts: Sequence[str], stretch: Stretch, progress: Progress | None = None
     ) -> list[SentenceEdits]:
-        """The edits of a stretch of sentences; `progress` is told of them as a part of all sentences."""
+        """The edits of a stretch of sentences; `progress` counts them among all sentences."""
         windows = self.encode_windows(stretch.sentences)  # 2
         return self.project(texts, windows, self.predict(windows, stretch.report_to(progress)))
 
@@ -150,7 +149,7 @@ class Corrector(WindowCorrector):
     def prepare(
         self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
     ) -> list[ModelWindow]:
-        """What the model reads of the texts; `formats` as for `correct_batch`."""
+        """The windows that the model reads; arguments as for `correct_batch`."""
         return self.encode_windows(split_texts(texts, formats, lines=lines, markup=markup))  # 1, 2
 
     def predict(self, windows: Sequence[ModelWindow], progress: Progress | None = None) -> list[SentenceChanges]:

@@ -51,7 +51,7 @@ class Thresholds(Scale):
 
     @property
     def reads_twice(self) -> bool:
-        """Whether changed sentences are read once more (second_pass.py)."""
+        """Whether changed sentences are read again (second_pass.py)."""
         return self.doubt_slope > 0
 
     def for_second_reading(self) -> Thresholds:

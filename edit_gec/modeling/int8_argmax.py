@@ -1,10 +1,10 @@
-"""The likeliest piece of an output layer, exactly, for a fraction of its time.
+"""The most likely piece of an output layer, exactly, for a fraction of its time.
 
-A step of the insertion decoder mostly reads the output layer: 98 of 134 MB at base size. Where the processor
-multiplies bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of the bytes; the
-best few are then computed again in full precision. The error of the estimate is bounded (rounding of both factors), so
-it is known when no other piece can be likelier. Where one could, all logits of that row are computed in full; other
-rows of the batch have no part in that.
+A step of the insertion decoder mostly reads the output layer: 98 of 134 MB at base size. Where the processor multiplies
+bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of the bytes; the best few are
+then computed again in full precision. The error of the estimate is bounded (rounding of both factors), so it is known
+when no other piece can be more likely. If one could, all logits of that row are computed in full; other rows of the
+batch are not affected.
 
 The probability of the piece is approximate: its logit is exact, the sum over all pieces is that of the estimate.
 """
@@ -42,7 +42,7 @@ _int8_layers: WeakKeyDictionary[nn.Module, _Int8Layer] = WeakKeyDictionary()
 
 
 def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int) -> tuple[Tensor, Tensor]:
-    """Log-probability [R] and id [R] of the likeliest piece for each row, from hidden [R, d] and module.weight [V, d].
+    """Log-probability [R] and id [R] of each row's most likely piece, from hidden [R, d] and module.weight [V, d].
 
     Pieces that are `banned` [V] do not count, nor does `end` in rows where `opening` [R] is true.
     """

@@ -1,4 +1,4 @@
-"""Replay: models that compute all they would, and then write given tokens. Latency does not depend on the weights.
+"""Replay: models that do all their computation but write given tokens. Latency does not depend on the weights.
 
     streams = record(corrector, target, sentences)        what a trained pair decides
     replay_target(random_target, streams)                 a T5 that writes the tokens of the streams
@@ -43,7 +43,7 @@ BONUS = 1e4  # the logit of what is to be chosen; fits in float16
 
 @dataclass(frozen=True)
 class Stream:
-    """What is decided for one sentence: the target's tokens, </s> included, and the plan of EdiT5."""
+    """The decisions for one sentence: the target's tokens, </s> included, and the plan of EdiT5."""
 
     output: tuple[int, ...]
     plan: Plan
@@ -56,14 +56,14 @@ class Streams:
     by_sentence: dict[str, Stream]
 
     def of(self, sentence: str) -> Stream:
-        """The stream of a sentence. Raises InputError when there is none."""
+        """The stream of a sentence. Raises InputError if it has none."""
         try:
             return self.by_sentence[sentence]
         except KeyError:
             raise InputError(f"replay: no stream was given for the sentence {sentence[:40]!r}") from None
 
     def token(self, sentence: str, position: int) -> int:
-        """What the target writes there; </s> behind the end."""
+        """What the target writes there; </s> after the end."""
         output = self.of(sentence).output
         return output[position] if position < len(output) else EOS
 
@@ -107,7 +107,7 @@ def _stream(output: list[int], plan: Mapping[str, Any]) -> Stream:
 
 
 def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
-    """What a trained pair decides for each sentence in one pass; without a target, a T5 that writes EdiT5's text."""
+    """The decisions of a trained pair for each sentence; without a target, those of a T5 that writes EdiT5's text."""
     tokens = corrector.tokens
     pieces = [tokens.encode(sentence) for sentence in sentences]
     plans = [Script.of(corrector.predict_plans([each])[0].plan, each, tokens).plan for each in pieces]
@@ -124,7 +124,7 @@ def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]
 
 
 def replay_target(target: Target, streams: Streams) -> Target:
-    """The same target, which writes what the streams say."""
+    """A target of the same shape that writes the tokens of the streams."""
     return _ReplayedTarget(target, streams)
 
 
@@ -148,7 +148,7 @@ class _ReplayedTarget(Target):
 
 
 def replay_edit5(model: EdiT5, tokens: Tokens, streams: Streams) -> EdiT5:
-    """The same EdiT5, which decides as the plans of the streams say; `tokens` are its own.
+    """An EdiT5 of the same shape that decides by the plans of the streams; `tokens` are its own.
 
     It knows its sentences by what it encodes, so it must encode them itself.
     """
@@ -211,7 +211,7 @@ def _steps(streams: Sequence[Sequence[int]], device: torch.device) -> list[Tenso
 
 
 class _Now(local):
-    """What a thread is at: the batch that it encoded last, the steps that it takes, and how many it has taken."""
+    """The state of a thread: the batch that it encoded last, its steps, and how many it has taken."""
 
     batch: _Batch | None = None
     steps: list[Tensor]

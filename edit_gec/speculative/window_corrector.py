@@ -31,7 +31,7 @@ C = TypeVar("C", bound="WindowCorrector")
 
 
 class SentenceChanges(NamedTuple):
-    """What changes in a window: what EdiT5 drafts, and what a target makes of it, where there is one."""
+    """The changes of a window: those that EdiT5 drafts, and those of a target if there is one."""
 
     drafted: tuple[Change, ...]
     verified: tuple[Change, ...] | None = None
@@ -48,9 +48,9 @@ class ModelWindow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowCorrector:
-    """An EdiT5 with its thresholds, alone or with a target that verifies. It never changes; several threads may use it.
+    """An EdiT5 with its thresholds, alone or with a target that verifies. Immutable and thread-safe.
 
-    verified_confidence: the lowest probability of a target's edit. settings: those that it was loaded with.
+    verified_confidence: the lowest probability of a target's edit. settings: the arguments of `load`.
     batch_size: windows that are read together. workers: batches that are read at the same time.
     """
 
@@ -67,7 +67,7 @@ class WindowCorrector:
 
     @property
     def model(self) -> EdiT5:
-        """The torch module of the network. Raises InputError where torch does not run it."""
+        """The torch module of the network. Raises InputError if the backend is not torch."""
         from edit_gec.backends.torch_network import TorchNetwork
 
         if not isinstance(self.network, TorchNetwork):
@@ -75,7 +75,7 @@ class WindowCorrector:
         return self.network.model
 
     def verified_by(self: C, verifier: Verifier) -> C:
-        """The same with a target that has the last word, and with the EdiT5 and thresholds that draft best for it."""
+        """A copy whose edits are those of a target, with the EdiT5 and the thresholds that draft best for it."""
         from edit_gec.backends.torch_network import TorchNetwork
 
         thresholds = replace(self.thresholds, **verifier.drafting_thresholds())
@@ -83,9 +83,9 @@ class WindowCorrector:
         return replace(self, network=drafter, thresholds=thresholds, verifier=verifier, settings=None)
 
     def with_thresholds(self: C, **given: float) -> C:
-        """The same with other thresholds; `min_confidence` is that of a target's edits where a target verifies.
+        """A copy with other thresholds. With a target, `min_confidence` applies to the target's edits.
 
-        Raises InputError for a threshold that is unknown, or a `min_confidence` that is no probability.
+        Raises InputError for an unknown threshold, or a `min_confidence` that is not a probability.
         """
         check_confidence(given.get("min_confidence"))
         if unknown := sorted(set(given) - set(asdict(self.thresholds))):
@@ -117,7 +117,7 @@ class WindowCorrector:
     def correct_all(
         self, windows: Sequence[Pieces], progress: Callable[[int, int], None] | None = None
     ) -> list[SentenceChanges]:
-        """What changes in each window. Windows of similar length make a batch; the longest are read first.
+        """The changes of each window. Windows of similar length make a batch; the longest are read first.
 
         `progress` is called with (windows done, windows in all) after each batch.
         """
@@ -135,7 +135,7 @@ class WindowCorrector:
         return [found[n] for n in range(len(windows))]
 
     def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
-        """What changes in each window of one batch."""
+        """The changes of each window of one batch."""
         from edit_gec.editing.second_pass import SecondPass
 
         if self.verifier is not None:
@@ -145,7 +145,7 @@ class WindowCorrector:
         return [SentenceChanges(tuple(changes)) for changes in second.apply(windows, plans)]  # 4, 5
 
     def predict_plans(self, windows: Sequence[Pieces], network: Network | None = None) -> list[Prediction]:
-        """Plans for one batch; `network` stands in for this corrector's own where it knows more about the batch."""
+        """Plans for one batch; `network` replaces the corrector's own, for instance with one that has encoded it."""
         from edit_gec.editing.decode import predict
 
         return predict(network or self.network, self.tokens, windows, self.thresholds, lexicon=self.spelling)

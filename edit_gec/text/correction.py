@@ -1,4 +1,4 @@
-"""What came of a text: the corrected text, its edits, and how both are shown.
+"""The result for one text: the corrected text, its edits, and the forms in which to show them.
 
 >>> correction = Correction("She go.\\n", "She goes.\\n", (Edit(4, 6, "go", "goes", 0.97),))
 >>> str(correction)
@@ -21,15 +21,15 @@ from edit_gec.text.edits import Edit, apply, resolve_overlaps
 from edit_gec.tracing import Stage, span
 from edit_gec.version import version
 
-PATH = "text"  # stands for the file where a text comes from none
+PATH = "text"  # the path to print for a text that comes from no file
 
 
 @dataclass(frozen=True)
 class Correction:
     """A text, its corrected form and the edits between them (code points of `text`).
 
-    `refused` are edits that EdiT5 drafted and a target did not make; they are not in `corrected`. As a string, a
-    correction is its corrected text.
+    `refused` are edits that EdiT5 drafted and a target rejected; they are not in `corrected`. `str` gives the corrected
+    text.
     """
 
     text: str
@@ -79,7 +79,7 @@ class SentenceEdits(NamedTuple):
 
 
 def assemble(text: str, edits: Iterable[Edit], refused: Iterable[Edit] = ()) -> Correction:
-    """The corrected text; of two edits that overlap after projection the surer one wins."""
+    """The corrected text; of two edits that overlap after projection the more confident one wins."""
     chosen = resolve_overlaps(edits)
     return Correction(text, apply(text, chosen), tuple(chosen), tuple(resolve_overlaps(refused)))
 
@@ -118,7 +118,7 @@ def check_text(text: str) -> str:
 
 
 def check_texts(texts: Iterable[str]) -> Iterator[str]:
-    """The texts one by one. Raises InputError for a single string, and for an item that is none."""
+    """The texts one by one. Raises InputError for a single string, and for an item that is not a string."""
     if isinstance(texts, str):
         raise InputError("texts: expected several texts, not one string; put it in a list, or use correct()")
     return map(check_text, texts)

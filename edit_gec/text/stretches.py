@@ -1,8 +1,8 @@
-"""Texts -> their sentences, a stretch of them at a time, so that memory is needed for one stretch only.
+"""Texts -> sentences, one stretch at a time, so that memory holds the model's data for one stretch only.
 
     for stretch in cut_stretches(split_texts(texts)): ...       the next 200,000 characters of sentences
 
-The pieces and logits of a text take some 160 bytes a character, its edits hardly one.
+The pieces and logits of a text take about 160 bytes a character, its edits less than one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Stretch(NamedTuple):
         return self.sentences[-1][1].offsets[-1]
 
     def report_to(self, progress: Progress | None) -> Progress | None:
-        """Progress within this stretch, told to `progress` as that of the whole, in sentences."""
+        """A callback for this stretch that reports to `progress` in sentences of the whole."""
         if progress is None:
             return None
         within = len(self.sentences)
@@ -46,8 +46,8 @@ def split_texts(
 ) -> list[NumberedSentence]:
     """The sentences of the texts, each with the number of its text.
 
-    `formats` has one for each text; without any, all are Markdown. Raises InputError for formats that are unknown, or
-    not as many as the texts.
+    `formats` has one entry per text; by default all are Markdown. Raises InputError for an unknown format, and if there
+    are more or fewer formats than texts.
     """
     named = check_formats(formats, len(texts))
     with span(Stage.SPLIT):

@@ -98,7 +98,7 @@ class Table:
         self.order = np.lexsort((np.arange(len(proposals)), self.sentence))
 
     def support(self, odds: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How much the surest other proposal of its sentence supports each, as in Scale.judge."""
+        """How much the most confident other proposal of its sentence supports each, as in Scale.judge."""
         each = np.clip(odds - NO_SUPPORT, 0, MOST_SUPPORT)
         count = int(self.sentence.max(initial=-1)) + 1
         most = np.zeros(count)
@@ -157,7 +157,7 @@ def best_scale(learners: Sample, others: Sequence[Sample], clean: Sample) -> Sca
     """The scale with the smallest neighbours' slope whose F0.5 on the learners' text, in the mean over RATES, is at
     most TOLERANCE below the best.
 
-    Support is what an edit loses when a writer accepts the one beside it, hence the smallest.
+    Support is what an edit loses when a writer accepts the one next to it, hence the smallest.
     """
     scales = [temper([learners, *others], fit_scale([learners, *others], slope)) for slope in NEIGHBOUR_SLOPES]
     chosen = [choose(learners, clean, scale).values() for scale in scales]

@@ -10,7 +10,7 @@
 
 It works on a checkout of the repository: `--run` names a run of profiles/training/curves.csv, which says how long the
 training took. Robustness (tests/robustness) is measured here, in a few seconds. Everything between the two marks in the
-card is written anew, everything else stays; with --attribution the section "Licence and attribution" at its end, too.
+card is written again, everything else stays; with --attribution the section "Licence and attribution" at its end, too.
 Scores of another model than the one in the folder are refused.
 """
 
@@ -66,7 +66,7 @@ def format_score(row: dict[str, Any]) -> tuple[str, float]:
 
 
 def describe_scores(rows: list[dict[str, Any]]) -> str:
-    """Our scores beside those of other tools; the best of each row, doing nothing apart, in bold."""
+    """Our scores next to those of other tools; the best of each row, doing nothing apart, in bold."""
     lines = [f"| set | {' | '.join(SYSTEMS.values())} |", "|---|---|---|---|---|"]
     for test, title in SETS.items():
         cells = {}
@@ -138,9 +138,7 @@ def describe_robustness(cases: list[dict[str, Any]]) -> str:
                 "that are right, are left alone."
             )
     texts, again = sum(row["texts"] for row in cases), sum(row["changed_again"] for row in cases)
-    blocks.append(
-        f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change once more."
-    )
+    blocks.append(f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change again.")
     return "\n".join(fill(block, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for block in blocks)
 
 

@@ -2,7 +2,7 @@
 
     prepare_files(recipe, folder, data, init)
 
-Each file is made once: DATA/pairs/prose.txt from DATA/prose/, and spiece.model and words.txt beside the recipe.
+Each file is made once: DATA/pairs/prose.txt from DATA/prose/, and spiece.model and words.txt next to the recipe.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def learn_vocabulary(text: Path, folder: Path, size: int) -> None:
 
 
 def copy_vocabulary(folder: Path, output: Path) -> None:
-    """Put the vocabulary and the word list of a recipe's folder beside a model, as far as they are there."""
+    """Put the vocabulary and the word list of a recipe's folder next to a model, as far as they are there."""
     for name in (FILE, WORDS):
         if (folder / name).exists():
             shutil.copyfile(folder / name, output / name)

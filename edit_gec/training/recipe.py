@@ -1,4 +1,4 @@
-"""Recipes: all that is needed to repeat a training, in TOML beside the model.
+"""Recipes: all that is needed to repeat a training, in TOML next to the model.
 
     name = "edit5-tiny"
     vocabulary = 500

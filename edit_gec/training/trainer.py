@@ -72,7 +72,7 @@ def update_of(checkpoint: Path) -> int:
 
 
 def complete_checkpoint(folder: Path, **state: int) -> None:
-    """Bring a checkpoint to the disk, say that it is complete, and keep only the last ones beside it."""
+    """Bring a checkpoint to the disk, say that it is complete, and keep only the last ones next to it."""
     for path in folder.iterdir():
         with path.open("rb") as file:
             os.fsync(file.fileno())
@@ -85,7 +85,7 @@ def complete_checkpoint(folder: Path, **state: int) -> None:
 
 def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path | None:
     """A checkpoint made of the last snapshot of the running average, where no other is left: the optimizer starts
-    anew and its rate rises once more."""
+    afresh, and its rate rises again."""
     found = [(step, output / name) for name, step in course.snapshots(stage).items() if (output / name).is_dir()]
     if not found:
         return None
