@@ -173,7 +173,10 @@ def add_model_options(
         "--batch-size", type=positive, default=batch_size, metavar="N",
         help=f"sentences per batch (default: {batch_size})",
     )  # fmt: skip
-    add("--target", metavar="NAME|PATH", help="T5 whose corrections are wanted; the model drafts for it")
+    add(
+        "--target", metavar="NAME|PATH|ID",
+        help="T5 whose corrections are wanted, also by its id on the Hugging Face hub; the model drafts for it",
+    )  # fmt: skip
     add("--target-prefix", metavar="TEXT", help='text that the T5 expects before each sentence, such as "grammar: "')
 
 

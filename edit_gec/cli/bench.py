@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET, find_model
+from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET, find_model, find_pretrained
 from edit_gec.cli.arguments import UsageError, device, natural, positive
 from edit_gec.cli.console import out, say
 from edit_gec.errors import InputError, ModelError
@@ -90,7 +90,9 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     with_what.add_argument(
         "--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})"
     )
-    with_what.add_argument("--target", metavar="NAME|PATH", help=f"T5 that all systems run (default: {DEFAULT_TARGET})")
+    with_what.add_argument(
+        "--target", metavar="NAME|PATH|ID", help=f"T5 that all systems run (default: {DEFAULT_TARGET})"
+    )
     with_what.add_argument("--assistant", metavar="PATH", help="small T5 that drafts token by token")
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
     with_what.add_argument("--learn", metavar="FILE", help="text for the n-grams of --speculation")
@@ -254,7 +256,7 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
 def find_target(arguments: Arguments) -> Path | None:
     """The folder of the T5, ours if none is named; None if there is none."""
     if arguments.target:
-        return find_model(arguments.target)
+        return find_pretrained(arguments.target)
     try:
         return find_model(DEFAULT_TARGET)
     except ModelError:

@@ -17,7 +17,7 @@ from enum import Enum
 from importlib.util import find_spec
 from typing import Any
 
-from edit_gec.catalog import DEFAULT_MODEL, find_model, fingerprint
+from edit_gec.catalog import DEFAULT_MODEL, find_model, find_pretrained, fingerprint
 from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corpus import partition
 from edit_gec.corpus.job import Events, Job
@@ -117,7 +117,7 @@ def _make_job(task: CorpusTask) -> Job:
         "threads": 1,
         **task.options,
         "model": str(find_model(task.options.get("model") or DEFAULT_MODEL).resolve()),
-        "target": target and str(find_model(target).resolve()),
+        "target": target and str(find_pretrained(target).resolve()),
     }
     if task.names_types or task.settings.edit_filter().ignored.types:
         for module in ("errant", "spacy"):

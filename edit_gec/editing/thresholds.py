@@ -3,8 +3,9 @@
     own = load_thresholds(Path("models/edit5-mini"))           those of the model folder
     load_thresholds(folder, min_confidence=0.4)                the same with other values
 
-A folder holds them in config.json as "thresholds"; "thresholds_int8" replace some where products
-are in int8. A T5 target holds overrides there, with which EdiT5 drafts for it.
+A folder holds them in config.json as "thresholds"; "thresholds_int8" replace them where products are in int8, and
+"strictness" and "strictness_int8" hold what --strictness names. A T5 target holds overrides in "thresholds", with
+which EdiT5 drafts for it.
 """
 
 from __future__ import annotations
@@ -80,12 +81,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) <= sys.float_info.max
 
 
-def read_strictness(folder: Path, name: str) -> float:
-    """The confidence that a model folder asks of edits for `--strictness NAME`.
+def read_strictness(folder: Path, name: str, precision: str = "float32") -> float:
+    """The confidence that a model folder asks of edits for `--strictness NAME`; of one precision, where it was fitted.
 
     Raises ModelError where it names no such threshold.
     """
-    named = read_config(folder).get("strictness", {})
+    config = read_config(folder)
+    named = config.get(f"strictness_{precision}", config.get("strictness", {}))
     value = named.get(name) if isinstance(named, dict) else None
     if not isinstance(value, int | float) or not 0 <= value <= 1:
         raise ModelError(

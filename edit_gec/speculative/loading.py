@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from edit_gec.catalog import find_model
+from edit_gec.catalog import find_model, find_pretrained
 from edit_gec.errors import DeviceError, InputError, ModelError
 from edit_gec.text.dialect import DIALECTS
 
@@ -62,8 +62,9 @@ class LoadSettings:
     strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
         more edits. A target has one threshold only.
     dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
-    target: a T5 folder or one of our names; it verifies every sentence. target_prefix: the text that it expects before
-        each sentence ("grammar: "), if its config.json does not name it.
+    target: a T5 that verifies every sentence: a folder, one of our names, or an id on the Hugging Face hub (owner/name).
+        target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its config.json
+        or the known prefix of a public model (prefixes.py).
     verify, lenience: two ways to trade exactness for time. With "auto", only sentences that the model edits or doubts
         are verified. With a lenience below 1, a drafted token is accepted at that share of the probability of the
         target's own token.
@@ -155,7 +156,7 @@ def load_models(settings: LoadSettings) -> Loaded:
     missing device.
     """
     folder = find_model(settings.model)  # before torch is imported, which takes a second
-    target = None if settings.target is None else find_model(settings.target)
+    target = None if settings.target is None else find_pretrained(settings.target)
     from edit_gec.backends.choose import choose_backend
 
     backend = choose_backend(folder, settings.backend, settings.needs_torch)
@@ -172,7 +173,7 @@ def load_models(settings: LoadSettings) -> Loaded:
     if target is None and settings.min_confidence is not None:
         thresholds = replace(thresholds, min_confidence=settings.min_confidence)
     elif target is None and settings.strictness and settings.strictness != "default":
-        thresholds = replace(thresholds, min_confidence=read_strictness(folder, settings.strictness))
+        thresholds = replace(thresholds, min_confidence=read_strictness(folder, settings.strictness, network.precision))
     verifier = None if target is None else _load_verifier(target, network, settings)
     return Loaded(network, tokens, thresholds, WordList.load(folder), folder, workers, verifier)
 

@@ -25,6 +25,7 @@ from edit_gec.modeling.config import NEGATIVE, read_config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
+from edit_gec.speculative.prefixes import find_prefix
 from edit_gec.speculative.sampling import Sampling, choose_tokens
 from edit_gec.tracing import Stage, span
 
@@ -64,10 +65,11 @@ class SourceFormat(NamedTuple):
 
     @classmethod
     def load(cls, folder: Path, prefix: str | None = None) -> SourceFormat:
-        """The format in config.json of a T5 folder, or with another `prefix`. Raises ModelError for a wrong entry."""
+        """The format of a T5 folder. Its prefix is `prefix`, or what config.json says, or what its model on the hub
+        expects (prefixes.py). Raises ModelError for a wrong entry."""
         config = read_config(folder)
         if prefix is None:
-            prefix = str(config.get("prefix") or "")
+            prefix = str(config.get("prefix") or find_prefix(folder))
         return cls(prefix, bool(config.get("sentinel")), trained_length(folder))
 
 
@@ -111,8 +113,8 @@ class Target:
         max_length: int = MAX_LENGTH,
         edit5: EdiT5 | None = None,
     ) -> Target:
-        """Load a Hugging Face T5 folder. Its config.json may say "prefix", which `prefix` replaces, and "n_positions",
-        the pieces of the longest source that it was trained on.
+        """Load a Hugging Face T5 folder. `prefix` replaces what it expects before each sentence (SourceFormat.load);
+        "n_positions" in its config.json says how many pieces the longest source had that it was trained on.
 
         A folder that shares the encoder of an EdiT5 uses that of `edit5` if it is the same, else it loads its own.
         Raises ModelError for a folder that is no T5, has no vocabulary, or one that does not fit.

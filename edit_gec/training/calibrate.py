@@ -2,6 +2,7 @@
 
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --keep-bias -1.1 -0.8
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2
+    python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2 --precision int8
 
 The model reads learners', native and clean text twice, with every edit that it can think of (evidence.py). Logistic
 regression on learners' and native edits together brings what it says on one scale of confidence (confidence.py).
@@ -9,7 +10,7 @@ How much neighbours support each other is tried: the smallest slope stays that c
 threshold of a rate is the one with the best F0.5 that changes no more of the clean sentences. Two tables come out: on
 the sentences that everything was fitted on, and in five folds, where neither the scale nor the thresholds have seen the
 sentences that are counted. With --write the model folder gets the scale, the threshold of one rate, and those that
---strictness names.
+--strictness names. Products in int8 have thresholds of their own: what they round moves edits across a threshold.
 """
 
 from __future__ import annotations
@@ -285,25 +286,32 @@ class Fit(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-def calibrate(model: Path, keep_bias: float, sets: Sequence[TestSet], clean: TestSet) -> Fit:
-    """Fit the thresholds of a model folder on sets with gold edits, the learners' first, and on clean sentences.
+def calibrate(corrector: Corrector, sets: Sequence[TestSet], clean: TestSet) -> Fit:
+    """Fit the thresholds of a corrector on sets with gold edits, the learners' first, and on clean sentences.
 
-    Raises InputError where there are too few sentences.
+    Its keep bias stays. Raises InputError where there are too few sentences.
     """
-    corrector = Corrector.load(model, backend="torch").with_thresholds(keep_bias=keep_bias)
     read_once = [collect(corrector, test) for test in (*sets, clean)]
     alone = fit_scale(read_once[:1])
     learners, *others, native = (reread(corrector, sample, alone) for sample in read_once)
     scale = best_scale(learners, others, native)
     seen = choose(learners, native, scale)
-    return Fit(keep_bias, scale, seen, cross_validate(learners, others, native), tuple(test.name for test in sets))
+    unseen = cross_validate(learners, others, native)
+    return Fit(corrector.thresholds.keep_bias, scale, seen, unseen, tuple(test.name for test in sets))
 
 
-def write_thresholds(model: Path, thresholds: dict[str, float], strictness: dict[str, float]) -> None:
-    """Put thresholds into config.json of a model folder, in one step; others stay, but those that decide nothing."""
+def write_thresholds(model: Path, fit: Fit, rate: float, precision: str) -> None:
+    """Put what was fitted into config.json of a model folder, in one step; entries that decide nothing go.
+
+    Raises InputError where no threshold changes so few clean sentences.
+    """
+    if rate not in fit.seen:
+        raise InputError(f"{model}: no thresholds change {rate:g} % of the clean sentences or fewer")
     config = read_config(model)
+    ending = "" if precision == "float32" else f"_{precision}"
     kept = {name: value for name, value in config.get("thresholds", {}).items() if name not in RETIRED}
-    config["thresholds"], config["strictness"] = {**kept, **thresholds}, strictness
+    config[f"thresholds{ending}"] = {**({} if ending else kept), **fit.thresholds(rate)}
+    config[f"strictness{ending}"] = fit.strictness()
     write_json(model / "config.json", config)
 
 
@@ -329,21 +337,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--clean", default="clean", help="set of clean sentences (default: clean)")
     add("--limit", type=int, help="read only so many sentences of each set")
     add("--rate", type=float, default=2.0, choices=RATES, help="clean sentences changed, per cent (default: 2)")
+    add("--precision", choices=("float32", "int8"), default="float32", help="of products (default: float32)")
     add("--write", action="store_true", help="write the best thresholds for --rate into the model folder")
     args = parser.parse_args(argv)
     tests = [first_sentences(find_test_sets(name, args.data)[0], args.limit) for name in (args.learners, *args.native)]
     clean = first_sentences(find_test_sets(args.clean, args.data)[0], args.limit)
+    corrector = Corrector.load(args.model, precision=args.precision)
     fits = []
     for keep_bias in args.keep_bias:
-        fits.append(calibrate(args.model, keep_bias, tests, clean))
+        fits.append(calibrate(corrector.with_thresholds(keep_bias=keep_bias), tests, clean))
         sys.stdout.write(fits[-1].report())
         sys.stdout.flush()
     if args.write:
-        able = [fit for fit in fits if args.rate in fit.seen]
-        if not able:
-            raise InputError(f"{args.model}: no thresholds change {args.rate:g} % of the clean sentences or fewer")
-        best = max(able, key=lambda fit: fit.seen[args.rate].scores[2])
-        write_thresholds(args.model, best.thresholds(args.rate), best.strictness())
+        best = max(fits, key=lambda fit: fit.seen[args.rate].scores[2] if args.rate in fit.seen else 0.0)
+        write_thresholds(args.model, best, args.rate, args.precision)
     return 0
 
 

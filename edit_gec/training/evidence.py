@@ -143,7 +143,7 @@ def reread(corrector: Corrector, sample: Sample, scale: Scale) -> Sample:
     again, places = [], []
     for n, proposals in made.items():
         pieces = apply_to_pieces(sample.windows[n], [p.change for p in proposals], corrector.tokens)
-        if 0 < len(pieces) <= corrector.model.config.max_pieces:
+        if 0 < len(pieces) <= corrector.network.config.max_pieces:
             again.append(pieces)
             places.append(n)
     plans = read(corrector, again, Recorder(keep_bias=corrector.thresholds.keep_bias))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from support.strategies import brief
 from support.tiny_t5 import broken_target, random_target
 
+from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
@@ -67,6 +69,27 @@ def test_prefix_comes_from_the_folder(folder: Path, tokens: Tokens, tmp_path: Pa
     target = Target.load(tmp_path)
     assert target.source_ids("I go.") == [*tokens.ids("grammar: I go."), EOS]
     assert Target.load(tmp_path, prefix="").source_ids("I go.") == [*tokens.ids("I go."), EOS]
+
+
+def test_a_target_of_the_hub_verifies(
+    folder: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its id, from the cache, without the network, and with the prefix that its card names."""
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    hub_id, commit = "vennify/t5-base-grammar-correction", "1" * 40
+    cached = tmp_path / "models--vennify--t5-base-grammar-correction"
+    shutil.copytree(folder, cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    by_id = Corrector.load(model_folder, target=hub_id)
+    by_folder = Corrector.load(model_folder, target=folder, target_prefix="grammar: ")
+    assert by_id.verifier and by_id.verifier.target.prefix == "grammar: "
+    for sentence in SENTENCES:
+        assert by_id.correct(sentence) == by_folder.correct(sentence)
+    with pytest.raises(ModelError, match="the hub does not give it"):
+        Corrector.load(model_folder, target="someone/else")
 
 
 def test_text_of_an_output(tokens: Tokens) -> None:

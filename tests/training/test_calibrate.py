@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import NOT_ASKED, Evidence, Kind, Scale
-from edit_gec.editing.thresholds import Thresholds, load_thresholds
+from edit_gec.editing.thresholds import Thresholds, load_thresholds, read_strictness
 from edit_gec.errors import InputError
 from edit_gec.evaluation.datasets import find_test_sets
 from edit_gec.text.edits import Change
@@ -183,4 +183,11 @@ def test_a_folder_gets_what_was_fitted(
         min_confidence=round(choose(samples[0], samples[1], scale)[8.0].min_confidence, 3),
     )  # fmt: skip
     assert f"slope = {written.slope:g}\n" in report and "in 5 folds" in report and "calibration error, wi-3k" in report
+    fitted = calibrate.calibrate(
+        Corrector.load(folder), [find_test_sets("wi-3k", data)[0]], find_test_sets("clean", data)[0]
+    )
+    calibrate.write_thresholds(folder, fitted, 2.0, "int8")
+    config = json.loads((folder / "config.json").read_text())
+    assert load_thresholds(folder) == written and config["thresholds_int8"] == fitted.thresholds(2.0)
+    assert read_strictness(folder, "high", "int8") == config["strictness_int8"]["high"] == fitted.strictness()["high"]
     assert "reread" not in (folder / "config.json").read_text() and not list(folder.glob("*.partial"))
