@@ -163,7 +163,7 @@ class TorchWriting:
         numbers, stream = self.network.tensor(slots), self.network.tensor(pieces)  # [R]
         embedded = self.model.embedding(stream[:, None]) + self.embedding[numbers, None]  # [R, 1, d]
         hidden = self.model.decoder(embedded, self.cross_keys, self.cross_bias[numbers], self.caches)
-        values, ids = self.model.likeliest(hidden[:, 0], self.network.banned, self.network.tensor(opening))
+        values, ids = self.model.most_likely(hidden[:, 0], self.network.banned, self.network.tensor(opening))
         return values.tolist(), ids.tolist()
 
     @torch.inference_mode()

@@ -264,7 +264,7 @@ def prune_unlikely(state: SentenceState, thresholds: Thresholds, *, empty: bool 
         sure = max(thresholds.confidence(Evidence(value, kind=kind, stays=stays)) for kind in kinds)
         best[piece] = min(sure, best.get(piece, sure))
     judged = dict(zip(best, thresholds.judge(list(best.values())), strict=True))
-    good = frozenset(piece for piece, value in judged.items() if value >= thresholds.least)
+    good = frozenset(piece for piece, value in judged.items() if value >= thresholds.threshold)
     if not good or (links and len(good) < len(best)):
         return frozenset()
     if thresholds.sequential:
@@ -297,7 +297,7 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
         sure = thresholds.confidence(evidence)
         confidence[piece] = min(sure, confidence.get(piece, sure))
     judged = zip(confidence, thresholds.judge(list(confidence.values())), strict=True)
-    refused = {piece for piece, value in judged if value < thresholds.least}
+    refused = {piece for piece, value in judged if value < thresholds.threshold}
     made = {piece: value for piece, value in confidence.items() if piece not in refused}
     if not made or (links and refused):
         return Prediction(unchanged(state.length))

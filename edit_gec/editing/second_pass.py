@@ -48,7 +48,7 @@ class SecondPass:
         with span(Stage.TOKENIZE):
             again = {n: apply_to_pieces(sentences[n], first[n], self.tokens) for n in changed}
         again = {n: pieces for n, pieces in again.items() if 0 < len(pieces) <= self.longest}
-        read = self.predict(list(again.values()), self.thresholds.for_second_reading()) if again else []
+        read = self.predict(list(again.values()), self.thresholds.for_second_pass()) if again else []
         with span(Stage.REALIZE):
             found = [judge(changes, plan, self.thresholds) for changes, plan in zip(first, plans, strict=True)]
             for (n, pieces), prediction in zip(again.items(), read, strict=True):
@@ -81,7 +81,7 @@ def judge(
     """
     sure = thresholds.judge([change.confidence for change in changes], doubts, [*plan.refused, *others])
     judged = [change._replace(confidence=value) for change, value in zip(changes, sure, strict=True)]
-    return [change for change in judged if change.confidence >= thresholds.least]
+    return [change for change in judged if change.confidence >= thresholds.threshold]
 
 
 def is_spacing(source: str, changes: Sequence[Change]) -> bool:

@@ -5,7 +5,7 @@
     replay_edit5(random_model, tokens, streams)           an EdiT5 that tags, points and inserts by their plans
 
 Both stand in for the model that they are given, in batches, in threads, under any drafter or verifier: a T5 chooses
-tokens in `Target.choose`, an EdiT5 in `tag`, `point` and `likeliest`; nothing else of the path is replaced. The price
+tokens in `Target.choose`, an EdiT5 in `tag`, `point` and `most_likely`; nothing else of the path is replaced. The price
 is a lookup by piece ids, and one scatter each for tags and points: some 10 us on a CPU.
 """
 
@@ -252,8 +252,8 @@ class _ReplayedEdiT5:
         assert self._now.batch is not None, "encode comes first"
         return self._model.point(*args).scatter_(2, self._now.batch.pointers, BONUS)
 
-    def likeliest(self, *args: Tensor) -> tuple[Tensor, Tensor]:
-        values, _ = self._model.likeliest(*args)
+    def most_likely(self, *args: Tensor) -> tuple[Tensor, Tensor]:
+        values, _ = self._model.most_likely(*args)
         now = self._now
         assert now.batch is not None, "encode comes first"
         if now.taken == 0:  # rows tell which: where both have as many, both are the same

@@ -62,9 +62,9 @@ class LoadSettings:
     strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
         more edits. A target has one threshold only.
     dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
-    target: a T5 that verifies every sentence: a folder, one of our names, or an id on the Hugging Face hub (owner/name).
-        target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its config.json
-        or the known prefix of a public model (prefixes.py).
+    target: a T5 that verifies every sentence: a folder, one of our names, or an id (owner/name) on the Hugging Face
+        hub. target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its
+        config.json or the known prefix of a public model (prefixes.py).
     verify, lenience: two ways to trade exactness for time. With "auto", only sentences that the model edits or doubts
         are verified. With a lenience below 1, a drafted token is accepted at that share of the probability of the
         target's own token.

@@ -1,4 +1,4 @@
-"""Training text: clean sentences from prose corpora, and what each corpus may teach.
+"""Training text: clean sentences from prose corpora, and the use of each corpus.
 
 `prepare` reads every `.txt` and `.txt.xz` file of a folder (one paragraph a line), splits paragraphs into sentences as
 the product does, keeps the well-edited ones, drops duplicates and everything that an evaluation set contains, and

@@ -26,7 +26,7 @@ from edit_gec.training.collate import EdiT5Example, Stream, collate_streams, wri
 T = TypeVar("T")
 
 DOUBTED = 0.15  # probability of a change from which on a kept word, or the gap after a kept piece, gets a slot
-MOST_DOUBTED = 2  # doubted words, and doubted gaps, of a sentence, beside those that the tags change
+MOST_DOUBTED = 2  # doubted words, and doubted gaps, of a sentence, besides those that the tags change
 DRAWN = 0.01  # share of the kept words that get a slot without any doubt
 PREDICTED = 0.5  # share of the sentences whose states show predicted tags
 UNSEEN = 0.5  # share of the gaps which the tags miss that such states show as kept

@@ -1,4 +1,4 @@
-"""What a training needs before its first update: text, a vocabulary, a word list; and whether the data is all there.
+"""Preparation of a training: text, a vocabulary, a word list, and a check that the data is complete.
 
     prepare_files(recipe, folder, data, init)
 
@@ -45,7 +45,7 @@ def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -
 def check_data(recipe: Recipe, data: Path) -> None:
     """Raises InputError where the misspelling lists are not complete, or a stage's folder holds no real edits.
 
-    The processes that make pairs would find it, too, but could not say it in one line.
+    The processes that make pairs would find it, too, but could not report it in one line.
     """
     if needs_prose(recipe):
         find_spelling(data)

@@ -1,8 +1,8 @@
 """Hugging Face Trainer for one stage: our losses, batches, checkpoints by the clock, running average and log.
 
-A checkpoint is a folder of the Trainer's with two more files: `average.safetensors`, and `complete.json`, which is
-written last and holds the sizes of all the others. A folder that does not agree with it is passed over, so training may
-be killed, and the machine may stop, at any time.
+A checkpoint is a folder of the Trainer with two more files: `average.safetensors`, and `complete.json`, which is
+written last and holds the sizes of all others. A folder that does not match it is ignored, so the training or the
+machine may stop at any time.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path
     return folder
 
 
-# ---------------------------------------------------------------- what happens between updates
+# ---------------------------------------------------------------- callbacks
 
 
 class Clock(TrainerCallback):
