@@ -20,9 +20,9 @@ def is_linear(read: Callable[[str], object], make: Callable[[int], str], size: i
     return any(_measure(read, large) < BOUND * before for _ in range(3))
 
 
-def repeat(unit: str) -> Callable[[int], str]:
-    """Texts that repeat a unit, by their length."""
-    return lambda size: unit * (size // len(unit))
+def repeat(unit: str, before: str = "") -> Callable[[int], str]:
+    """Texts that repeat a unit after what comes before, by their length."""
+    return lambda size: before + unit * (size // len(unit))
 
 
 def _measure(read: Callable[[str], object], text: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -275,4 +276,4 @@ def test_every_text_can_be_read(text: str, language: str) -> None:
 )
 def test_the_time_is_linear(line: str) -> None:
     for language in ("python", "javascript"):
-        assert is_linear(lambda text, language=language: split(text, format=f"code/{language}"), repeat(line), 20_000)
+        assert is_linear(partial(split, format=f"code/{language}"), repeat(line), 20_000)

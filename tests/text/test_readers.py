@@ -83,5 +83,5 @@ def test_openers_without_an_end_cost_no_more_than_their_length(format: str, open
         return "".join(" " * depth + opener.strip() + "\n" for depth in range(isqrt(size))) + "\n" * (size // 4)
 
     for before in ("", "[", "- ["):
-        assert is_linear(READERS[format], lambda size, before=before: before + repeat(opener)(size))
+        assert is_linear(READERS[format], repeat(opener, before))
     assert is_linear(READERS[format], make_deeper)
