@@ -56,6 +56,8 @@ _KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
 _NOT_BREAK = re.compile(rb"[\x00-\x07\x10-\x17]+")
 _IS_PROTECTED = re.compile(rb"[\x02\x06\x12\x16]+")
 _IS_FOLD = re.compile(rb"[\x04\x06\x14\x16]")
+_ENDS = frozenset(".!?")
+_CLOSED = re.compile(r"[.!?][`'\"”’)*_]*$")  # a span that ends as a sentence does
 _AROUND_ASIDES = bytes(LEFT_OUT if value & ASIDE else value for value in range(256))
 _INSIDE_ASIDES = bytes(value & ~ASIDE if value & ASIDE else BREAK for value in range(256))
 
@@ -194,6 +196,8 @@ class Sentence:
             number = not any(map(str.isalpha, self.text[low:high]))
             if high == start and _grows(self.text[high - 1], after) and not (number and after.isalpha()):
                 return False
+            if high == start and after in _ENDS and _CLOSED.search(self.text, low, high):
+                return False  # "becomes `You are right.`" has its full stop
             if low == end and _grows(before, self.text[low]):
                 return False
         return True

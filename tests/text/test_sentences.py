@@ -282,6 +282,13 @@ def test_nothing_is_put_before_or_behind_a_line_of_code() -> None:
     assert sentence.to_document(11, 11, ".") == (11, 11, ".")
 
 
+def test_a_sentence_that_ends_in_a_quoted_one_gets_no_second_full_stop() -> None:
+    for text, may_end in (("It becomes `You are right.`", False), ("It becomes `You are right`", True)):
+        (sentence,) = split(text)
+        end = len(sentence.text)
+        assert (sentence.to_document(end, end, ".") is not None) == may_end, text
+
+
 LAYOUT = [
     ("we went\nto the\r\n  shop", ["we went to the shop"]),
     ("> we went\n> to the shop\nI replied", ["we went to the shop", "I replied"]),
