@@ -16,8 +16,8 @@ from test_corrector import LETTER, alike
 
 import edit_gec
 from edit_gec import AsyncCorrector, Corrector, EditGecError, InputError, Provenance
-from edit_gec.corrector import STREAMED_CHARACTERS
 from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.text.stretches import GROUP_CHARACTERS
 from edit_gec.version import version
 
 TEXTS = [LETTER, "", "She go home.", "They was late . It rain all day."]
@@ -71,7 +71,7 @@ def test_a_stream_reads_no_further_than_it_must(corrector: Corrector) -> None:
     def texts() -> Iterator[str]:
         for n in range(1000):
             asked.append(n)
-            yield " " * (STREAMED_CHARACTERS // 3)
+            yield " " * (GROUP_CHARACTERS // 3)
 
     stream = corrector.stream(texts())
     assert next(stream).edits == () and asked == [0, 1, 2]

@@ -162,7 +162,7 @@ def _mend_type(kind: str, old: str, new: str) -> str:
 
 
 def _is_repeated(doc: Any, first: int, last: int) -> bool:
-    """Whether the tokens [first, last) stand once more, right before or behind."""
+    """Whether the tokens [first, last) stand again, right before or after."""
     words = [token.lower_ for token in doc]
     count = last - first
     return words[first:last] in (words[max(first - count, 0) : first], words[last : last + count])

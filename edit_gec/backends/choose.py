@@ -1,4 +1,4 @@
-"""Which backend runs a model: ONNX Runtime where it can, torch where it is needed or asked for."""
+"""Which backend runs a model: ONNX Runtime if possible, torch if needed or requested."""
 
 from __future__ import annotations
 
@@ -15,23 +15,28 @@ from edit_gec.modeling.config import read_config
 FITTED = "thresholds_int8"  # in config.json: what was fitted for products in int8
 
 
-def choose_backend(folder: Path, asked: str, reason: str | None) -> str:
-    """ "onnx" or "torch" for a model folder. `reason` says what torch is needed for, if it is.
+def choose_backend(folder: Path, requested: str, reason: str | None) -> str:
+    """ "onnx" or "torch" for a model folder. `reason` says what needs torch, if anything does.
 
-    Raises InputError where the backend that was asked for cannot run the model, MissingExtraError where what can is not
+    Raises InputError if the requested backend cannot run the model, MissingExtraError if the one that can is not
     installed.
     """
-    if asked == "onnx" and reason:
+    if requested == "onnx" and reason:
         raise InputError(f"backend onnx: {reason} needs torch; leave the backend out")
-    if asked == "onnx" and not has_graphs(folder):
+    if requested == "onnx" and not has_graphs(folder):
         raise InputError(f"backend onnx: {folder} has no graphs; {REMEDY} {folder}")
     installed = {name for name in ("onnxruntime", "torch") if find_spec(name)}
-    if asked != "torch" and not reason and has_graphs(folder) and (asked == "onnx" or "onnxruntime" in installed):
+    if (
+        requested != "torch"
+        and not reason
+        and has_graphs(folder)
+        and (requested == "onnx" or "onnxruntime" in installed)
+    ):
         if "onnxruntime" not in installed:
             raise MissingExtraError("backend onnx needs onnxruntime; install it: pip install onnxruntime")
         return "onnx"
     if "torch" not in installed:
-        what = reason or ("backend torch" if asked == "torch" else f"{folder.name}, which has no graphs,")
+        what = reason or ("backend torch" if requested == "torch" else f"{folder.name}, which has no graphs,")
         raise MissingExtraError(f"{what} needs torch; install it: pip install 'edit-gec[torch]'")
     return "torch"
 
@@ -47,7 +52,7 @@ def load_onnx(folder: Path, precision: str, threads: int) -> Network:
 
 
 def choose_int8(folder: Path, precision: str) -> bool:
-    """Whether products are computed in int8. Raises InputError where that is asked for and the folder has no such
+    """Whether products are computed in int8. Raises InputError where that is requested and the folder has no such
     graphs."""
     there = all((folder / FOLDER / name).is_file() for name in graph_files(int8=True))
     if precision == "int8" and not there:

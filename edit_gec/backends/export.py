@@ -1,4 +1,4 @@
-"""Model folder -> ONNX graphs beside its weights, in the layout of the Hugging Face hub.
+"""Model folder -> ONNX graphs next to its weights, in the layout of the Hugging Face hub.
 
     FOLDER/onnx/encode.onnx  point.onnx  encode_plan.onnx  decode.onnx  weights.json    some 100 kB in all
     FOLDER/onnx/encode-int8.onnx  encode_plan-int8.onnx                         where the weights are in bytes

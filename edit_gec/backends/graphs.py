@@ -6,7 +6,7 @@
     decode       stream, anchored, ... past keys    -> log_probabilities, keys, values
 
 Opset 17, and operators of ONNX Runtime: with standard ones a layer takes a fifth longer. B sentences, S source
-positions, R rows of the decoder, T new and L past positions, C places whose output is asked for, H heads, k head width,
+positions, R rows of the decoder, T new and L past positions, C places whose output is requested, H heads, k head width,
 d model width, V vocabulary. Weights are external initializers that carry their names in the safetensors file: `X` in
 float32 with its rows as columns [K, N], or, with precision int8, `X.digits` [K, N] and `X.scales` [N]. Biases by
 position are looked up by the caller.

@@ -11,7 +11,7 @@
 reduced precision, drafting for a target) and onnx_network.py (CPU, without torch).
 
 B sentences of S positions each (sentinel, pieces, </s>), M sentences that the decoder reads, N slots, R rows of the
-decoder, T its length, C places whose output is asked for, V vocabulary.
+decoder, T its length, C places whose output is requested, V vocabulary.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Ids = Sequence[Sequence[int]]  # numbers of several sentences, each of its own l
 SMALL = 1 << 20  # weights of a layer up to which a batch is not worth a second thread (edit5-mini: 180k)
 
 
-class Asked(NamedTuple):
-    """Texts whose probability is asked for: decoder inputs [N][T], the places [C] (row, position) after which something
+class ScoringRequest(NamedTuple):
+    """Texts whose probability is requested: decoder inputs [N][T], the places [C] (row, position) after which something
     stands, and which piece [K] stands after which of these places (place, piece)."""
 
     stream: Ids
@@ -40,8 +40,8 @@ class Asked(NamedTuple):
 class Writing(Protocol):
     """N slots, and the rows of the decoder that write into them."""
 
-    def score(self, asked: Asked) -> np.ndarray:
-        """Log-probability [K] of the pieces that are asked for; row n of the stream belongs to slot n."""
+    def score(self, request: ScoringRequest) -> np.ndarray:
+        """Log-probability [K] of the pieces that are requested; row n of the stream belongs to slot n."""
 
     def begin(self, slots: Sequence[int]) -> None:
         """Open a row for each of these slots."""
@@ -49,7 +49,7 @@ class Writing(Protocol):
     def step(
         self, slots: Sequence[int], pieces: Sequence[int], opening: Sequence[bool]
     ) -> tuple[list[float], list[int]]:
-        """Read a piece in each row [R], which writes into these slots; log-probability and id of the likeliest next.
+        """Read a piece in each row [R], which writes into these slots; log-probability and id of the most likely next.
 
         Pieces that are never written do not count, nor does </s> in rows that are `opening` a slot.
         """
@@ -82,7 +82,7 @@ class Network(Protocol):
 
     @property
     def batch_overhead(self) -> float:
-        """Cost of a batch whatever is in it, in pieces (editing/batching.py)."""
+        """Fixed cost of a batch, in pieces (editing/batching.py)."""
 
     @property
     def gains_from_batches(self) -> bool:

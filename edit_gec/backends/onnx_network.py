@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from edit_gec.backends.network import Asked, Ids, is_small, never_written
+from edit_gec.backends.network import Ids, ScoringRequest, is_small, never_written
 from edit_gec.backends.relative_bias import RelativeBias
 from edit_gec.backends.sessions import REMEDY, Sessions, first_line, open_sessions
 from edit_gec.backends.weights import Weights, read_weights
@@ -26,7 +26,7 @@ from edit_gec.modeling.tokenizer import EOS
 
 
 class Sentence(NamedTuple):
-    """One sentence behind the encoder."""
+    """One encoded sentence."""
 
     encoded: np.ndarray  # [1, S, d]
     tag_logits: np.ndarray  # [1, S, 4]
@@ -51,7 +51,7 @@ class OnnxNetwork:
 
     @classmethod
     def load(cls, folder: Path, *, int8: bool = False, threads: int = 1) -> OnnxNetwork:
-        """The network of a model folder with exported graphs; a large one computes on so many threads.
+        """The network of a model folder with exported graphs; a large one computes on `threads` threads.
 
         Raises ModelError where a graph or the weights are missing, broken, or of another model.
         """
@@ -96,7 +96,7 @@ class OnnxNetwork:
         return 1
 
     def set_threads(self, count: int) -> None:
-        """Nothing: how many there are is decided when the sessions are opened."""
+        """Does nothing: the number is fixed when the sessions are opened."""
 
     def encode(self, ids: Ids) -> list[Sentence]:
         """Read B sentences."""
@@ -165,13 +165,13 @@ class OnnxWriting:
         self.source = {"cross_keys": memory.cross_keys, "cross_values": memory.cross_values}
         self.past = self._nothing(0)
 
-    def score(self, asked: Asked) -> np.ndarray:
-        """Log-probability [K] of the pieces that are asked for."""
-        stream = _stack([np.array(row) for row in asked.stream], 0)  # [N, T], filled up with PAD
+    def score(self, request: ScoringRequest) -> np.ndarray:
+        """Log-probability [K] of the pieces that are requested."""
+        stream = _stack([np.array(row) for row in request.stream], 0)  # [N, T], filled up with PAD
         log_probabilities, *_ = self._decode(
-            stream, np.arange(len(stream)), np.array(asked.places), self._nothing(len(stream))
+            stream, np.arange(len(stream)), np.array(request.places), self._nothing(len(stream))
         )
-        place, piece = np.array(asked.pieces).T
+        place, piece = np.array(request.pieces).T
         found: np.ndarray = log_probabilities[place, piece]
         return found
 

@@ -1,4 +1,4 @@
-"""What this processor has instructions for."""
+"""The instruction sets of this processor."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def multiplies_bytes() -> bool:
 
 
 def read_flags() -> frozenset[str]:
-    """What Linux says of the first core ("avx2", "asimddp", ...); nothing where it says nothing."""
+    """The features that Linux reports for the first core ("avx2", "asimddp", ...); empty on other systems."""
     return frozenset(read_entry("flags").split() or read_entry("Features").split())
 
 
 def read_entry(name: str) -> str:
-    """An entry of /proc/cpuinfo for the first core; empty where there is none."""
+    """An entry of /proc/cpuinfo for the first core, or an empty string."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

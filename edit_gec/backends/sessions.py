@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 FOLDER = "onnx"  # of a model folder
-INDEX = "weights.json"  # beside the graphs: which weights each takes
+INDEX = "weights.json"  # next to the graphs: which weights each takes
 REMEDY = "make it with edit-gec export"
-DIGITS, SCALES = ".digits", ".scales"  # behind the name of a matrix whose products are in int8
+DIGITS, SCALES = ".digits", ".scales"  # after the name of a matrix whose products are in int8
 TABLES = ("embedding.weight", "tag_embedding.weight", "rank_embedding.weight")  # are looked up by rows
 PROVIDER = "CPUExecutionProvider"
 
@@ -60,7 +60,7 @@ def open_sessions(folder: Path, weights: Weights, *, int8: bool = False, threads
 
 
 def _open(graph: Path, weights: Weights, shared: dict[str, Any], threads: int) -> InferenceSession:
-    """A session of one graph. Which weights it takes stands in INDEX beside it."""
+    """A session of one graph. Which weights it takes stands in INDEX next to it."""
     import onnxruntime
 
     for path in (graph, graph.parent / INDEX):

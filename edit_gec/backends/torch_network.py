@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from edit_gec.backends.network import Asked, Ids, never_written
+from edit_gec.backends.network import Ids, ScoringRequest, never_written
 from edit_gec.modeling.config import EdiT5Config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.padding import pad
@@ -26,7 +26,7 @@ GPU_BATCH_OVERHEAD = 1e6  # on a GPU a batch takes equally long whatever is in i
 
 
 class Source(NamedTuple):
-    """B sentences behind the encoder."""
+    """B encoded sentences."""
 
     mask: Tensor  # [B, S] true where there is a piece
     encoded: Tensor  # [B, S, d]
@@ -63,7 +63,7 @@ class TorchNetwork:
 
     @property
     def batch_overhead(self) -> float:
-        """Cost of a batch, in pieces."""
+        """Fixed cost of a batch, in pieces."""
         return CPU_BATCH_OVERHEAD if self.model.embedding.weight.device.type == "cpu" else GPU_BATCH_OVERHEAD
 
     @cached_property
@@ -76,7 +76,7 @@ class TorchNetwork:
         return torch.get_num_threads()
 
     def set_threads(self, count: int) -> None:
-        """Compute on so many in this thread."""
+        """Set that number for this thread."""
         torch.set_num_threads(count)
 
     def tensor(self, values: Sequence[object] | np.ndarray | Tensor) -> Tensor:
@@ -139,14 +139,14 @@ class TorchWriting:
         self.caches: list[Cache] = []
 
     @torch.inference_mode()
-    def score(self, asked: Asked) -> np.ndarray:
-        """Log-probability [K] of the pieces that are asked for."""
-        stream = self.network.tensor(pad(asked.stream, PAD))  # [N, T]
+    def score(self, request: ScoringRequest) -> np.ndarray:
+        """Log-probability [K] of the pieces that are requested."""
+        stream = self.network.tensor(pad(request.stream, PAD))  # [N, T]
         embedded = self.model.embedding(stream) + self.embedding[:, None]  # [N, T, d]
         hidden = self.model.decoder(embedded, self._cross_keys_of(self.sentence), self.cross_bias)
-        row, at = self.network.tensor(asked.places).unbind(-1)  # [C]
+        row, at = self.network.tensor(request.places).unbind(-1)  # [C]
         log_probabilities = self.model.output(hidden[row, at]).float().log_softmax(-1)  # [C, V]
-        place, piece = self.network.tensor(asked.pieces).unbind(-1)  # [K]
+        place, piece = self.network.tensor(request.pieces).unbind(-1)  # [K]
         return to_numpy(log_probabilities[place, piece])
 
     @torch.inference_mode()
@@ -163,7 +163,7 @@ class TorchWriting:
         numbers, stream = self.network.tensor(slots), self.network.tensor(pieces)  # [R]
         embedded = self.model.embedding(stream[:, None]) + self.embedding[numbers, None]  # [R, 1, d]
         hidden = self.model.decoder(embedded, self.cross_keys, self.cross_bias[numbers], self.caches)
-        values, ids = self.model.likeliest(hidden[:, 0], self.network.banned, self.network.tensor(opening))
+        values, ids = self.model.most_likely(hidden[:, 0], self.network.banned, self.network.tensor(opening))
         return values.tolist(), ids.tolist()
 
     @torch.inference_mode()

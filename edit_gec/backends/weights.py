@@ -16,7 +16,7 @@ import numpy as np
 from edit_gec.errors import ModelError
 
 FILE = "model.safetensors"
-SCALES = ".scales"  # behind the name of a matrix in int8: the name of its scales
+SCALES = ".scales"  # after the name of a matrix in int8: the name of its scales
 MOST_HEADER = 10**7  # bytes; a longer header belongs to no model of ours
 TYPES: dict[str, np.dtype[Any]] = {
     "I8": np.dtype(np.int8),

@@ -22,12 +22,12 @@ from edit_gec.text.dialect import DIALECTS
 from edit_gec.text.kinds import parse_names
 
 STATUSES = """exit status:
-  0    done; where findings are listed (--check, several files), there are none
-  1    there are findings, unless --exit-zero is given
-  2    wrong usage, a file of a format that is not understood, or something could not be read, written or loaded; all
-       else was still done
-  130  interrupted by Ctrl-C; every file is whole, corrected or as it was
-  141  nobody reads standard output any more"""
+  0    success; with --check or several files: no findings
+  1    findings, unless --exit-zero is given
+  2    wrong usage, an unsupported format, or something that cannot be read, written or loaded; other files are still
+       processed
+  130  interrupted by Ctrl-C; every file is either corrected or unchanged
+  141  standard output was closed by its reader"""
 MAX_PORT = 65_535
 
 
@@ -110,7 +110,7 @@ def data_folder() -> Path:
 
 
 def _whole_number(value: str) -> int:
-    """The number, or -1 for what is none."""
+    """The number, or -1 for anything else."""
     return int(value) if value.isascii() and value.isdecimal() else -1
 
 
@@ -144,24 +144,24 @@ def add_model_options(
     threads: int | None = None,
     threads_help: str = "all cores",
 ) -> None:
-    """The options of every command that corrects text. `threads_help` says what no --threads means."""
+    """The options of every command that corrects text. `threads_help` names the default of --threads."""
     group = parser.add_argument_group("model")
     add = group.add_argument
     add("--model", metavar="NAME|PATH", help=f"model to correct with (default: {DEFAULT_MODEL})")
-    least = group.add_mutually_exclusive_group().add_argument
-    least("--min-confidence", type=confidence, metavar="P", help="leave out edits below this confidence, 0 to 1")
-    least(
-        "--strictness", choices=STRICTNESS, help="the model's own thresholds: low for the surest edits, high for more"
+    threshold = group.add_mutually_exclusive_group().add_argument
+    threshold("--min-confidence", type=confidence, metavar="P", help="drop edits below this confidence, 0 to 1")
+    threshold(
+        "--strictness", choices=STRICTNESS, help="threshold preset of the model: low for fewer edits, high for more"
     )
-    add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one on each line")
+    add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one per line")
     add(
         "--backend", choices=BACKENDS, default=BACKENDS[0],
-        help="what runs the model; torch is needed for a target, a GPU and --dtype (default: onnx where it can)",
+        help="what runs the model; a target, a GPU and --dtype need torch (default: onnx where possible)",
     )  # fmt: skip
     add(
         "--precision", choices=PRECISIONS, default=PRECISIONS[0],
-        help="of the backend onnx; float32 makes the same edits on every processor "
-        "(default: int8 where it is fast and the model is fitted for it)",
+        help="precision of the onnx backend; float32 makes the same edits on every processor "
+        "(default: int8 where the processor is fast at it and the model supports it)",
     )  # fmt: skip
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add(
@@ -171,26 +171,26 @@ def add_model_options(
     add("--threads", type=positive, default=threads, metavar="N", help=f"CPU threads (default: {threads_help})")
     add(
         "--batch-size", type=positive, default=batch_size, metavar="N",
-        help=f"sentences at a time (default: {batch_size})",
+        help=f"sentences per batch (default: {batch_size})",
     )  # fmt: skip
     add(
         "--target", metavar="NAME|PATH|ID",
-        help="a T5 that decides what is corrected, also by its id on the Hugging Face hub; the model drafts for it",
+        help="T5 whose corrections are wanted, also by its id on the Hugging Face hub; the model drafts for it",
     )  # fmt: skip
-    add("--target-prefix", metavar="TEXT", help='what the T5 expects before each sentence, for instance "grammar: "')
+    add("--target-prefix", metavar="TEXT", help='text that the T5 expects before each sentence, such as "grammar: "')
 
 
 def add_verification_options(parser: argparse.ArgumentParser) -> None:
-    """How a T5 verifies. Without --target it is ours."""
+    """How a T5 verifies: by default the shipped one."""
     add = parser.add_argument_group("verification").add_argument
     add(
         "--verify", choices=VERIFY, nargs="?", const=VERIFY[0],
-        help="let a T5 verify every sentence: its own corrections, made faster; auto, which is lossy, leaves out those "
-        f"that the model neither edits nor doubts (--target, or else {DEFAULT_TARGET})",
+        help="verify every sentence with a T5: its own corrections, made faster; auto (lossy) skips sentences that the "
+        f"model neither edits nor doubts (--target, or else {DEFAULT_TARGET})",
     )  # fmt: skip
     add(
         "--lenience", type=share, default=1.0, metavar="L",
-        help="lossy verification: let words pass that have this share of the probability of the T5's own (default: 1)",
+        help="lossy verification: accept tokens with at least L times the probability of the T5's own (default: 1)",
     )  # fmt: skip
 
 
@@ -208,14 +208,14 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
     """The options of every command that obeys the settings of projects (config/)."""
     add = parser.add_argument_group("settings").add_argument
     add("--ignore", type=edit_names, action="append", default=[], metavar="NAMES",
-        help="leave out edits of these kinds or types, for instance case,PUNCT,R:DET")  # fmt: skip
-    add("--dialect", choices=DIALECTS, help="correct the spelling of the other side (default: leave both alone)")
-    add("--config", metavar="FILE", help="take settings from FILE, not from the files above what is corrected")
-    add("--isolated", action="store_true", help="take no settings from files, nor the user's own words")
+        help="drop edits of these kinds or types, for instance case,PUNCT,R:DET")  # fmt: skip
+    add("--dialect", choices=DIALECTS, help="enforce British or American spelling (default: accept both)")
+    add("--config", metavar="FILE", help="read settings from FILE only")
+    add("--isolated", action="store_true", help="ignore settings files and the user's own words")
 
 
 def check_verification(options: ModelOptions, *others: str) -> None:
-    """Raises UsageError for options of a T5 where there is none; `others` are further ones that were given."""
+    """Raises UsageError for options of a T5 without a T5; `others` are further options that were given."""
     given = [*others]
     if options.target_prefix is not None:
         given.append("--target-prefix")

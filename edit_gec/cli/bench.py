@@ -1,4 +1,4 @@
-"""`edit-gec bench`: side by side with what people would use instead, in one run, in turns, on the same sentences.
+"""`edit-gec bench`: edit-gec and its alternatives side by side, in one run, in turn, on the same sentences.
 
     edit-gec bench --target t5-mini --file sentences.txt              the shipped pair and all peers that are installed
     edit-gec bench --size base --file sentences.txt                   base size, the steps of the shipped pair replayed
@@ -7,7 +7,7 @@
     edit-gec bench --speculation --target t5-mini --file ...          what drafts save, and what theory says they would
     edit-gec bench --pareto RESULT.json --quality 'edit5=scores.json' speed against F0.5
 
-Results are JSON under profiles/MACHINE/, with pictures beside them; the table goes to standard output. The work is done
+Results are JSON under profiles/MACHINE/, with plots next to them; the table goes to standard output. The work is done
 in `edit_gec.performance`.
 """
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from edit_gec.performance.setup import Setup
 
 SENTENCES = {"side": 32, "cost": 200, "speculation": 100}
-LONGEST = 120  # pieces that every model reads at once, base size included; a target may read less
+LONGEST = 120  # most pieces of a sentence, so that every model reads it at once; a target may read less
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What `edit-gec bench` was asked."""
+    """The arguments of `edit-gec bench`."""
 
     speculation: bool
     cost: bool
@@ -76,8 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--speculation", action="store_true", help="drafters: measured against the theory")
     kind.add_argument("--cost", action="store_true", help="time against the number and length of sentences")
     kind.add_argument("--pareto", metavar="RESULT", help="plot a result's speed against --quality")
-    what.add_argument("--size", default="shipped", metavar="S", help="shipped, or base with random weights")
-    what.add_argument("--only", action="append", default=[], metavar="SYSTEM", help="this system only (repeatable)")
+    what.add_argument("--size", default="shipped", metavar="S", help="shipped, or base (random weights)")
+    what.add_argument("--only", action="append", default=[], metavar="SYSTEM", help="only this system (repeatable)")
     what.add_argument("--batch", nargs="+", type=positive, default=[1, 8, 32], metavar="N", help="default: 1 8 32")
     _add_inputs(parser)
     _add_settings(parser)
@@ -85,13 +85,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
     with_what = parser.add_argument_group("with what")
-    with_what.add_argument("--file", metavar="FILE", help="one sentence a line, or M2 (default: some of our own)")
-    with_what.add_argument("--sentences", type=positive, metavar="N", help="how many of them, spread over lengths")
+    with_what.add_argument("--file", metavar="FILE", help="one sentence per line, or M2 (default: built-in ones)")
+    with_what.add_argument("--sentences", type=positive, metavar="N", help="number of sentences, spread over lengths")
     with_what.add_argument(
         "--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})"
     )
     with_what.add_argument(
-        "--target", metavar="NAME|PATH|ID", help=f"T5 that everybody decodes with (default: {DEFAULT_TARGET})"
+        "--target", metavar="NAME|PATH|ID", help=f"T5 that all systems run (default: {DEFAULT_TARGET})"
     )
     with_what.add_argument("--assistant", metavar="PATH", help="small T5 that drafts token by token")
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
@@ -106,21 +106,29 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     how.add_argument("--dtype", default=DTYPES[0], choices=DTYPES)
     how.add_argument("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
-    how.add_argument("--repeats", type=positive, default=3, metavar="N", help="medians of so many (default: 3)")
-    how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="processes of each (default: 3)")
-    how.add_argument("--longest", type=float, default=600, metavar="S", help="--cost: leave out what takes longer")
-    how.add_argument("--compare", metavar="OLD", help="older result: say what got slower, exit with 1 if anything did")
+    how.add_argument(
+        "--repeats", type=positive, default=3, metavar="N", help="repetitions; medians are reported (default: 3)"
+    )
+    how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="cold starts per system (default: 3)")
+    how.add_argument(
+        "--longest", type=float, default=600, metavar="S", help="--cost: skip what takes longer, in seconds"
+    )
+    how.add_argument(
+        "--compare", metavar="OLD", help="older result: report what got slower, exit with 1 if anything did"
+    )
     how.add_argument("--with", dest="new", metavar="NEW", help="compare with this result instead of measuring")
-    how.add_argument("--tolerance", type=float, default=1.1, metavar="X", help="slower than so many times (1.1)")
+    how.add_argument(
+        "--tolerance", type=float, default=1.1, metavar="X", help="ratio from which a time is slower (default: 1.1)"
+    )
     how.add_argument("--quality", action="append", default=[], metavar="SYSTEM=FILE[:SET[:NAME]]",
-                     help="of --pareto: F0.5 from a result of edit-gec score; t5=... also counts for all that write "
-                     "the same text")  # fmt: skip
-    how.add_argument("--out", default="profiles", metavar="DIR", help="where results go (default: profiles)")
-    how.add_argument("--name", metavar="NAME", help="name of the result files (default: bench-SIZE and so on)")
+                     help="--pareto: F0.5 from a result of edit-gec score; t5=... applies to all systems with the "
+                     "same output")  # fmt: skip
+    how.add_argument("--out", default="profiles", metavar="DIR", help="folder for results (default: profiles)")
+    how.add_argument("--name", metavar="NAME", help="name of the result files (default: bench-SIZE and the like)")
 
 
 def run(arguments: Arguments) -> int:
-    """Measure, write, print; 0, or 2 where --compare found something slower."""
+    """Measure, write, print; 0, or 1 if --compare found something slower."""
     if arguments.new and not arguments.compare:
         raise UsageError("--with NEW is compared with an older result: give --compare OLD")
     if arguments.pareto:
@@ -202,7 +210,7 @@ def measure_speculation(arguments: Arguments) -> int:
 
 
 def plot_pareto(arguments: Arguments, of: str) -> int:
-    """Speed against quality, as a picture beside the result."""
+    """Speed against quality, as a picture next to the result."""
     from edit_gec.performance import plots, results
     from edit_gec.performance.pareto import read_quality
 
@@ -246,7 +254,7 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
 
 
 def find_target(arguments: Arguments) -> Path | None:
-    """The folder of the T5, ours if none is named; None where there is none."""
+    """The folder of the T5, ours if none is named; None if there is none."""
     if arguments.target:
         return find_pretrained(arguments.target)
     try:
@@ -272,7 +280,7 @@ def choose_sentences(arguments: Arguments, tokens: Tokens, target: Path | None, 
 
 
 def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, Any]:
-    """What stands at the top of every result."""
+    """The heading of every result."""
     from edit_gec.performance import machine
     from edit_gec.performance.sentences import digest
 

@@ -1,6 +1,6 @@
-"""What the commands say: data to standard output, talk to standard error, a progress bar on a terminal.
+"""Output of the commands: data to standard output, messages to standard error, a progress bar on a terminal.
 
-The library prints nothing. What it has to say while it works goes to a function `say` that a command hands in.
+The library prints nothing. It reports through a function `say` that a command passes in.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def out(data: str | bytes) -> None:
     if sys.stdout is None:
         raise InputError("standard output is closed; use --write to correct files in place")
     try:
-        # A stream of its own: sys.stdout may be unbuffered (python -u) and then stops short without a word.
+        # A stream of our own: an unbuffered sys.stdout (python -u) may write only a part, without an error.
         with open(sys.stdout.fileno(), "wb", closefd=False) as stream:
             stream.write(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
     except BrokenPipeError:
@@ -58,7 +58,7 @@ def count(number: int, noun: str) -> str:
 
 
 def shows_colors(wanted: str = "auto") -> bool:
-    """Whether standard output gets colours: always, never, or if it is a terminal and NO_COLOR is not set."""
+    """Whether to use colours on standard output; "auto": if it is a terminal and NO_COLOR is not set."""
     if wanted != "auto":
         return wanted == "always"
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -87,10 +87,10 @@ def ending_at_interrupt() -> Iterator[None]:
 
 
 class ProgressBar:
-    """A bar on standard error over the whole work, if that is a terminal and the work turns out to be long.
+    """A bar on standard error over the whole work, if that is a terminal and the work takes long.
 
-    The work comes in parts: `begin` one of so much `size`, call the bar with what is done of it, `end` it. While data
-    is printed, between parts, the bar is hidden; it is gone when all is done.
+    The work comes in parts: `begin` a part of some `size`, call the bar with what is done of it, `end` it. Between
+    parts, while data is printed, the bar is hidden. It disappears when all is done.
     """
 
     def __init__(self, size: int, *, enabled: bool) -> None:

@@ -1,4 +1,4 @@
-"""`edit-gec corpus INPUT OUTPUT`: the same rows with two columns more, for corpora of any size.
+"""`edit-gec corpus INPUT OUTPUT`: the same rows with two more columns, for corpora of any size.
 
     $ edit-gec corpus comments.jsonl corrected/
     $ cat corrected/comments-*.jsonl
@@ -32,7 +32,7 @@ from edit_gec.text.formats import UNDERSTOOD
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FrontOptions):
-    """What `edit-gec corpus` was asked."""
+    """The arguments of `edit-gec corpus`."""
 
     input: str
     output: str
@@ -54,10 +54,10 @@ class Arguments(FrontOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = f"--device cuda is a process for each GPU; --threads are those of one worker.\n\n{SETTINGS}"
+    parser.epilog = f"--device cuda starts one process per GPU; --threads is per worker.\n\n{SETTINGS}"
     add = parser.add_argument
     add("input", metavar="INPUT", help="file (text, JSONL, CSV, TSV, Parquet), folder, saved data set, or hub:NAME")
-    add("output", metavar="OUTPUT", help="folder for the parts; the same command again goes on where it was")
+    add("output", metavar="OUTPUT", help="folder for the parts; repeat the command to resume an interrupted job")
     add("--column", default="text", metavar="NAME", help="column to correct (default: text)")
     add("--corrected", default="corrected", metavar="NAME", help="column for the corrected text (default: corrected)")
     add("--edits", default="edits", metavar="NAME", help="column for the edits (default: edits)")
@@ -67,17 +67,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--read-as", default="markdown", metavar="FORMAT",
         help=f"format of the texts: {', '.join(UNDERSTOOD[:-1])}, plain, or a programming language (default: markdown)",
     )  # fmt: skip
-    add("--no-types", action="store_true", help="leave the types of edits out (they need edit-gec[score])")
+    add("--no-types", action="store_true", help="omit the types of edits (they need edit-gec[score])")
     add("--engine", choices=("local", "ray"), default="local", help="processes of this machine, or Ray Data")
-    add("--address", metavar="A", help="of the Ray cluster, auto or ray://HOST:PORT (default: this machine)")
-    add("--workers", type=positive, metavar="N", help="processes or actors (default: one a GPU, or one a core)")
-    add("--unit-size", type=positive, default=UNIT_BYTES, metavar="BYTES", help=f"of one part (default: {UNIT_BYTES})")
+    add("--address", metavar="A", help="Ray cluster: auto or ray://HOST:PORT (default: this machine)")
+    add("--workers", type=positive, metavar="N", help="processes or actors (default: one per GPU, or one per core)")
+    add(
+        "--unit-size",
+        type=positive,
+        default=UNIT_BYTES,
+        metavar="BYTES",
+        help=f"size of a part (default: {UNIT_BYTES})",
+    )
     add(
         "--remember", type=positive, default=REMEMBERED, metavar="N",
-        help=f"sentences to recall (default: {REMEMBERED})",
+        help=f"sentences to cache (default: {REMEMBERED})",
     )  # fmt: skip
-    add("--hourly-cost", type=float, metavar="X", help="of all machines together, for the cost of a million sentences")
-    add("--quiet", action="store_true", help="say nothing but errors")
+    add(
+        "--hourly-cost",
+        type=float,
+        metavar="X",
+        help="price of all machines per hour; prints cost per million sentences",
+    )
+    add("--quiet", action="store_true", help="report errors only")
     add_settings_options(parser)
     add_model_options(parser, threads=1, threads_help="1")
     add_verification_options(parser)
@@ -113,7 +124,7 @@ def run(arguments: Arguments) -> int:
 
 
 def check_arguments(arguments: Arguments) -> None:
-    """Raises UsageError for columns of one name, and for options of a T5 where there is none."""
+    """Raises UsageError for columns of the same name, and for options of a T5 without a T5."""
     if len({arguments.column, arguments.corrected, arguments.edits}) < 3:
         raise UsageError("--column, --corrected and --edits: expected three different names")
     check_verification(arguments)

@@ -1,8 +1,8 @@
-"""`edit-gec correct`: documents in, corrections out in the form that was asked for.
+"""`edit-gec correct`: documents in, corrections out in the requested form.
 
     documents (correct_inputs.py) -> groups -> Corrector.correct_batch -> wanted edits -> output (correct_output.py)
 
-One file that cannot be read or written is one line on standard error and exit status 2; the others are still done.
+A file that cannot be read or written gives one line on standard error and exit status 2; the others are processed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FrontOptions):
-    """What `edit-gec correct` was asked."""
+    """The arguments of `edit-gec correct`."""
 
     files: Sequence[str]
     lines: bool
@@ -68,7 +68,7 @@ class Arguments(FrontOptions):
 
     @property
     def form(self) -> str:
-        """The form of the output: as asked, or else findings for several files, and the text for one."""
+        """The form of the output: the requested one, else findings for several files and the text for one."""
         if self.output is not None:
             return self.output
         several = len(self.files) > 1 or any(map(os.path.isdir, self.files))
@@ -78,8 +78,8 @@ class Arguments(FrontOptions):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.description = (
-        "Correct FILE and print the corrected text; of several files list what would change. "
-        f"{formats.list_understood()} are understood.\n"
+        "Correct FILE and print the corrected text; with several files, list what would change. "
+        f"Formats: {formats.list_understood()}.\n"
         f"In folders, README and files with these suffixes are corrected: {' '.join(formats.suffixes())}"
     )
     parser.epilog = f"{SETTINGS}\n\n{STATUSES}"
@@ -88,47 +88,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
     add_model_options(parser)
     add_verification_options(parser)
-    talk = parser.add_argument_group("talk")
-    talk.add_argument("--stats", action="store_true", help="say what verification did, as one line of JSON")
+    talk = parser.add_argument_group("messages")
+    talk.add_argument("--stats", action="store_true", help="report what verification did, as one line of JSON")
     loudness = talk.add_mutually_exclusive_group()
-    loudness.add_argument("-v", "--verbose", action="store_true", help="say what is done, and show each edit")
-    loudness.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="report progress, and show each edit")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="report errors only")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("files", nargs="*", metavar="FILE", help="file or folder; - or none is standard input")
-    add("--lines", action="store_true", help="take each line as a text of its own")
+    add("files", nargs="*", metavar="FILE", help="file or folder; - or nothing for standard input")
+    add("--lines", action="store_true", help="treat each line as a separate text")
     add(
         "--read-as", choices=formats.UNDERSTOOD, metavar="FORMAT",
-        help=f"the format of the named files, whatever their names say: {', '.join(formats.UNDERSTOOD)}",
+        help=f"format of the named files, whatever their suffixes: {', '.join(formats.UNDERSTOOD)}",
     )  # fmt: skip
     add(
         "--stdin-filename", metavar="NAME",
-        help="the name of standard input, which tells its format and its settings (default: Markdown)",
+        help="file name for standard input, from which its format and settings follow (default: Markdown)",
     )  # fmt: skip
-    add("--code", action="store_true", help="in folders, correct the comments and docstrings of programs too")
+    add("--code", action="store_true", help="in folders, also correct the comments and docstrings of code")
     add(
         "--force-exclude", action="store_true",
-        help="skip named files that a folder would not give: excluded in the settings, or of a format not understood",
+        help="skip named files that are excluded in the settings, or of an unsupported format",
     )  # fmt: skip
-    add("--no-gitignore", action="store_true", help="search folders for files that git ignores as well")
+    add("--no-gitignore", action="store_true", help="in folders, include files that git ignores")
     add("--since", metavar="REV", help="only sentences that are not in this git revision")
     add("--baseline", metavar="FILE", help="only sentences that are not in this file")
-    add("--write-baseline", action="store_true", help="put the sentences with findings into the --baseline FILE")
+    add("--write-baseline", action="store_true", help="write the sentences with findings to the --baseline FILE")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--check", action="store_true", help="list what would change, and exit with 1 if there is something"
-    )
-    group.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
+    group.add_argument("--check", action="store_true", help="list what would change; exit with 1 if anything would")
+    group.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
     output = group.add_mutually_exclusive_group()
     for flags, summary in (
         (("-w", "--write"), "correct the files in place, atomically"),
         (("--diff",), "print a unified diff"),
-        (("--inline",), "print the text with each edit shown in its place"),
+        (("--inline",), "print the text with the edits marked in it"),
     ):
         output.add_argument(*flags, action="store_const", dest="output", const=flags[-1][2:], help=summary)
     output.add_argument(
@@ -155,7 +153,7 @@ def run(arguments: Arguments) -> int:
 
 
 class Run:
-    """One run of the command: from what it was asked to its exit status."""
+    """One run of the command: from its arguments to its exit status."""
 
     def __init__(self, arguments: Arguments) -> None:
         from edit_gec.cli.loading import find_projects
@@ -233,7 +231,7 @@ class Run:
             )
 
     def _comes_in_stretches(self, source: Source) -> bool:
-        """Whether a document is printed one stretch after the other: a long one whose text is all that is wanted."""
+        """Whether to print a document stretch by stretch: it is long, and only its text is printed."""
         asked, text = self.arguments, source.document.text
         plain = asked.form == "text" and not (asked.check or asked.explain or asked.verbose)
         compared = (
@@ -242,7 +240,7 @@ class Run:
         return plain and not compared and len(text) >= GROUP_CHARACTERS
 
     def _correct_in_stretches(self, corrector: Corrector, source: Source) -> None:
-        """Print a long document as it is corrected; what is printed before Ctrl-C stays."""
+        """Print a long document as it is corrected; Ctrl-C keeps what is already printed."""
         document, settings = source.document, source.settings
         corrector = corrector.with_settings(settings.min_confidence, settings.dialect)
         is_wanted = settings.edit_filter().on(document.text)
@@ -255,7 +253,7 @@ class Run:
             done += len(part.text)
 
     def _finish(self, source: Source, correction: Correction) -> None:
-        """Leave out the edits that are not wanted, and put the others out."""
+        """Drop the unwanted edits and output the others."""
         document = source.document
         edits = self._choose(source, correction.edits) if correction.edits else ()
         if self.arguments.write_baseline:
@@ -266,7 +264,7 @@ class Run:
             self.inputs.fail(error)
 
     def _choose(self, source: Source, edits: Sequence[Edit]) -> Sequence[Edit]:
-        """The edits that settings, directives and older sentences leave."""
+        """The edits that remain after settings, directives and known sentences."""
         document, chooser = source.document, source.settings.edit_filter()
         if self.arguments.explain or chooser.needs_types(document.text):
             with needing("--explain" if self.arguments.explain else "ignore by type", "score"):

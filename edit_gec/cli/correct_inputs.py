@@ -29,7 +29,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How files are found and read. `skips` says which are not to be read at all."""
+    """How files are found and read. `skips` says which files not to read."""
 
     lines: bool
     read_as: str | None
@@ -43,7 +43,7 @@ class Reading:
 
 
 class Inputs:
-    """The documents that were asked for. What cannot be read is one line on standard error, and sets `has_failed`."""
+    """The requested documents. A file that cannot be read gives one line on standard error and sets `has_failed`."""
 
     def __init__(self, names: Sequence[str], projects: Projects, reading: Reading) -> None:
         self.projects, self.reading = projects, reading

@@ -1,4 +1,4 @@
-"""What `edit-gec correct` prints or writes of each document, and in the end."""
+"""The output of `edit-gec correct`, for each document and at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STRUCTURED = PRINTED[1:]  # these carry kind, type and message themselves
 
 
 class Report(NamedTuple):
-    """A document in a format that is one value for all of them."""
+    """A document in a format that prints all documents as one value."""
 
     path: str
     text: str
@@ -54,12 +54,12 @@ class Output:
                 say(note)
 
     def count(self, edits: int) -> None:
-        """Count a document with so many edits."""
+        """Count a document and its edits."""
         self.changed_files += edits > 0
         self.edits += edits
 
     def conclude(self) -> None:
-        """Print the formats that are one value, and say what came of it."""
+        """Print the formats that are one value, and the totals."""
         if self.form == "json":
             out_json([render.as_json(*each) for each in self.reports], indent=1)
         elif self.form == "sarif":

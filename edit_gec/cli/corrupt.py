@@ -3,7 +3,7 @@
     edit-gec corrupt prose.txt > pairs.tsv
     edit-gec corrupt prose.txt --compare learners.m2
 
-How errors are made is in training/synthetic/corruptor.py.
+training/synthetic/corruptor.py makes the errors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from edit_gec.cli.arguments import UsageError, positive
 
 @dataclass(frozen=True)
 class Arguments:
-    """What `edit-gec corrupt` was asked."""
+    """The arguments of `edit-gec corrupt`."""
 
     text: Sequence[Path]
     compare: Path | None
@@ -33,16 +33,16 @@ class Arguments:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add = parser.add_argument
-    add("text", nargs="+", type=Path, metavar="TEXT", help="clean text, .txt or .txt.xz, a paragraph on each line")
-    add("--compare", type=Path, metavar="M2", help="print the distribution of errors beside that of these real ones")
-    add("--spelling", type=Path, metavar="DIR", help="folder of misspelling lists (default: invented ones only)")
-    add("--sentences", type=positive, default=12_000, metavar="N", help="in all, as many of each text (default: 12000)")
+    add("text", nargs="+", type=Path, metavar="TEXT", help="clean text, .txt or .txt.xz, one paragraph per line")
+    add("--compare", type=Path, metavar="M2", help="print the distribution of errors next to that of real ones")
+    add("--spelling", type=Path, metavar="DIR", help="folder of misspelling lists (default: invented misspellings)")
+    add("--sentences", type=positive, default=12_000, metavar="N", help="total, evenly over the texts (default: 12000)")
     add("--rate", type=float, default=1.0, metavar="R", help="multiplies the number of errors (default: 1)")
-    add("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+    add("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
 
 
 def run(arguments: Arguments) -> int:
-    """Print (wrong, right) pairs parted by tabs, or the comparison. Raises InputError where an input does not fit."""
+    """Print tab-separated (wrong, right) pairs, or the comparison. Raises InputError for an unsuitable input."""
     from edit_gec.training.synthetic import comparison
     from edit_gec.training.synthetic.corruptor import Corruptor
 

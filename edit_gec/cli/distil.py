@@ -1,8 +1,8 @@
-"""`edit-gec distil`: what a model makes of erroneous sentences, as training pairs for another.
+"""`edit-gec distil`: a model's corrections of erroneous sentences, as training pairs for another model.
 
     edit-gec distil --target t5-mini --data DATA --output DATA/greedy/t5-mini.tsv --pairs 20000
 
-Why, and how another learns from them, is in training/distillation.py.
+training/distillation.py says why, and how the other model learns from them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from edit_gec.cli.console import count, out, say
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(ModelOptions):
-    """What `edit-gec distil` was asked."""
+    """The arguments of `edit-gec distil`."""
 
     data: Path
     output: Path
@@ -42,11 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--output", type=Path, required=True, metavar="FILE", help=".tsv in a folder below the data folder")
     add("--data", type=Path, default=data_folder(), metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)")
-    add("--pairs", type=positive, default=20_000, metavar="N", help="how many (default: 20000)")
-    add("--rate", type=float, default=1.0, metavar="R", help="of synthetic errors (default: 1)")
+    add("--pairs", type=positive, default=20_000, metavar="N", help="number of pairs (default: 20000)")
+    add("--rate", type=float, default=1.0, metavar="R", help="rate of synthetic errors (default: 1)")
     add("--real", type=confidence, default=0.08, metavar="S", help="share of sources from real edits (default: 0.08)")
     add("--clean", type=confidence, default=0.12, metavar="S", help="share of clean sources (default: 0.12)")
-    add("--seed", type=int, default=2, metavar="N", help="(default: 2)")
+    add("--seed", type=int, default=2, metavar="N", help="random seed (default: 2)")
     add_model_options(parser)
 
 

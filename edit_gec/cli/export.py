@@ -1,4 +1,4 @@
-"""`edit-gec export`: a model's network as ONNX graphs, in an `onnx` folder beside its weights.
+"""`edit-gec export`: a model's network as ONNX graphs, in an `onnx` folder next to its weights.
 
     edit-gec export models/edit5-mini
 
@@ -15,7 +15,7 @@ from edit_gec.cli.console import out
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments:
-    """What `edit-gec export` was asked."""
+    """The arguments of `edit-gec export`."""
 
     model: str
 

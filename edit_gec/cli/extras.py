@@ -21,7 +21,7 @@ def require(what: str, package: str, extra: str) -> None:
 def needing(what: str, extra: str | None) -> Iterator[None]:
     """Raise MissingExtraError, which says what to install, where a third-party package is missing.
 
-    A module of ours that is missing is a bug, and stays the ModuleNotFoundError that it is.
+    A missing module of our own is a bug and stays a ModuleNotFoundError.
     """
     try:
         yield

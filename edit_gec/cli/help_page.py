@@ -1,6 +1,6 @@
 """README.md of this folder: the output of `--help` for every command.
 
-python -m edit_gec.cli.help_page      # writes it again, after a change of an option
+python -m edit_gec.cli.help_page      # rewrites it, after a change of an option
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def find_projects(options: FrontOptions) -> Projects:
-    """The settings of files, with what was asked on the command line. Raises InputError for a dictionary."""
+    """The settings of files, overridden by the command line. Raises InputError for an unreadable dictionary."""
     return Projects(options.config, options.isolated, asked_settings(options))
 
 
@@ -32,7 +32,7 @@ def asked_settings(options: ModelOptions) -> Settings:
 
 
 def load_corrector(options: ModelOptions, settings: Settings | None = None) -> Corrector:
-    """The corrector that is asked for. Raises InputError for a model, a device or a dictionary that is not there."""
+    """The requested corrector. Raises InputError for a missing model, device or dictionary."""
     from edit_gec.corrector import Corrector
 
     corrector = Corrector.load(**corrector_arguments(options, settings))
@@ -66,7 +66,7 @@ def corrector_arguments(options: ModelOptions, settings: Settings | None = None)
 
 
 def warm_up(corrector: Corrector) -> None:
-    """Load all that the first request would wait for; a package that is not installed is told now."""
+    """Load everything that the first request would wait for; a missing package is reported now."""
     from edit_gec.annotation.explain import explain
     from edit_gec.text.edits import Edit
 
@@ -75,7 +75,7 @@ def warm_up(corrector: Corrector) -> None:
 
 
 def warn_of_slow_dtype(options: ModelOptions) -> None:
-    """Tell who asked for other numbers to save time that this processor has no instructions for them."""
+    """Warn if --dtype is meant to save time but this processor has no instructions for it."""
     if options.dtype == "float32":
         return
     import torch

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FrontOptions):
-    """What `edit-gec lsp` was asked."""
+    """The arguments of `edit-gec lsp`."""
 
     stdio: bool
     fix_all_confidence: float
@@ -43,15 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.epilog = SETTINGS
     add = parser.add_argument
-    add("--stdio", action="store_true", help="talk over standard input and output, as it always does")
-    add("--fix-all-confidence", type=confidence, default=0.9, metavar="P", help="what fix-all corrects (default: 0.9)")
+    add("--stdio", action="store_true", help="communicate over standard input and output (always on)")
+    add("--fix-all-confidence", type=confidence, default=0.9, metavar="P",
+        help="lowest confidence of an edit that fix-all makes (default: 0.9)")  # fmt: skip
     add_settings_options(parser)
     add_model_options(parser, threads=max(1, (os.cpu_count() or 1) // 2), threads_help="half of the cores")
     add_verification_options(parser)
 
 
 def run(arguments: Arguments) -> int:
-    """Serve one editor until it leaves: 1, as the protocol says, where it did not say goodbye. Raises InputError."""
+    """Serve one editor until it exits; 1 if it exits without a shutdown request. Raises InputError."""
     import pygments  # noqa: F401  # told now, where it is missing
 
     from edit_gec.cli.loading import corrector_arguments, find_projects

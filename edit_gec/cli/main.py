@@ -5,9 +5,9 @@ r"""The command line: edit-gec correct | score | train | bench | serve ...
     $ edit-gec correct --write docs/ README.md
     2 files changed, 9 edits
 
-Standard output carries data only, talk goes to standard error. A command is a module with a dataclass `Arguments`, and
-the functions `add_arguments(parser)` and `run(arguments)`; only the module of the command that is asked for is
-imported. Models are imported when there is work for them, because `--help` must answer at once.
+Data goes to standard output, messages to standard error. A command is a module with a dataclass `Arguments`, and
+the functions `add_arguments(parser)` and `run(arguments)`; only the module of the requested command is imported. Models
+are imported when there is work for them, because `--help` must answer at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from edit_gec.version import version
 
 
 class Command(NamedTuple):
-    """Where a command is, what it does, and the extra of our package that it needs, if any; with torch in it or not."""
+    """A command: its module, a summary, the extra of our package that it needs, and whether it needs torch."""
 
     module: str
     summary: str
@@ -41,11 +41,11 @@ COMMANDS = {
     "score": Command("edit_gec.cli.score", "measure corrections: ERRANT precision, recall and F0.5", "score"),
     "train": Command("edit_gec.cli.train", "train a model from a recipe", "train", needs_torch=True),
     "corrupt": Command(
-        "edit_gec.cli.corrupt", "write errors into clean text, or compare them with learners' errors", "train"
+        "edit_gec.cli.corrupt", "insert errors into clean text, or compare them with learners' errors", "train"
     ),
     "distil": Command(
         "edit_gec.cli.distil",
-        "write what a model makes of erroneous sentences, for another to learn from",
+        "write a model's corrections of erroneous sentences as training pairs for another",
         "train",
         needs_torch=True,
     ),
@@ -56,8 +56,8 @@ COMMANDS = {
         "bench",
         needs_torch=True,
     ),
-    "serve": Command("edit_gec.cli.serve", "answer LanguageTool's clients and serve a page to write on", "serve"),
-    "lsp": Command("edit_gec.cli.lsp", "serve an editor that speaks the language server protocol", "lsp"),
+    "serve": Command("edit_gec.cli.serve", "run a LanguageTool-compatible server and a page to write on", "serve"),
+    "lsp": Command("edit_gec.cli.lsp", "run a language server for an editor", "lsp"),
     "corpus": Command("edit_gec.cli.corpus", "correct a table, a folder of files or a data set of any size", "corpus"),
     "export": Command("edit_gec.cli.export", "write a model's network as ONNX graphs", "onnx"),
 }
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say("edit-gec: interrupted")
         return 130
     except BrokenPipeError:
-        # What other commands printed and is still buffered would fail once more, loudly, when Python leaves.
+        # Buffered output of other commands would fail again, loudly, when Python exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
 

@@ -1,6 +1,6 @@
-"""Only what is new: sentences that were there before, at a git revision or in a baseline, and their edits.
+"""Only new findings: skips sentences that a git revision or a baseline already has.
 
-Sentences are compared, not lines: a paragraph that is wrapped anew, and a sentence that moved, are not new.
+Sentences are compared, not lines: a paragraph that is rewrapped, and a sentence that moved, are not new.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def sentence_key(sentence: Sentence) -> str:
 
 
 def find_keys(sentences: Sequence[Sentence], edits: Iterable[Edit]) -> list[str]:
-    """The key of the sentence of each edit, "" where there is none."""
+    """The key of the sentence of each edit, "" for an edit outside all sentences."""
     starts = [sentence.offsets[0] for sentence in sentences]
     places = (bisect_right(starts, edit.start) - 1 for edit in edits)
     return [sentence_key(sentences[place]) if place >= 0 else "" for place in places]

@@ -4,7 +4,7 @@
     edit-gec profile --system t5 edit5 --repeats 50 --threads 1
     edit-gec profile --model edit5-mini --file sentences.txt      what the shipped model does with these sentences
 
-Writes profiles/MACHINE/NAME.json and pictures beside it, a Chrome trace of each system to profiles/traces/, and prints
+Writes profiles/MACHINE/NAME.json and plots next to it, a Chrome trace of each system to profiles/traces/, and prints
 the table. The work is done in `edit_gec.performance`.
 """
 
@@ -28,7 +28,7 @@ PRESETS = ("edit5-base", "t5-base")
 
 @dataclass(frozen=True)
 class Arguments:
-    """What `edit-gec profile` was asked."""
+    """The arguments of `edit-gec profile`."""
 
     system: Sequence[str]
     preset: str | None
@@ -51,22 +51,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `edit-gec profile`."""
     add = parser.add_argument
     systems = ("t5", "edit5-sequential", "edit5", "verified")
-    add("--system", nargs="+", choices=systems, default=[], help="what to measure (default: all the models allow)")
+    add(
+        "--system",
+        nargs="+",
+        choices=systems,
+        default=[],
+        help="systems to measure (default: all that the models allow)",
+    )
     models = parser.add_mutually_exclusive_group()
     models.add_argument("--preset", metavar="A,B", help="shapes with random weights (default: edit5-base,t5-base)")
     models.add_argument("--model", nargs="+", metavar="NAME|PATH", default=[], help="an EdiT5, a T5, or one of each")
     texts = parser.add_mutually_exclusive_group()
     texts.add_argument("--text", help="the sentence (default: the case study's)")
-    texts.add_argument("--file", help="one sentence on each line; behind a tab what random weights shall make of it")
-    add("--corrected", metavar="TEXT", help="what random weights shall make of --text")
+    texts.add_argument("--file", help="one sentence per line; after a tab, the output to replay with random weights")
+    add("--corrected", metavar="TEXT", help="the output to replay for --text with random weights")
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--dtype", default=DTYPES[0], choices=DTYPES)
     add("--mode", default="eager", choices=("eager", "compiled", "graph"), help="graph: CUDA graphs (default: eager)")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
-    add("--warm-up", type=positive, default=2, metavar="N", help="rounds that do not count (default: 2)")
-    add("--repeats", type=positive, default=20, metavar="N", help="rounds that do (default: 20)")
+    add("--warm-up", type=positive, default=2, metavar="N", help="unmeasured rounds (default: 2)")
+    add("--repeats", type=positive, default=20, metavar="N", help="measured rounds (default: 20)")
     add("--traced", type=positive, default=2, metavar="N", help="runs under torch.profiler (default: 2)")
-    add("--out", default="profiles", metavar="DIR", help="where results go (default: profiles)")
+    add("--out", default="profiles", metavar="DIR", help="folder for results (default: profiles)")
     add("--name", help="name of the result files (default: from models, dtype and mode)")
 
 
@@ -96,7 +102,7 @@ def run(arguments: Arguments) -> int:
 
 
 def read_texts(arguments: Arguments) -> list[Text]:
-    """The sentences that were asked for. Raises InputError when there are none."""
+    """The requested sentences. Raises InputError when there are none."""
     from edit_gec.performance import sentences
 
     if arguments.file is not None:

@@ -1,4 +1,4 @@
-"""`edit-gec score`: how good is a corrector, in the field's own metrics, offline, signed so that others can repeat it.
+"""`edit-gec score`: the quality of a corrector in the field's metrics, offline, with a signature to reproduce it.
 
     edit-gec score --m2 dev.m2 --hyp out.txt                       ERRANT P, R, F0.5 of a file
     edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'my-tool {in} > {out}'
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What `edit-gec score` was asked."""
+    """The arguments of `edit-gec score`."""
 
     m2: str | None
     source: str | None
@@ -86,10 +86,10 @@ def _add_sets(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--benchmark", nargs="+", metavar="NAME", help="published sets: jfleg wi bea-dev conll14 cweb ..."
     )
-    what.add_argument("--cases", nargs="+", metavar="FILE", help="texts with what is right for each, as JSON lines")
-    what.add_argument("--again", metavar="FILE", help="any text: how many lines change when corrected once and twice")
+    what.add_argument("--cases", nargs="+", metavar="FILE", help="texts with accepted corrections, as JSON lines")
+    what.add_argument("--again", metavar="FILE", help="any text: lines that change when corrected once and twice")
     what.add_argument("--documents", metavar="DIR", help="well-edited files: false alarms by kind, damaged markup")
-    what.add_argument("--stability", metavar="FILE", help="text or M2: what is left when the first edit is accepted")
+    what.add_argument("--stability", metavar="FILE", help="text or M2: edits that remain when the first is accepted")
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
 
@@ -113,7 +113,7 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
 
 def _add_metric(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("metric")
-    how.add_argument("--metric", choices=["errant", "gleu"], help="default: the one the set is published with")
+    how.add_argument("--metric", choices=["errant", "gleu"], help="default: the metric of the set's publication")
     how.add_argument(
         "--mode",
         choices=["cs", "cse", "ds", "dt"],
@@ -122,7 +122,7 @@ def _add_metric(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--beta", type=float, default=0.5, help="weight of recall (default 0.5)")
     how.add_argument(
-        "--reference", choices=["gold", "auto"], default="gold", help="M2 spans as given, or extracted again"
+        "--reference", choices=["gold", "auto"], default="gold", help="gold M2 spans, or spans that ERRANT extracts"
     )
     how.add_argument(
         "--types",
@@ -223,7 +223,7 @@ def evaluation_options(arguments: Arguments) -> ScoreOptions:
 
 
 def find_test_sets(arguments: Arguments) -> list[TestSet]:
-    """The sets that are asked for. Raises UsageError, and InputError for files that are not there."""
+    """The requested sets. Raises UsageError, and InputError for missing files."""
     from edit_gec.evaluation import datasets
 
     if arguments.m2:
@@ -245,7 +245,7 @@ def find_test_sets(arguments: Arguments) -> list[TestSet]:
 
 
 def judge_systems(test: TestSet, arguments: Arguments, options: ScoreOptions) -> list[Result]:
-    """A result for each system on one set; their outputs are kept where that is asked for."""
+    """A result for each system on one set; with --write-hyp their outputs are kept."""
     from edit_gec.evaluation import evaluate, hypotheses
 
     given = [hypotheses.read_hypothesis(test, path) for path in arguments.hyp]

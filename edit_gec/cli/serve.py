@@ -4,7 +4,7 @@
     edit-gec: http://127.0.0.1:8081/ serves edit5-mini; Ctrl-C ends it
     $ curl -d language=en -d text='She go home.' http://127.0.0.1:8081/v2/check
 
-How it works is in server/, how to put it behind a proxy and to connect editors in server/README.md.
+The implementation is in server/; server/README.md is about proxies and clients.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from edit_gec.errors import InputError
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-GRACE_S = 20  # for requests that are being answered when the server is told to stop
+GRACE_S = 20  # for requests in progress when the server is told to stop
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FrontOptions):
-    """What `edit-gec serve` was asked."""
+    """The arguments of `edit-gec serve`."""
 
     host: str
     port: int
@@ -54,29 +54,33 @@ class Arguments(FrontOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = f"Of the working folder: {SETTINGS[0].lower()}{SETTINGS[1:]}"
+    parser.epilog = f"Settings of the working folder apply: {SETTINGS[0].lower()}{SETTINGS[1:]}"
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)")
     add("--port", type=port, default=8081, metavar="N", help="port, 0 for a free one (default: 8081)")
-    add("--allow-origin", metavar="ORIGIN", help="let web pages from here use the server, * for all (default: none)")
+    add(
+        "--allow-origin",
+        metavar="ORIGIN",
+        help="let web pages of this origin use the server, * for all (default: none)",
+    )
     add(
         "--allow-host", action="append", default=[], metavar="NAME",
-        help="a name that clients call the server by, * for any (default: this machine's own on loopback, else any)",
+        help="host name that clients may use, * for any (default: names of this machine on loopback, else any)",
     )  # fmt: skip
     for option, default, summary in (
-        ("--max-text-length", 100_000, "characters of a text"),
-        ("--max-requests", 16, "requests at a time from one address"),
+        ("--max-text-length", 100_000, "most characters of a text"),
+        ("--max-requests", 16, "most simultaneous requests from one address"),
         ("--timeout", 60, "seconds to answer a request"),
     ):
         add(option, type=positive, default=default, metavar="N", help=f"{summary} (default: {default})")
-    add("--quiet", action="store_true", help="no line of log for each request")
+    add("--quiet", action="store_true", help="do not log requests")
     add_settings_options(parser)
     add_model_options(parser, batch_size=16)
     add_verification_options(parser)
 
 
 def run(arguments: Arguments) -> int:
-    """Serve until a signal ends it; requests that are being answered are finished. Raises InputError, UsageError."""
+    """Serve until a signal; requests in progress are finished. Raises InputError, UsageError."""
     from edit_gec.cli.loading import find_projects, load_corrector, warm_up
     from edit_gec.server.app import create_app
     from edit_gec.server.callers import Callers

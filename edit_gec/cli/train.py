@@ -1,4 +1,4 @@
-"""`edit-gec train`: all stages of a recipe, one after the other; the same command goes on where it was.
+"""`edit-gec train`: all stages of a recipe, one after the other; the same command resumes where it stopped.
 
     edit-gec train --recipe models/edit5-mini/recipe.toml --data DATA
 
@@ -17,7 +17,7 @@ from edit_gec.cli.console import out
 
 @dataclass(frozen=True)
 class Arguments:
-    """What `edit-gec train` was asked."""
+    """The arguments of `edit-gec train`."""
 
     recipe: Path
     data: Path

@@ -1,4 +1,4 @@
-"""Settings: what a project or a user says once, for every front.
+"""Settings of projects and users, shared by all front ends.
 
 settings.py    the keys, how they are read, and how settings add up
 projects.py    which file's settings a path has

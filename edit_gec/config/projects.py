@@ -3,8 +3,8 @@
     edit-gec.toml, .edit-gec.toml      the keys at the top level
     pyproject.toml                     in the table [tool.edit-gec]
 
-Of several in one folder the first counts, and a nearer one hides those above it. The user's own words are added, and
-what was asked on the command line wins.
+Of several in one folder the first counts, and a nearer one hides those above it. The user's own words are added. The
+command line overrides everything.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _Stamps = tuple[tuple[int, int], ...]  # time of change and size of a settings f
 class Projects:
     """The settings of files. A settings file is read again when it has changed.
 
-    `file` is used in place of those that would be found; with `isolated` neither these nor the user's words count.
-    `asked` wins over all of them. `own` are the user's words.
+    `file` replaces the files that would be found; with `isolated` neither these nor the user's words count. `asked`,
+    from the command line, overrides all of them. `own` are the user's words.
     """
 
     file: str | None = None

@@ -34,9 +34,9 @@ from edit_gec.text.kinds import parse_names
 
 @dataclass(frozen=True)
 class Settings:
-    """What is set for a file. `root` is the folder that its patterns start from.
+    """The settings of a file. `root` is the folder to which its patterns are relative.
 
-    `words_file` is where words can be added: the dictionary, if that is a file.
+    `words_file` is the file to which words can be added: the dictionary, if that is a file.
     """
 
     dictionary: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Settings:
     words_file: str | None = None
 
     def under(self, upper: Settings) -> Settings:
-        """These settings with others that win over them: lists add up, of single values the upper one counts."""
+        """These settings, overridden by `upper`: lists are joined, single values are replaced."""
         return Settings(
             dictionary=self.dictionary + upper.dictionary,
             ignore=self.ignore + upper.ignore,

@@ -1,4 +1,4 @@
-"""Tables of what rate.py measured, and what a billion sentences cost at these rates.
+"""Tables of the measurements of rate.py, and the cost of a billion sentences at these rates.
 
     python -m edit_gec.corpus.cost rate.json memory.json --core-hour 0.05
 
@@ -28,7 +28,7 @@ class Cost(NamedTuple):
 
 
 def compute_cost(run: dict[str, Any], hour: float, sentences: int = BILLION) -> Cost:
-    """The cost of so many different sentences at the rate of a run. `hour` is the price of one hour of a worker.
+    """The cost of `sentences` different sentences at the rate of a run. `hour` is the price of a worker for one hour.
 
     >>> compute_cost({"workers": 2, "summary": {"sentences_per_second": 200.0, "duplicates": 0.0}}, 0.05)
     Cost(worker_hours=2777.8, price=138.89)

@@ -1,4 +1,4 @@
-"""The column of edits: what it says of each edit, and how the text before the edits is restored from it."""
+"""The column of edits: its fields, and how to restore the original text from it."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
     infer   distinct sentences -> changes        the model
     save    changes -> edits, types -> part      CPU; the part gets its name when it is complete
 
-A row that a stage fails on is set aside with the reason. A stage that fails on every row of a chunk points to a fault
-of the program or of the machine, and stops the job.
+A row on which a stage fails is set aside with the reason. A stage that fails on every row of a chunk points to a bug or
+a broken machine, and stops the job.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 B = TypeVar("B")
-JOB_FOLDER = "__job__"  # readers of data sets leave out a folder with underscores
+JOB_FOLDER = "__job__"  # readers of data sets skip a folder with underscores
 Splitter = Callable[[Chunk], Iterable[Chunk]]
 
 
 @dataclass(frozen=True)
 class Events:
-    """What a runner calls while it works, in the process of the driver."""
+    """Callbacks of a runner, in the process of the driver."""
 
     on_result: Callable[[UnitResult], None]  # a unit is done
-    on_rows: Callable[[int], None]  # so many more rows are corrected
+    on_rows: Callable[[int], None]  # number of rows corrected since the last call
     on_message: Callable[[str], None]  # a line for people
 
 
 @dataclass
 class ChunkWork:
-    """A chunk on its way through the stages: the windows of each text, then what changes in them."""
+    """A chunk on its way through the stages: the windows of each text, then their changes."""
 
     chunk: Chunk
     windows: list[list[ModelWindow]]
@@ -64,11 +64,11 @@ class ChunkWork:
 
 @dataclass(frozen=True)
 class Job:
-    """What is done to every unit.
+    """The work that is done on every unit.
 
-    `folder` is the output. `options` are the arguments of Corrector.load. `settings` say which edits are not wanted.
-    `remember` is the number of sentences whose changes a worker keeps. `names_types` adds the ERRANT type of each edit.
-    `read_as` is the format of all texts.
+    `folder` is the output. `options` are the arguments of Corrector.load. `settings` say which edits to drop.
+    `remember` is the number of sentences whose changes a worker caches. `names_types` adds the ERRANT type of each
+    edit. `read_as` is the format of all texts.
     """
 
     folder: str
@@ -113,7 +113,7 @@ class Job:
                 begun = time.perf_counter()
 
     def infer(self, work: ChunkWork, corrector: DeduplicatingCorrector) -> ChunkWork:
-        """The same chunk with what changes in its sentences."""
+        """The same chunk with the changes of its sentences."""
         begun = time.perf_counter()
         changes, reasons = _try_each(corrector.predict, work.windows)
         windows = [of_text for of_text, reason in zip(work.windows, reasons, strict=True) if reason is None]
@@ -218,7 +218,7 @@ def _name_types(corrections: Sequence[Correction], needed: Sequence[bool]) -> li
 def _choose(
     correction: Correction, edits: Sequence[Edit], edit_filter: EditFilter
 ) -> tuple[Correction, Sequence[Edit]]:
-    """The correction with the edits that are wanted."""
+    """The correction without the unwanted edits."""
     kept = list(filter(edit_filter.on(correction.text), edits)) if edits else edits
     if len(kept) < len(edits):
         correction = assemble(correction.text, kept, correction.refused)
@@ -249,7 +249,7 @@ def _count_row(counts: Counter[str], text: str | None, correction: Correction, e
 
 
 def _try_each(function: Callable[[Sequence[A]], list[B]], rows: Sequence[A]) -> tuple[list[B], list[str | None]]:
-    """function(rows), or where that fails function of each row: the results, and for each row why it has none.
+    """function(rows), or if that fails, function of each row: the results, and the reason of each row without one.
 
     An error that does not come from a row itself (of files, memory or installation) is raised, and so is one that
     every row causes.

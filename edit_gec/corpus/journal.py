@@ -1,12 +1,12 @@
-"""What a job has done. A job that is killed at any time goes on from here.
+"""The record of a job. A job that is killed at any time resumes from it.
 
     OUTPUT/__job__/plan.json       units and settings, written once
                    journal.jsonl   one line for each unit that is done, appended after its part is written
                    set-aside/      bad rows of each unit
     in the end     summary.json, set-aside.jsonl
 
-A unit that is not in the journal is done again, and its part replaces the one that may be there. So every row comes
-out once.
+A unit that is not in the journal is repeated, and its part replaces the one that may be there. So every row is output
+exactly once.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Journal:
         self.results[result["unit"]] = result
 
     def finish(self, summary: dict[str, Any]) -> None:
-        """All units are done: write the summary, and the bad rows of all units in one file. Raises WriteError."""
+        """Write the summary, and the bad rows of all units in one file. Raises WriteError."""
         folder = os.path.join(self.folder, JOB_FOLDER)
         try:
             _remove_partial_files(self.folder)
@@ -116,7 +116,7 @@ def _lock(file: FileIO, folder: str) -> None:
 
 
 def _load_plan(path: Path, settings: dict[str, Any], make_plan: Callable[[], Plan]) -> Plan:
-    """The plan of the job, which must have these settings; a new one if there is none."""
+    """The plan of the job, which must have these settings; a new plan for a new job."""
     if not path.exists():
         plan = make_plan()
         atomic_write(path, json.dumps({"settings": settings, **plan_to_json(plan)}).encode())

@@ -212,7 +212,7 @@ def _find_csv_ends(path: str, file: IO[bytes]) -> Iterator[int]:
 
 
 def _read_header(path: str, file: IO[bytes], columns: Columns) -> tuple[bytes, list[str]]:
-    """Bytes and names of the first row of a CSV file; reading continues behind it.
+    """Bytes and names of the first row of a CSV file; reading continues after it.
 
     Raises BrokenFileError if the column of texts is missing, or one of those to add is there already.
     """
@@ -322,7 +322,7 @@ def _add_row(chunk: Chunk, number: int, row: Row, parse: Parser) -> None:
 
 
 class Writer:
-    """Writes rows with the two columns behind their own. `close` finishes the bytes, not the file."""
+    """Writes rows with the two columns after their own. `close` finishes the bytes, not the file."""
 
     def __init__(self, file: IO[bytes], unit: Unit, columns: Columns) -> None:
         self.unit = unit

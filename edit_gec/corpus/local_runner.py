@@ -1,7 +1,7 @@
 """One machine: a process for each device, or for each core, that reads, corrects and writes unit after unit.
 
 The driver hands out units and passes on their results. A worker that dies (out of memory, a signal) is replaced, and
-its unit is done again, from the third time on row by row: a row at which two workers have died is set aside with the
+its unit is repeated. After two deaths it is repeated row by row: a row at which two workers die is set aside with the
 reason. Workers end when the driver is gone.
 """
 
@@ -23,8 +23,8 @@ from edit_gec.corpus.job import ChunkWork, Events, Job, Splitter
 from edit_gec.corpus.records import BadRow, Chunk, Unit, UnitResult
 from edit_gec.errors import EditGecError, InputError
 
-DEATHS_BEFORE_ROWS = 2  # a unit that has cost so many workers is done row by row
-DEATHS_PER_ROW = 2  # a row that has cost so many workers is set aside
+DEATHS_BEFORE_ROWS = 2  # deaths of workers after which a unit is done row by row
+DEATHS_PER_ROW = 2  # deaths of workers after which a row is set aside
 
 
 class Kind(Enum):
@@ -55,7 +55,7 @@ class Task:
 
     @property
     def is_row_by_row(self) -> bool:
-        """So many workers have died at the unit that its rows are done one by one."""
+        """Whether the rows of the unit are done one by one."""
         return self.deaths >= DEATHS_BEFORE_ROWS
 
 
@@ -71,8 +71,8 @@ class _Worker:
 def run(job: Job, units: Sequence[Unit], devices: Sequence[str], events: Events, *, row_by_row: bool = False) -> None:
     """Do all units with one worker for each of `devices`.
 
-    `row_by_row` does so from the first time on. Raises InputError if workers cannot start, or cannot write, and
-    RuntimeError with the traceback of a fault of the program.
+    With `row_by_row`, rows are done one by one from the start. Raises InputError if workers cannot start or write, and
+    RuntimeError with the traceback of a bug.
     """
     driver = _Driver(job, units, devices, events)
     if row_by_row:
@@ -85,7 +85,7 @@ def run(job: Job, units: Sequence[Unit], devices: Sequence[str], events: Events,
 
 
 class _Driver:
-    """Workers, the units that wait for one, and who does what."""
+    """The workers, the waiting units, and the task of each worker."""
 
     def __init__(self, job: Job, units: Sequence[Unit], devices: Sequence[str], events: Events) -> None:
         self.job = job
@@ -159,7 +159,7 @@ class _Driver:
             del self.workers[number]
 
     def _replace(self, number: int) -> None:
-        """Start another worker for one that died, whose unit is done again. Raises InputError if that is hopeless."""
+        """Replace a worker that died and repeat its unit. Raises InputError if that is hopeless."""
         worker = self.workers[number]
         worker.process.join()
         self.failed_starts += not worker.is_ready

@@ -51,12 +51,12 @@ class Progress:
             self.bar.stop()
 
     def add_rows(self, rows: int) -> None:
-        """So many more rows are corrected."""
+        """Count corrected rows."""
         self.rows += rows
         self._show()
 
     def add_unit(self, size: int) -> None:
-        """A unit of `size` bytes is done."""
+        """Count a finished unit of `size` bytes."""
         self.done_units += 1
         self.done_size += size
         self._show()

@@ -34,7 +34,7 @@ PACKAGES = ("torch", "sentencepiece", "numpy", "pyarrow", "errant", "spacy")
 
 
 def write_rows(path: Path, lines: list[str], rows: int) -> None:
-    """Write JSONL of so many rows, with the lines in turn."""
+    """Write JSONL with this number of rows, repeating the lines."""
     with path.open("w", encoding="utf-8") as file:
         for n in range(rows):
             file.write(json.dumps({"id": n, "text": lines[n % len(lines)]}, ensure_ascii=False) + "\n")
@@ -71,7 +71,7 @@ def child_processes(pid: int) -> list[int]:
 
 
 def measure_job(source: Path, output: Path, workers: int, options: list[str]) -> dict[str, Any]:
-    """Watch one job in a process of its own until it ends. Raises RuntimeError if it fails."""
+    """Run one job in its own process and watch it. Raises RuntimeError if it fails."""
     command = [
         sys.executable,
         "-m",

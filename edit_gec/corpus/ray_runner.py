@@ -31,9 +31,9 @@ from edit_gec.errors import EditGecError, InputError, WriteError
 if TYPE_CHECKING:
     from edit_gec.runtime.dedup import DeduplicatingCorrector
 
-MAX_BLOCKS = 2000  # of the list of units; one block is one task
+MAX_BLOCKS = 2000  # of the list of units; a block is a task
 CPU_STAGE_CORES = 0.5  # of a task that loads or saves; not the actors' number, or Ray would fuse the stages
-DEATHS_PER_UNIT = 2  # a unit that has cost so many actors is left to local_runner.py
+DEATHS_PER_UNIT = 2  # actor deaths after which a unit is left to local_runner.py
 
 Row = dict[str, Any]
 
@@ -79,7 +79,7 @@ class LoadStage:
 
 
 class InferStage:
-    """Second stage, an actor: what changes in the sentences."""
+    """Second stage, an actor: the changes of the sentences."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -87,7 +87,7 @@ class InferStage:
 
     @_pass_on_errors
     def __call__(self, row: Row) -> Row:
-        """The row with what changes in its windows. A unit at which workers die again and again is given up."""
+        """The row with the changes of its windows. A unit at which workers die repeatedly is given up."""
         attempts = _attempts_folder(self.job) / str(pickle.loads(row["unit"]).number)
         if _count_attempt(attempts) >= DEATHS_PER_UNIT:
             return {**row, "works": b"", "lost": True}
@@ -107,7 +107,7 @@ class SaveStage:
 
     @_pass_on_errors
     def __call__(self, row: Row) -> Row:
-        """The row with what became of its unit, once its part is written."""
+        """The row with the result of its unit, once its part is written."""
         unit: Unit = pickle.loads(row["unit"])
         result = self.job.save(unit, pickle.loads(row["works"]), _corrector_of(self.job))
         return {**row, "works": b"", "result": json.dumps(result)}
@@ -190,12 +190,12 @@ def _run_row_by_row(job: Job, unit: Unit) -> UnitResult:
 
 
 def _attempts_folder(job: Job) -> Path:
-    """A folder with a file for each unit that an actor has begun and not ended."""
+    """A folder with a file for each unit that an actor has begun and not finished."""
     return Path(job.folder, JOB_FOLDER, "tries")
 
 
 def _count_attempt(path: Path) -> int:
-    """Add an attempt to this file; how many there were before. Raises WriteError."""
+    """Add an attempt to this file and return the number before. Raises WriteError."""
     try:
         path.parent.mkdir(exist_ok=True)
         with path.open("ab") as file:
@@ -222,14 +222,14 @@ def _check_reachable(address: str | None) -> None:
 
 
 def _unwrap(error: BaseException | None) -> EditGecError | None:
-    """The error of ours that Ray has wrapped, maybe more than once."""
+    """The error of ours that Ray has wrapped, perhaps several times."""
     while error is not None and not isinstance(error, EditGecError):
         error = getattr(error, "cause", None) or error.__cause__
     return error
 
 
 def _count_actors(options: dict[str, Any]) -> int:
-    """One actor for each GPU of the cluster, or for its cores less one, which the other stages get."""
+    """One actor per GPU of the cluster, or per core; one core is left to the other stages."""
     import ray
 
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
@@ -239,7 +239,7 @@ def _count_actors(options: dict[str, Any]) -> int:
 
 
 def _resources(options: dict[str, Any]) -> dict[str, Any]:
-    """What a process with the model takes of its machine."""
+    """The resources that a process with the model reserves."""
     return {"num_cpus": options["threads"] or 1} if options["device"] == "cpu" else {"num_gpus": 1, "num_cpus": 1}
 
 

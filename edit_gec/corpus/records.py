@@ -90,7 +90,7 @@ class Chunk:
 
 
 class UnitResult(TypedDict):
-    """What came of a unit: a line of the journal.
+    """The result of a unit: a line of the journal.
 
     `broken` is the reason why the unit ends early, or None. `seconds` is the time that the worker was busy.
     `reasons` counts the rows set aside by reason, `counts` everything else. `workers` is how many worked side by side.

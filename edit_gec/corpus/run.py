@@ -1,4 +1,4 @@
-"""One job from its input to its summary: plan, the units that are left, journal, summary.
+"""One job from input to summary: plan, remaining units, journal, summary.
 
 task = CorpusTask("comments.jsonl", "corrected", options={"model": "edit5-mini", "device": "cpu", "threads": 1})
 correct_corpus(task, say=print)["edits"]
@@ -48,8 +48,8 @@ class CorpusTask:
     """What is corrected, how, and where the parts go.
 
     `source` is a file, a folder, a saved data set or hub:NAME; `config` and `split` choose from a data set. `options`
-    are the arguments of Corrector.load. `settings` say which edits are not wanted. `read_as` is the format of the texts
-    (text/formats.py). `workers` None starts one for each GPU or core. `address` is that of a Ray cluster.
+    are the arguments of Corrector.load. `settings` say which edits to drop. `read_as` is the format of the texts
+    (text/formats.py). `workers` None starts one per GPU or core. `address` is that of a Ray cluster.
     """
 
     source: str
@@ -71,10 +71,10 @@ class CorpusTask:
 def correct_corpus(
     task: CorpusTask, say: Say, *, is_quiet: bool = False, hourly_cost: float | None = None
 ) -> dict[str, Any]:
-    """Do a job, or what is left of it, and return its summary.
+    """Run a job, or the rest of it, and return its summary.
 
-    `say` gets lines for people; if `is_quiet` only what goes wrong. `hourly_cost` is that of all machines together.
-    Raises EditGecError for what cannot be read, written or continued, and ModuleNotFoundError for a missing extra.
+    `say` gets messages for people; with `is_quiet` only errors. `hourly_cost` is that of all machines together. Raises
+    EditGecError for what cannot be read, written or resumed, and ModuleNotFoundError for a missing extra.
     """
     begun = time.monotonic()
     job = _make_job(task)
@@ -135,7 +135,7 @@ def _make_job(task: CorpusTask) -> Job:
 
 
 def _settings(task: CorpusTask, job: Job) -> dict[str, Any]:
-    """All that decides what comes out: a job continues only with the same settings."""
+    """Everything that decides the output: a job resumes only with the same settings."""
     words = "\n".join(job.options.get("dictionary", ())).encode()
     return {
         **task.columns._asdict(),

@@ -1,4 +1,4 @@
-"""What a job did: counts over all its runs, rates, types of edits, acceptance, and what a million sentences cost.
+"""The summary of a job: counts over all its runs, rates, types of edits, acceptance, and cost per million sentences.
 
 `worker_seconds` adds up the time that workers were busy. Rates are those of all workers side by side without a pause.
 Start-up, planning and waiting for files are only in `wall_seconds`, which is that of the last run.
@@ -87,7 +87,7 @@ def _summarize_verification(counts: Counter[str]) -> dict[str, Any]:
 
 
 def describe_summary(summary: dict[str, Any]) -> list[str]:
-    """The summary in a few lines for people."""
+    """The summary in a few readable lines."""
     rate = f"{summary['sentences_per_second']:,} sentences a second on {summary['workers']} workers"
     lines = [
         f"{summary['written']:,} rows written, {summary['edited_rows']:,} of them with {summary['edits']:,} edits",

@@ -1,4 +1,4 @@
-"""Parquet, saved Hugging Face data sets and those of the hub: rows are Arrow tables, which gain two columns.
+"""Parquet, saved Hugging Face data sets and those of the hub: rows are Arrow tables, to which two columns are added.
 
     text: string   ->   text: string, corrected: string, edits: list<struct<offset, length, original, ...>>
 
@@ -144,7 +144,7 @@ def _make_chunk(table: pyarrow.Table, first: int, columns: Columns) -> Chunk:
 
 
 def _decode(value: pyarrow.Scalar[Any]) -> tuple[str | None, str | None]:
-    """The text of a row, and the reason why it is none."""
+    """The text of a row, or the reason why it has none."""
     try:
         return value.as_py(), None
     except UnicodeDecodeError as error:
@@ -193,7 +193,7 @@ def _read_hub(unit: Unit) -> Iterator[pyarrow.Table]:
 
 
 class Writer:
-    """Writes tables as Parquet, with the two columns behind their own. `close` finishes the bytes, not the file."""
+    """Writes tables as Parquet, with the two columns after their own. `close` finishes the bytes, not the file."""
 
     def __init__(self, file: IO[bytes], unit: Unit, columns: Columns) -> None:
         self.file = file

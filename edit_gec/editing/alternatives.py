@@ -13,14 +13,14 @@ tagged alone, so that what is proposed there does not depend on the edits elsewh
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from edit_gec.backends.network import Asked, Network, never_written
+from edit_gec.backends.network import Network, ScoringRequest, never_written
 from edit_gec.editing.confidence import Evidence, Kind, classify
 from edit_gec.editing.decode import SentenceState, decide_tags, tag_confidences
 from edit_gec.editing.document_edits import Projection
@@ -33,6 +33,7 @@ from edit_gec.editing.thresholds import Thresholds
 from edit_gec.editing.windows import readable_windows
 from edit_gec.modeling.tagset import INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
+from edit_gec.text.correction import Correction, assemble
 from edit_gec.text.edits import Change, Edit, apply_changes, resolve_overlaps
 from edit_gec.text.sentences import Sentence
 
@@ -92,6 +93,17 @@ class Suggester:
     projection: Projection
     hint_doubt: float = HINT_DOUBT
 
+    def extend(self, correction: Correction, sentences: Iterable[Sentence]) -> Correction:
+        """A correction with the alternatives and hints of its text's sentences."""
+        edits = {edit.span: edit for edit in correction.edits}
+        hints: list[Edit] = []
+        for sentence in sentences:
+            inside = [edit for edit in edits.values() if sentence.holds(edit)]
+            suggested = self.suggest(correction.text, sentence, inside, hints=True)
+            edits.update((edit.span, edit) for edit in suggested.edits)
+            hints += suggested.hints
+        return assemble(correction.text, edits.values(), correction.refused, hints)
+
     def suggest(self, text: str, sentence: Sentence, edits: Sequence[Edit], *, hints: bool) -> Suggested:
         """The edits of a sentence of `text` with up to MOST alternatives each, the likeliest first; hints elsewhere in
         the sentence, if they are asked for.
@@ -130,7 +142,9 @@ class Suggester:
             changes = [(each, change) for each in written if (change := read.change(place, each))]
             if changes and changes[0][0].ids:  # what is only deleted is an error in every second case
                 (best, change), *_ = changes
-                sure = min(read.confidence(place, doubt, best), self.thresholds.least)  # the second reading doubts it
+                sure = min(
+                    read.confidence(place, doubt, best), self.thresholds.threshold
+                )  # the second reading doubts it
                 yield Option(change._replace(confidence=sure), tuple(change for _, change in changes[1:]))
 
     def project(self, text: str, sentence: Sentence, edits: Sequence[Edit], options: Options) -> Suggested:
@@ -245,7 +259,7 @@ def write_likeliest(decoder: InsertionDecoder, slots: Sequence[Slot], network: N
     names = [decoder.tokens.slot(slot.index) for slot in slots]
     size = network.config.vocab_size
     asked = [(n, piece) for n in range(len(slots)) for piece in range(size)]
-    opening = Asked([[name] for name in names], [(n, 0) for n in range(len(slots))], asked)
+    opening = ScoringRequest([[name] for name in names], [(n, 0) for n in range(len(slots))], asked)
     scores = decoder.attach(slots).score(opening).reshape(len(slots), size)
     scores[:, never_written(network.config)] = -np.inf
     if not decoder.may_be_empty:

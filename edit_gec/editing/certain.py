@@ -5,8 +5,8 @@
     2 6 don't
     19 27 could have
 
-A rule says where and what, never whether: the tags must doubt the words, the decoder compares the proposal with the
-source, and the rules have an offset of their own on the scale of confidence. So no rule overrules a model that is sure.
+A rule proposes an edit but never decides on it: the tags must doubt the words, the decoder compares the proposal with the
+source, and rules have an offset of their own on the scale of confidence. No rule overrides a confident model.
 """
 
 # ruff: noqa: E501 - a pattern stays in one piece

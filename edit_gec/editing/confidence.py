@@ -6,9 +6,9 @@
 
 The model tags and writes in two steps, with a probability for each; the decoder also gives the probability that the
 source stays as it is. Edits of spelling and capitals are right more often than edits of grammar, so each kind has an
-offset. Two things come from the sentence around an edit: the doubt of the second reading in what was written, and the
-support of the surest other edit, because a sentence with one error often has more. The final slope and offset change
-no order: they make 0.5 mean one in two.
+offset. Two terms come from the sentence around an edit: the doubt of the second pass about the inserted words, and the
+support of the most confident other edit, because a sentence with one error often has more. The final slope and offset
+are monotone: they calibrate the scale, so that 0.5 means one in two.
 
 The result is the confidence that users see, and the only number that thresholds are compared with. All slopes and
 offsets are fitted on development text (training/calibrate.py) and lie in the model folder.
@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 from edit_gec.modeling.tagset import INSERT, REPLACE
 
-NOT_ASKED = 0.5  # probability that the source stays where no decoder said so: its log-odds are 0
+NOT_ASKED = 0.5  # probability that the source stays where no decoder computed it: log-odds of 0
 MIN_STAYS = 0.02  # smaller probabilities that the source stays count as this, so that their effect has a bound
-CALM = 0.02  # doubt of the second reading that counts for nothing
-NO_SUPPORT, MOST_SUPPORT = -2.0, 2.5  # log-odds from which on an edit supports others, and how much it can at most
+CALM = 0.02  # doubt of the second pass up to which nothing is subtracted
+NO_SUPPORT, MOST_SUPPORT = -2.0, 2.5  # log-odds above which an edit supports others; the most that it can add
 
 
 class Kind(str, Enum):
@@ -52,7 +52,7 @@ class Evidence(NamedTuple):
     tags       mean probability of its tags, or the probability of its link
     written    probability of what the decoder wrote
     kind       the kind of edit
-    stays      probability that the decoder writes what stands there already
+    stays      probability that the decoder writes what is there already
     """
 
     tags: float
@@ -92,8 +92,7 @@ class Scale:
         }
 
     def confidence(self, evidence: Evidence) -> float:
-        """How often such edits are right, 0 to 1, before the sentence around them counts; 0 where the model gives a
-        probability of 0."""
+        """How often such edits are right, 0 to 1, without the sentence around them; 0 where the model gives 0."""
         if evidence.tags <= 0 or evidence.written <= 0:
             return 0.0
         odds = self.slope * log_odds(evidence.tags) + self.written_slope * math.log(evidence.written)
@@ -102,10 +101,10 @@ class Scale:
         return logistic(odds)
 
     def judge(self, own: Sequence[float], doubts: Sequence[float] = (), others: Sequence[float] = ()) -> list[float]:
-        """The confidence of each edit of a sentence, from those that they have alone (`confidence`).
+        """The confidence of each edit of a sentence, from the confidence that each has on its own (`confidence`).
 
-        `doubts` are those of the second reading in each of them, where there was one. `others` are edits that only
-        support these. What is impossible alone stays impossible.
+        `doubts` are those of the second pass about each edit, if there was one. `others` are edits that only support
+        these. An edit with a confidence of 0 keeps it.
         """
         doubted = [self.doubted(sure, doubt) for sure, doubt in zip_longest(own, doubts, fillvalue=CALM)]
         support = [max(0.0, min(MOST_SUPPORT, odds - NO_SUPPORT)) for odds in (*doubted, *map(log_odds, others))]
@@ -117,7 +116,7 @@ class Scale:
         return judged
 
     def doubted(self, own: float, doubt: float) -> float:
-        """The log-odds of an edit after the second reading, whose doubt only takes away."""
+        """The log-odds of an edit after the second pass, whose doubt can only lower them."""
         return log_odds(own) - self.doubt_slope * (log_odds(max(doubt, CALM)) - log_odds(CALM))
 
     @property
@@ -143,8 +142,8 @@ def logistic(odds: float) -> float:
 
 
 def classify(deleted: str, written: str) -> Kind:
-    """The kind of a change by the text it removes and the text it writes. Never SPELLING or CERTAIN: the lexicon and
-    the rules say that.
+    """The kind of a change by the text it removes and the text it writes. Never SPELLING or CERTAIN: those come from
+    the lexicon and the rules.
 
     >>> [str(classify(*each)) for each in (("", " the"), (" the", ""), (" go", " goes"), (" alot", " A lot"))]
     ['insert', 'delete', 'replace', 'case']
@@ -158,7 +157,7 @@ def classify(deleted: str, written: str) -> Kind:
 def possible_kinds(
     tags: Sequence[int], kept: int, deleted: Sequence[int], *, empty: bool = False, certain: bool = False
 ) -> tuple[Kind, ...]:
-    """The kinds that the change behind a kept piece can turn out to be, before anything is written.
+    """The kinds that the change after a kept piece can turn out to be, before anything is written.
 
     `certain`: a rule proposes something there. `empty`: the model knows empty slots, so every deletion has a slot that
     the decoder may fill or leave empty.

@@ -1,12 +1,12 @@
-"""Logits -> plan: tags with a keep bias, the pointer walk, the insertion loop, and how sure each edit is.
+"""Logits -> plan: tags with a keep bias, the pointer walk, the insertion loop, and the confidence of each edit.
 
     predict(network, tokens, sentences, thresholds) -> one Prediction per sentence
 
 Decisions, in order:
 
-    tags         greedy after KEEP gets a bonus; words change as a whole (tags.py)
-    points       followed only where they leave the source order, which gets the same bonus (pointer.py)
-    insertions   written only where a slot is open whose edit can still become sure enough (insertion.py)
+    tags         greedy, with a bonus for KEEP; words change as a whole (tags.py)
+    points       followed only where they leave the source order, which has the same bonus (pointer.py)
+    insertions   written only into open slots whose edit can still pass the threshold (insertion.py)
     thresholds   an edit below `min_confidence` is undone; its confidence counts the other edits of its sentence, and
                  the second reading may still lower it (second_pass.py)
 """
@@ -40,9 +40,9 @@ from edit_gec.tracing import Stage, span
 
 @dataclass
 class Prediction:
-    """A plan and, for each kept piece behind which something changes, the confidence that this change has alone.
+    """A plan and, for each kept piece with a change after it, the confidence that this change has on its own.
 
-    `Scale.judge` makes of it what users see; `refused` are the changes that it refused.
+    `Scale.judge` turns it into the final confidence; `refused` are the changes below the threshold.
     """
 
     plan: Plan
@@ -50,8 +50,8 @@ class Prediction:
     refused: tuple[float, ...] = ()
     steps: int = 0  # of the insertion decoder, as far as this sentence needed them
     doubts: Sequence[float] = ()  # probability of each piece, the sentinel first, that it does not simply stay
-    respelt: frozenset[int] = frozenset()  # kept pieces behind which a word of the lexicon was chosen
-    alternative: Plan | None = None  # with less sure changes too (Thresholds.alternative_threshold)
+    respelt: frozenset[int] = frozenset()  # kept pieces after which a word of the lexicon was chosen
+    alternative: Plan | None = None  # with less confident changes too (Thresholds.alternative_threshold)
 
     @property
     def doubt(self) -> float:
@@ -59,7 +59,7 @@ class Prediction:
         return max(self.doubts, default=0.0)
 
     def between(self, first: int, last: int) -> float:
-        """How sure the edit between two kept pieces is: as sure as its least sure part."""
+        """The confidence of the edit between two kept pieces: the lowest of its parts."""
         return min((c for piece, c in self.confidence.items() if first <= piece < last), default=1.0)
 
     def changes(self, pieces: Pieces, tokens: Tokens, *, respelt: bool = False) -> Iterator[Change]:
@@ -72,16 +72,16 @@ class Prediction:
 
 @dataclass
 class SentenceState:
-    """What is decided of one sentence, stage by stage; positions count the sentinel."""
+    """The decisions for one sentence, filled in stage by stage; positions count the sentinel."""
 
     pieces: Pieces
     tags: list[int]  # [length]
     probabilities: list[list[float]]  # [S][4] of the tags
     order: Order
     is_english: bool = True
-    proposed: Sequence[Proposed] = ()  # what rules propose, misspelt words among it
-    gaps: dict[int, list[int]] = field(init=False)  # deleted pieces behind each kept piece where something changes
-    likely: frozenset[int] = frozenset()  # kept pieces whose changes can still become sure enough
+    proposed: Sequence[Proposed] = ()  # proposals of the rules, misspelt words included
+    gaps: dict[int, list[int]] = field(init=False)  # deleted pieces after each kept piece where something changes
+    likely: frozenset[int] = frozenset()  # kept pieces whose changes can still pass the threshold
     slots: list[Slot] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class SentenceState:
         return len(self.tags)
 
     def proposals(self, kept: int) -> list[Proposed]:
-        """The proposals that make up all that is replaced behind a kept piece; [] where there is more, or no rule."""
+        """The proposals that make up all that is replaced after a kept piece; [] where there is more, or no rule."""
         gap = self.gaps.get(kept, [])
         inside = [each for each in self.proposed if gap and each.first + 1 in gap]
         pieces = [n + 1 for each in inside for n in range(each.first, each.last)]  # the sentinel comes first
@@ -179,7 +179,7 @@ def decide_tags(
 def write_slots(
     decoder: InsertionDecoder, states: Sequence[SentenceState], lexicon: WordList | None, *, sequential: bool
 ) -> None:
-    """Write into the slots whose changes can become sure enough: words of the lexicon first, then whatever is left."""
+    """Write into the slots whose changes can still pass the threshold: words of the lexicon first, then the rest."""
     if lexicon:
         with span(Stage.SPELL):
             proposed, misspelt = [], []
@@ -212,11 +212,11 @@ def finish(state: SentenceState, tokens: Tokens, thresholds: Thresholds, alterna
     return prediction
 
 
-# ---------------------------------------------------------------- the plan, and how sure it is
+# ---------------------------------------------------------------- the plan and its confidence
 
 
 def find_gaps(tags: Sequence[int]) -> dict[int, list[int]]:
-    """The kept pieces behind which something changes, with the pieces deleted there; none for a pure insertion.
+    """The kept pieces after which something changes, with the pieces deleted there; none for a pure insertion.
 
     >>> find_gaps([KEEP, REPLACE, DELETE, INSERT])
     {0: [1, 2], 3: []}
@@ -264,7 +264,7 @@ def prune_unlikely(state: SentenceState, thresholds: Thresholds, *, empty: bool 
         sure = max(thresholds.confidence(Evidence(value, kind=kind, stays=stays)) for kind in kinds)
         best[piece] = min(sure, best.get(piece, sure))
     judged = dict(zip(best, thresholds.judge(list(best.values())), strict=True))
-    good = frozenset(piece for piece, value in judged.items() if value >= thresholds.least)
+    good = frozenset(piece for piece, value in judged.items() if value >= thresholds.threshold)
     if not good or (links and len(good) < len(best)):
         return frozenset()
     if thresholds.sequential:
@@ -297,7 +297,7 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
         sure = thresholds.confidence(evidence)
         confidence[piece] = min(sure, confidence.get(piece, sure))
     judged = zip(confidence, thresholds.judge(list(confidence.values())), strict=True)
-    refused = {piece for piece, value in judged if value < thresholds.least}
+    refused = {piece for piece, value in judged if value < thresholds.threshold}
     made = {piece: value for piece, value in confidence.items() if piece not in refused}
     if not made or (links and refused):
         return Prediction(unchanged(state.length))

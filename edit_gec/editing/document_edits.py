@@ -3,9 +3,9 @@
     "becuase its" -> "because it's"     becuase -> because, its -> it's      one edit for each error
     "of your" -> "of yourThe"           refused: it sticks words together
     "colour" -> "color"                 refused: a word stays on its side of the Atlantic
-    "classpath" -> "class path"         refused where the document writes so throughout
+    "classpath" -> "class path"         refused where the document always writes "classpath"
 
-What a target wrote is not refused: its text is taken as it is.
+Changes of a target are never refused: its output is reproduced exactly.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SWAP_ODDS = 0.4  # log-odds above the threshold that a swap of small words needs
 class Projection:
     """How changes become edits. `spelling`: the words of the language. `dictionary`: words to leave alone, case folded.
 
-    dialect: whose spelling a text is to have; without one each word stays on its side. min_confidence: that of the
-    changes, from which small words in documents need some more.
+    dialect: the spelling to enforce; None accepts British and American. min_confidence: that of the changes; small
+    words in documents need a little more.
     """
 
     spelling: WordList | None
@@ -45,24 +45,24 @@ class Projection:
     min_confidence: float = 0.0
 
     def project(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
-        """All changes of a sentence of the text as edits, but for the words to leave alone."""
+        """All changes of a sentence of the text as edits, except those of words to leave alone."""
         return name_kinds(text, self._cut(text, sentence, changes))
 
     def choose(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
-        """The edits of the changes that are no fault and no matter of style."""
+        """The edits of the changes, without those that break words, swap dialects or break the document's habits."""
         good = (change for change in changes if not sticks_words(sentence.text, *change[:3], self._is_known))
         edits = self._cut(text, sentence, good)
         own = (keep_side(text, edit, self.dialect, self._is_known) for edit in edits)
         return name_kinds(text, (edit for edit in own if edit and not self._is_left(text, sentence, edit)))
 
     def respell(self, text: str, sentence: Sentence) -> list[Edit]:
-        """The words of the other dialect, in the spelling of the one that is asked for."""
+        """The words of the other dialect, in the spelling of the requested one."""
         if self.dialect is None:
             return []
         return self.choose(text, sentence, find_other_side(sentence.text, self.dialect, self._is_known))
 
     def _cut(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
-        """One edit for each error: markup that one of them cannot cross leaves the others."""
+        """One edit per error, so that markup which blocks one of them leaves the others."""
         parts = (part for change in changes for part in split_change(sentence.text, change))
         edits = (sentence.project(text, part) for part in parts)
         return (edit for edit in edits if edit and not contains_word(edit.original, self.dictionary))
@@ -94,5 +94,5 @@ class Projection:
 
 
 def name_kinds(text: str, edits: Iterable[Edit]) -> list[Edit]:
-    """The edits, each with what it changes."""
+    """The edits, each with its kind."""
     return [replace(edit, kind=name_kind(text, *edit.span, edit.replacement)) for edit in edits]

@@ -17,7 +17,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from edit_gec.backends.network import Asked, Memory, Writing
+from edit_gec.backends.network import Memory, ScoringRequest, Writing
 from edit_gec.editing.confidence import NOT_ASKED, Kind
 from edit_gec.editing.plan import anchor
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
@@ -40,8 +40,8 @@ class Slot:
     log_probability: float = 0.0
     finished: bool = False  # with </s>, and with whole characters
     kind: Kind | None = None  # of the edit, once it is written
-    stays: float = NOT_ASKED  # probability of writing what stands there now
-    unchanged: bool = False  # what was written stands there already
+    stays: float = NOT_ASKED  # probability of writing what is there now
+    unchanged: bool = False  # what was written is there already
 
     @property
     def probability(self) -> float:
@@ -50,7 +50,7 @@ class Slot:
 
 
 def open_slots(tags: Sequence[int], order: Sequence[int], sentence: int = 0, *, empty: bool = False) -> list[Slot]:
-    """The slots that the tags of a sentence open: behind INSERT, and behind the kept piece before a REPLACE.
+    """The slots that the tags of a sentence open: after INSERT, and after the kept piece before a REPLACE.
 
     `order` are the kept pieces in output order. `empty`: a DELETE opens a slot too, which the decoder may leave empty
     (EdiT5Config.empty_slots).
@@ -163,7 +163,7 @@ def score_candidates(decoder: InsertionDecoder, rows: Sequence[tuple[Slot, list[
     # candidates of a slot begin alike: what follows the same pieces is computed once
     prefixes: dict[tuple[int, ...], int] = {}  # -> its number
     places: list[tuple[int, int]] = []  # where each of them stands: row, position
-    written: list[tuple[int, int]] = []  # number of the prefix, and the piece behind it
+    written: list[tuple[int, int]] = []  # number of the prefix, and the piece after it
     of_row: list[int] = []
     for row, (slot, ids) in enumerate(rows):
         for n, piece in enumerate([*ids, EOS]):
@@ -172,7 +172,7 @@ def score_candidates(decoder: InsertionDecoder, rows: Sequence[tuple[Slot, list[
                 places.append((row, n))
             written.append((number, piece))
             of_row.append(row)
-    of_pieces = decoder.attach([slot for slot, _ in rows]).score(Asked(stream, places, written))
+    of_pieces = decoder.attach([slot for slot, _ in rows]).score(ScoringRequest(stream, places, written))
     scores = np.zeros(len(rows), np.float32)
     np.add.at(scores, of_row, of_pieces)
     scores[[UNK in ids for _, ids in rows]] = IMPOSSIBLE

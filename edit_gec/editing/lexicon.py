@@ -1,4 +1,4 @@
-"""Known words, and which of them an unknown word may stand for.
+"""Known words, and the candidates among them for an unknown word.
 
     >>> lexicon = WordList(["because", "become", "house"])
     >>> [candidate.text for candidate in lexicon.candidates("Becuase")]
@@ -25,17 +25,17 @@ from edit_gec.errors import ModelError
 from edit_gec.modeling.tokenizer import Pieces
 
 FILE = "words.txt"  # in a model folder; build_lexicon.py makes it
-NAMED = 60_000  # words of the list that another one may stand for
-LISTED, DEARER = 16, 2.0  # candidates that the decoder reads: so many, and so many nats above the cheapest at most
+NAMED = 60_000  # words from the top of the list that may be candidates
+LISTED, DEARER = 16, 2.0  # most candidates that the decoder scores; most nats above the cheapest of them
 SHORTEST, LONGEST = 3, 24  # letters of a word that is looked up
-LONGEST_GAP = 6  # words in a row that are chosen together
-ENGLISH = 0.3  # of the words of an English sentence, and more, are among the first SPLIT of the list
-FOREIGN_WORDS, FOREIGN = 4, 0.2  # a sentence in another language has so many words, and this share is unknown
+LONGEST_GAP = 6  # most consecutive words that are chosen together
+ENGLISH = 0.3  # least share of the words of an English sentence that are among the first SPLIT of the list
+FOREIGN_WORDS, FOREIGN = 4, 0.2  # least words of a sentence in another language, and least share of unknown ones
 COMMON_SLIP = 2.6  # cost of a candidate: one letter changed, and among the first 1,500 of the list
-# What speaks for a candidate, in nats:
-APART = 1.5  # against it: each letter changed; another first letter costs a third of that
-COMMON = 0.15  # against it: of the logarithm of its rank in the list
-SPLIT, TORN = 3000, 0.4  # two words without their space ("alot") are among the first so many, and cost that more
+# The cost of a candidate, in nats:
+APART = 1.5  # for each changed letter; another first letter costs a third of that
+COMMON = 0.15  # times the logarithm of its rank in the list
+SPLIT, TORN = 3000, 0.4  # for a missing space ("alot"): both words are among the first 3,000, at this extra cost
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LATIN = re.compile("[A-Za-zÀ-ɏ]")
 _COUNTS = np.array([bin(n).count("1") for n in range(1 << 13)], dtype=np.uint8)
@@ -50,14 +50,14 @@ class Word(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A word that another one may stand for; `cost` in nats is what it takes to have written that."""
+    """A word that the writer may have meant; `cost` in nats of misspelling it so."""
 
     cost: float
     text: str
 
 
 class WordList:
-    """A list of words, the most frequent first. All are known; the first NAMED are what others may stand for.
+    """A list of words, the most frequent first. All are known; the first NAMED may be candidates for others.
 
     `slips` are further pairs of a wrong form and a right one, which may be far from it ("goed", "went").
     """
@@ -161,7 +161,7 @@ class WordList:
         return candidates if all(candidates) else []
 
     def _candidates(self, word: str) -> list[Candidate]:
-        """Words of the list that this one may stand for, the likeliest first, in its case."""
+        """Words of the list that the writer may have meant, the most likely first, in the case of this one."""
         from rapidfuzz.distance import OSA
         from rapidfuzz.process import extract
 

@@ -5,7 +5,7 @@ decoding and auditing share this file. Positions count the start sentinel S as p
 
     source   S  i  was  walking ... when  struck  by  bicycle
     target   I was walking ... when I was struck by a bicycle
-    tags     K  R  R    K       ... I     K       I   K       (Keep, Replace, Insert behind)
+    tags     K  R  R    K       ... I     K       I   K       (Keep, Replace, Insert after)
     order    S  walking ... when struck by bicycle
     stream   <extra_id_1> I was <extra_id_6> I was <extra_id_8> a </s>
 
@@ -95,7 +95,7 @@ class Plan:
 
 
 def anchor(kept: int, tags: Sequence[int]) -> int:
-    """Source position where the gap behind a kept piece attaches: its first deleted piece, else the piece itself."""
+    """Source position where the gap after a kept piece attaches: its first deleted piece, else the piece itself."""
     following = kept + 1
     return following if following < len(tags) and tags[following] in (DELETE, REPLACE) else kept
 
@@ -155,7 +155,7 @@ def _stay_in_place(order: Sequence[int], source: Pieces) -> list[bool]:
 
 
 def _replace_between(source: Pieces, before: int, after: int, text: str) -> tuple[int, int, str] | None:
-    """Edit that puts `text` between pieces `before` and `after` (both fixed), or None if it stands there already."""
+    """Edit that puts `text` between pieces `before` and `after` (both fixed), or None if it is there already."""
     if text == source.text(before, after - 1):
         return None
     start = source.ends[before - 1] if before else min(source.starts, default=0)

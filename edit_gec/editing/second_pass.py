@@ -1,16 +1,16 @@
-r"""The second pass: a changed sentence is read once more, for errors that hid behind the first ones.
+r"""The second pass: a changed sentence is read again, for errors that hid behind the first ones.
 
     source    She go to home by yesterday.
     first     (4, 6, "went")                                read again: She went to home by yesterday.
     second    (8, 11, ""), (16, 19, "")                     places in that
     merged    (4, 6, "went"), (6, 9, ""), (14, 17, "")      places in the source
 
-Few sentences are changed, so few are read twice; a sentence without changes stays as it is, and so does one in which
-only gaps are closed or opened: text that is spaced like tokens ("Hello , world .") says nothing of other errors.
+Few sentences are changed, so few are read twice. Sentences without changes are not read again, nor are sentences in
+which only spaces change: text that is spaced like tokens ("Hello , world .") says nothing about other errors.
 
-The second pass also scores the inserted words. If it would change them again, that counts against the change that wrote
-them, and against no other: a doubtful change falls alone, and what is sure beside it stays. What the second pass finds
-is supported by the changes of the first (confidence.Scale.judge), and passes the same threshold.
+The second pass also scores the inserted words. If it would change them again, the confidence of the change that wrote
+them falls; other changes keep theirs. Changes of the second pass are supported by those of the first
+(confidence.Scale.judge) and must pass the same threshold.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SecondPass:
-    """Reads changed sentences again; `predict` makes the plans of one batch, `longest` is how many pieces it reads."""
+    """Reads changed sentences again; `predict` plans one batch of at most `longest` pieces a sentence."""
 
     predict: Predict
     tokens: Tokens
@@ -41,14 +41,14 @@ class SecondPass:
     longest: int
 
     def apply(self, sentences: Sequence[Pieces], plans: Sequence[Prediction]) -> list[list[Change]]:
-        """The changes of each sentence, those of the second pass among them, as sure as users see them."""
+        """The changes of each sentence after both passes, with their final confidence."""
         first = changes_of(sentences, plans, self.tokens)
         read_twice = range(len(first)) if self.thresholds.reads_twice else ()
         changed = [n for n in read_twice if not is_spacing(sentences[n].source, first[n])]
         with span(Stage.TOKENIZE):
             again = {n: apply_to_pieces(sentences[n], first[n], self.tokens) for n in changed}
         again = {n: pieces for n, pieces in again.items() if 0 < len(pieces) <= self.longest}
-        read = self.predict(list(again.values()), self.thresholds.for_second_reading()) if again else []
+        read = self.predict(list(again.values()), self.thresholds.for_second_pass()) if again else []
         with span(Stage.REALIZE):
             found = [judge(changes, plan, self.thresholds) for changes, plan in zip(first, plans, strict=True)]
             for (n, pieces), prediction in zip(again.items(), read, strict=True):
@@ -75,17 +75,17 @@ def judge(
     doubts: Sequence[float] = (),
     others: Sequence[float] = (),
 ) -> list[Change]:
-    """The changes that a plan makes in its sentence, as sure as users see them, without those below the threshold.
+    """The changes that a plan makes in its sentence, with their final confidence, without those below the threshold.
 
-    `doubts` has one for each change, where they were read again; `others` are changes elsewhere that support these.
+    `doubts` has one entry per change, if they were read again; `others` are changes elsewhere that support these.
     """
     sure = thresholds.judge([change.confidence for change in changes], doubts, [*plan.refused, *others])
     judged = [change._replace(confidence=value) for change, value in zip(changes, sure, strict=True)]
-    return [change for change in judged if change.confidence >= thresholds.least]
+    return [change for change in judged if change.confidence >= thresholds.threshold]
 
 
 def is_spacing(source: str, changes: Sequence[Change]) -> bool:
-    """Whether the changes of a sentence are none, or close and open gaps beside marks and nothing else.
+    """Whether a sentence has no changes, or only changes of spaces next to punctuation.
 
     >>> is_spacing("I do n't , do you", [Change(2, 8, "don't", 0.9), Change(8, 9, "", 0.9)])
     True
@@ -136,7 +136,7 @@ def apply_to_pieces(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -
 
 
 def doubts_beside(pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float]) -> list[float]:
-    """For each change of a sentence the largest doubt in or beside what it wrote, now that `again` was read.
+    """For each change of a sentence, the largest doubt about what it wrote and the pieces next to it.
 
     `again` is what the changes make of the sentence; `doubts` [S] are the probabilities that the sentinel and each
     piece of it do not simply stay.
@@ -151,7 +151,7 @@ def doubts_beside(pieces: Pieces, first: Sequence[Change], again: Pieces, doubts
 def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], again: Sequence[Change]) -> list[Change]:
     """Changes of the text `between`, which `first` made, as changes of the text that `kept` of them make.
 
-    What touches a change that is not kept, or the same word, is left out.
+    A change that touches one that is not kept, or the same word, is dropped.
 
     >>> first = [Change(0, 1, "An", 0.9), Change(2, 3, "xyz", 0.2)]
     >>> for change in leave_out("An xyz c d", first, first[:1], [Change(3, 6, "x", 0.8), Change(7, 8, "k", 0.8)]):
@@ -192,8 +192,8 @@ class _Stretch:
 def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
     """The changes of `source` that do what `first` and then, in the changed text, `again` do.
 
-    Those that meet, or change the same word, become one, which is as sure as the less sure of them; what comes out as
-    it went in is none.
+    Changes that meet, or change the same word, are merged and take the lower confidence; a merged change that restores
+    the source is dropped.
 
     >>> again = [Change(0, 6, "the best", 0.5), Change(11, 11, ".", 0.7)]
     >>> for change in compose("a bad idea", [Change(2, 5, "good", 0.9)], again): print(*change)

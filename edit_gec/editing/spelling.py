@@ -1,4 +1,4 @@
-"""Misspelt words and certain errors: the insertion decoder does not write them anew, it ranks what is proposed.
+"""Misspelt words and certain errors: the insertion decoder does not write them again, it ranks what is proposed.
 
 tag_suspect_words        tags unknown words that the model doubts
 find_misspelt_slots      finds the slots that replace misspelt words and nothing else
@@ -61,7 +61,7 @@ def tag_certain_errors(
     """Tag REPLACE what a rule proposes to change and the model is not sure of; returns the proposals.
 
     They stand alone: what the model would change together with one of them stays for the second reading. Misspelt words
-    beside them (`suspect`) are proposals too.
+    next to them (`suspect`) are proposals too.
     """
     text = sentence.source[sentence.starts[0] : sentence.ends[-1]] if len(sentence) else ""
     proposed: list[Proposed] = []
@@ -105,7 +105,7 @@ def _cover(sentence: Pieces, start: int, end: int) -> tuple[int, int] | None:
 
 
 def write_proposals(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list[int], Sequence[Proposed]]]) -> None:
-    """Write into each slot the likeliest proposals; each comes with the ids of its source and the proposals in it.
+    """Write into each slot the most likely proposals; each comes with the ids of its source and the proposals in it.
 
     The probability is the share of what is written among all that is proposed and the source.
     """
@@ -153,7 +153,7 @@ def rank_candidates(decoder: InsertionDecoder, slot: Slot, candidates: Sequence[
 
 
 def write_candidates(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list[list[Candidate]]]]) -> None:
-    """Write into each slot the likeliest candidate for each word of its gap.
+    """Write into each slot the most likely candidate for each word of its gap.
 
     The probability is the share of the candidate among all candidates for its word and KEEP_WORD_COST, in the mean
     over the words. Where a gap has several words, the decoder reads the candidates for one word among the cheapest

@@ -53,7 +53,7 @@ def choose_tags(probabilities: list[list[float]], sentence: Pieces, tokens: Toke
 
 
 def _is_whole(tags: list[int], sentence: Pieces, start: int, tokens: Tokens) -> bool:
-    """Whether a word is kept, deleted, or loses only an ending behind a real stem."""
+    """Whether a word is kept, deleted, or loses only an ending after a real stem."""
     deleted = [t in (DELETE, REPLACE) for t in tags]
     kept = deleted.index(True) if True in deleted else len(deleted)
     if not all(deleted[kept:]):

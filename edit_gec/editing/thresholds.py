@@ -31,14 +31,14 @@ class Thresholds(Scale):
     """Thresholds of the decisions, and the scale of confidence; a model folder carries tuned values."""
 
     keep_bias: float = 0.0  # added to the logit of KEEP, and to the score of the next kept piece
-    min_confidence: float = 0.0  # of an edit, as users see it
+    min_confidence: float = 0.0  # the final confidence of an edit
     alternative_threshold: float = 0.0  # confidence of an edit in the alternative plan for a target; 0: no such plan
     reorder: float = 1.0  # 0: kept pieces stay in source order (a draft seldom needs another)
     sequential: bool = False  # write one slot after the other, as in the paper: the reference
 
     @property
-    def least(self) -> float:
-        """The smallest confidence of an edit; what the model holds impossible is never made."""
+    def threshold(self) -> float:
+        """The lowest confidence of an edit; above 0, so that impossible edits are never made."""
         return max(self.min_confidence, 1e-9)
 
     def alternative(self) -> Thresholds:
@@ -52,13 +52,13 @@ class Thresholds(Scale):
 
     @property
     def reads_twice(self) -> bool:
-        """Whether changed sentences are read once more (second_pass.py)."""
+        """Whether changed sentences are read again (second_pass.py)."""
         return self.doubt_slope > 0
 
-    def for_second_reading(self) -> Thresholds:
-        """The threshold of the second reading, which does not know yet how much the edits before support its own."""
-        least = logistic(log_odds(self.least) - self.most_supported) if self.min_confidence else 0.0
-        return replace(self, min_confidence=least)
+    def for_second_pass(self) -> Thresholds:
+        """The threshold of the second pass, which does not know yet how much the first edits support its own."""
+        lowest = logistic(log_odds(self.threshold) - self.most_supported) if self.min_confidence else 0.0
+        return replace(self, min_confidence=lowest)
 
 
 def read_overrides(folder: Path, key: str = "thresholds") -> dict[str, Any]:

@@ -26,8 +26,8 @@ def cut_windows(pieces: Pieces, tokens: Tokens, longest: int) -> Iterator[Pieces
 def readable_windows(pieces: Pieces, tokens: Tokens, longest: int) -> list[Pieces]:
     """The windows of a sentence without those that lie inside a word.
 
-    Windows without a word boundary (base64, long URLs) are skipped: they are no prose, and slow, at a piece for each
-    character.
+    Windows without a word boundary (base64, long URLs) are skipped: they are not prose, and they are slow, with one
+    piece per character.
     """
     windows = list(cut_windows(pieces, tokens, longest))
     if len(windows) == 1:

@@ -104,7 +104,7 @@ def fit_logistic(
 
 
 def fit_platt(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
-    """Slope and offset of the log-odds that make (confidence, right) likeliest (Platt 1999)."""
+    """Slope and offset of the log-odds that make (confidence, right) most likely (Platt 1999)."""
     if len({ok for _, ok in pairs}) < 2:
         return 1.0, 0.0
     clipped = [min(max(c, 1e-4), 1 - 1e-4) for c, _ in pairs]

@@ -1,4 +1,4 @@
-"""A checklist: single texts that must be left alone, or become one of a few accepted corrections.
+"""A checklist: single texts that must stay unchanged, or become one of a few accepted corrections.
 
 Each corrected text is corrected again; a second change is counted, too.
 
@@ -14,7 +14,7 @@ The text passes when all of its errors are corrected. A named error is gone when
 there and those of one of `fixed` are, whatever else was changed or missed. The twin is a case of its own, of the kind
 "its, twin", that must be left alone.
 
-An average over a corpus hides a model that spoils every e-mail address. A share for each kind of text shows it.
+An average over a corpus hides that a model spoils every e-mail address. A share per kind of text shows it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FORM = '{"kind": ..., "text": ..., "accept": [...]}'
 
 @dataclass(frozen=True)
 class Case:
-    """One text of some kind, with the corrections that are right; with none, it must be left alone.
+    """One text of some kind, with its accepted corrections; without any, it must stay unchanged.
 
     `writer` says whose error it is, native or learner; `error` and `fixed` are the error's words and what may replace
     them.
@@ -73,7 +73,7 @@ class Case:
 
 
 class Outcome(NamedTuple):
-    """A case, what the system made of it, and what it made of that."""
+    """A case, the output of the system, and the output for that output."""
 
     case: Case
     corrected: str
@@ -137,7 +137,7 @@ class ChecklistResult:
 
     @property
     def changed_again(self) -> int:
-        """Texts that it changed once more when it got its own output."""
+        """Texts that it changed again when it got its own output."""
         return sum(o.again != o.corrected for o in self.outcomes)
 
 
@@ -216,7 +216,7 @@ def run_checklist(
     *,
     plain: bool = False,
 ) -> ChecklistResult:
-    """Give each text to a system, and its output once more. `plain` takes any text file; else it holds cases."""
+    """Give each text to a system, and its output again. `plain` takes any text file; else it holds cases."""
     cases = read_lines_as_cases(path) if plain else read_cases(path)
     first = systems.run_system(system, [case.text for case in cases], model, min_confidence, markup=True)
     second = systems.run_system(system, [output.text for output in first], model, min_confidence, markup=True)

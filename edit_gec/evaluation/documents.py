@@ -1,4 +1,4 @@
-"""False alarms and damage in whole documents: what a corrector changes in files that are edited already.
+"""False alarms and damage in whole documents: what a corrector changes in well-edited files.
 
     edit-gec score --documents DIR --system edit-gec
 
@@ -7,8 +7,8 @@
     rst               4  3,010      9        3.0        0.0       0.7
     all              16 12,130     50        4.1        0.0       1.1
 
-The files should be well edited, so that nearly every edit is a false one. Rates are edits per 1,000 words of prose:
-words outside code, markup, math and addresses. An edit of kind `structure` breaks a document; there should be none.
+In well-edited files nearly every edit is a false alarm. Rates are edits per 1,000 words of prose: words outside code,
+markup, math and addresses. An edit of kind `structure` breaks a document; there should be none.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SourceDocument:
 
     @cached_property
     def mask(self) -> bytearray:
-        """1 for every character that is no prose."""
+        """1 for every character that is not prose."""
         return mask_markup(self.text, self.format)
 
     @cached_property
@@ -93,7 +93,7 @@ class DocumentScore:
 
 
 def read_documents(folder: str | Path) -> list[SourceDocument]:
-    """The documents of a folder in order of their paths; files of other formats are passed over.
+    """The documents of a folder in order of their paths; files of other formats are skipped.
 
     Raises InputError where there are none.
     """

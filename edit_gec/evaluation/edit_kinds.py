@@ -4,8 +4,8 @@
     "teh" -> "the"          spelling          "a" -> ""               word
     "::" -> "." before a code block           structure
 
-ERRANT names what an edit does to a sentence. In a document one asks first whether it broke the file, and then whether
-it was only a full stop.
+ERRANT names what an edit does to a sentence. In a document the first questions are whether it breaks the file, and
+whether it is only a full stop.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _find_in_line(place: int, old: str, new: str) -> Iterator[TextEdit]:
 
 
 def _split_mark(start: int, old: list[str], new: list[str]) -> Iterator[TextEdit]:
-    """A changed run as one edit; as two where a word changes and the mark behind it, too."""
+    """A changed run as one edit; as two where a word changes and the mark after it, too."""
     ends = [bool(side) and _is_mark(side[-1]) for side in (old, new)]
     words = [side[:-1] if end else side for side, end in zip((old, new), ends, strict=True)]
     if not any(ends) or not all(words):

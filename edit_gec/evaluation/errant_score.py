@@ -159,7 +159,7 @@ class Span(Protocol):
 
     @property
     def end(self) -> int:
-        """The token behind the last one."""
+        """The token after the last one."""
 
 
 def touches(a: Span, b: Span) -> bool:

@@ -37,7 +37,7 @@ class CurvePoint(NamedTuple):
 class Result:
     """Scores of one system on one set; `stats` are the per-sentence statistics that tests resample.
 
-    P and R follow ERRANT: 100 where the system proposes nothing, or nothing is to be found.
+    P and R follow ERRANT: 100 if the system proposes nothing, or if there are no gold edits.
     """
 
     test: str

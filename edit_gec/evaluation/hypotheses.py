@@ -1,4 +1,4 @@
-"""Hypotheses: what a system made of a test set, read from a file or produced by running the system.
+"""Hypotheses: the output of a system on a test set, read from a file or produced by running the system.
 
 Systems see raw text. What they changed is projected to the tokens of the set before it is scored.
 """

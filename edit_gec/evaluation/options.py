@@ -1,4 +1,4 @@
-"""The choices that change a score."""
+"""The options that change a score."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Choices that change a number, and so stand in the signature."""
+    """Options that change a score; they are part of the signature."""
 
     mode: str = "cs"
     beta: float = 0.5

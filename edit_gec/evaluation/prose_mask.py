@@ -21,7 +21,7 @@ _MATH = (
     "|array|tabular|comment|algorithmic|thebibliography"
 )
 
-# What is no prose in each format. Where a pattern has a group `only`, just that group is masked. "^" and "$" match at
+# What is not prose in each format. Where a pattern has a group `only`, just that group is masked. "^" and "$" match at
 # every line.
 _PATTERNS: dict[str, tuple[str, ...]] = {
     "markdown": (

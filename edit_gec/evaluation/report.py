@@ -1,4 +1,4 @@
-"""Results as a table for people, as JSON for programs, as a plot.
+"""Results as a table, as JSON, and as a plot.
 
     jfleg-dev (754 sentences)   GLEU         95 %    against first
     none                       38.20  36.2 - 40.2
@@ -74,7 +74,7 @@ def _format_scores(result: Result) -> list[str]:
 
 
 def _percentages(counts: Counts, beta: float) -> list[str]:
-    """P, R and F in percent. A dash stands for P where nothing was proposed, and for R where nothing was to be found.
+    """P, R and F in percent. P is a dash if nothing was proposed, and R if there are no gold edits.
 
     ERRANT counts both as 100; so does F.
     """

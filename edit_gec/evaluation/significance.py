@@ -1,4 +1,4 @@
-"""How sure is a score, and is one system really better: resampling of sentences.
+"""Confidence intervals of scores and paired tests between systems, by resampling sentences.
 
 A metric is a matrix of per-sentence statistics [N, K] and a function from their sum [..., K] to a score [...]:
 tp, fp, fn for F0.5, n-gram counts for GLEU, 0 or 1 for false alarms.

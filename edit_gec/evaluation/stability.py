@@ -6,9 +6,9 @@
     They were late and i dont know why.     nothing: two suggestions have vanished
 
 A writer who sees no more marks believes that the sentence is right. Each sentence with two or more suggestions is
-corrected again with its first suggestion accepted; what is proposed then is compared with the suggestions that were
-left. edit-gec suggests as it does in the server and in editors, where suggestions stand (runtime/standing.py); how many
-sentences lose suggestions in a corrector that remembers nothing is counted, too.
+corrected again with its first suggestion accepted, and the new suggestions are compared with the remaining ones.
+edit-gec runs as in the server and in editors, where suggestions stand (runtime/standing.py); the score without memory
+is reported, too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SHOWN = 10  # sentences that the table shows
 
 
 class Acceptance(NamedTuple):
-    """A sentence whose first suggestion was accepted: what else had been suggested, and what is suggested now.
+    """A sentence whose first suggestion was accepted: the other suggestions before, and the suggestions now.
 
     Offsets are those of the sentence before and after.
     """

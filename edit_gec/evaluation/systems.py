@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """One corrected text, and the changes where the system tells them."""
+    """One corrected text, and its changes if the system reports them."""
 
     text: str
     changes: tuple[Change, ...] = ()
@@ -47,10 +47,10 @@ def run_system(
     *,
     markup: bool = False,
 ) -> list[Output]:
-    """The system's output for each text. `model` and `min_confidence` are for edit-gec; None takes its own defaults.
+    """The system's output for each text. `model` and `min_confidence` are for edit-gec; None is its default.
 
-    `markup` lets edit-gec see Markdown and HTML, as `edit-gec correct` does; sentences of a corpus have none.
-    Raises InputError where the name is unknown, the command fails, or it gives another number of lines.
+    With `markup`, edit-gec reads the texts as Markdown and HTML, as `edit-gec correct` does. Raises InputError if the
+    name is unknown, the command fails, or it outputs another number of lines.
     """
     if system == "none":
         return [Output(text) for text in texts]

@@ -19,7 +19,7 @@ from edit_gec.text.edits import Edit
 class Mark:
     """A correction in a document: text[start:end], in code points, becomes `replacement`, or one of the `alternatives`.
 
-    `edit` is the edit as it was found; where it only inserts or deletes, the mark includes the word beside it. `key`
+    `edit` is the edit as it was found; where it only inserts or deletes, the mark includes the word next to it. `key`
     identifies the correction by its sentence, wherever that stands. `is_hint`: not sure enough to be made.
     """
 
@@ -79,7 +79,7 @@ def encoding_name(encoding: types.PositionEncodingKind | str | None) -> str:
 def move_marks(marks: tuple[Mark, ...], text: str, start: int, end: int, new: str) -> tuple[Mark, ...]:
     """The marks after text[start:end] has become `new`. Marks that the change touches are dropped.
 
-    A mark beside it stays where no word grows: a comma behind a word, a word behind a space.
+    A mark next to it stays where no word grows: a comma after a word, a word after a space.
     """
     shift = len(new) - (end - start)
     before = start + (new != "" and not (text[start - 1 : start].isalnum() and new[0].isalnum()))

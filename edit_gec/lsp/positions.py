@@ -35,7 +35,7 @@ class LineIndex:
     def offset(self, line: int, character: int) -> int:
         """The offset in code points.
 
-        A character behind the end of its line means that end, a line behind the last one the end of the text.
+        A character after the end of its line means that end, a line after the last one the end of the text.
         """
         if line >= len(self.starts):
             return len(self.text)

@@ -69,7 +69,7 @@ def t5_config(config: dict[str, Any], *, tied: bool, source: str = "config.json"
     """T5Config of a Hugging Face configuration; `tied` when the weights hold no output layer of their own.
 
     In these files tie_word_embeddings = false has always meant "do not scale the decoder's output" (v1.1); newer
-    versions of `transformers` write that as scale_decoder_outputs. Raises ModelError for what is no T5 that we know.
+    versions of `transformers` write that as scale_decoder_outputs. Raises ModelError for an unsupported kind of T5.
     """
     if config.get("model_type", "t5") not in ("t5", "mt5"):
         raise ModelError(f"{source}: model_type {config.get('model_type')!r}; expected a T5")

@@ -25,13 +25,13 @@ from torch.nn import functional as F
 
 from edit_gec.modeling import checkpoint
 from edit_gec.modeling.config import NEGATIVE, POINT_DISTANCE, EdiT5Config, T5Config, edit5_config, read_config
-from edit_gec.modeling.int8_argmax import likeliest
+from edit_gec.modeling.int8_argmax import most_likely
 from edit_gec.modeling.onednn import Linear, linear
 from edit_gec.modeling.t5 import T5, Decoder, Encoder, EncoderLayer, RelativeBias, RMSNorm, initialise, stacked
 from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import EOS
 
-POINT_SAMPLE = 8  # one monotone sentence in so many trains the pointer; they all point to the next kept piece
+POINT_SAMPLE = 8  # one in eight monotone sentences trains the pointer; they all point to the next kept piece
 
 
 PRESETS: dict[str, EdiT5Config] = {
@@ -104,7 +104,7 @@ class EdiT5(nn.Module):
                 added.weight.mul_(0.1)  # added to h, which they must not drown
             for head in (self.tag_head, self.point_query, self.point_key):
                 head.bias.zero_()
-            self.point_distance[POINT_DISTANCE + 1] = 6.0  # the next kept piece comes next, unless learnt otherwise
+            self.point_distance[POINT_DISTANCE + 1] = 6.0  # start from the source order
 
     # ---------------------------------------------------------------- stages, in the order of use
 
@@ -158,12 +158,12 @@ class EdiT5(nn.Module):
         """Decoder output [..., d] -> logits over the vocabulary [..., V], tied to the embedding."""
         return linear(hidden * self.config.d_model**-0.5, self.embedding)
 
-    def likeliest(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probability and id [R] of the likeliest next piece, given hidden [R, d].
+    def most_likely(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-probability and id [R] of the most likely next piece, given hidden [R, d].
 
         Pieces that are `banned` [V] are excluded, and </s> in rows that are `opening` a slot.
         """
-        return likeliest(self.embedding, hidden * self.config.d_model**-0.5, banned, opening, EOS)
+        return most_likely(self.embedding, hidden * self.config.d_model**-0.5, banned, opening, EOS)
 
     # ---------------------------------------------------------------- training
 

@@ -1,10 +1,10 @@
-"""The likeliest piece of an output layer, exactly, for a fraction of its time.
+"""The most likely piece of an output layer, exactly, for a fraction of its time.
 
-A step of the insertion decoder mostly reads the output layer: 98 of 134 MB at base size. Where the processor
-multiplies bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of the bytes; the
-best few are then computed again in full precision. The error of the estimate is bounded (rounding of both factors), so
-it is known when no other piece can be likelier. Where one could, all logits of that row are computed in full; other
-rows of the batch have no part in that.
+A step of the insertion decoder mostly reads the output layer: 98 of 134 MB at base size. Where the processor multiplies
+bytes (VNNI), all logits are first estimated with a copy of the layer in int8, a quarter of the bytes; the best few are
+then computed again in full precision. The error of the estimate is bounded (rounding of both factors), so it is known
+when no other piece can be more likely. If one could, all logits of that row are computed in full; other rows of the
+batch are not affected.
 
 The probability of the piece is approximate: its logit is exact, the sum over all pieces is that of the estimate.
 """
@@ -41,26 +41,26 @@ class _Int8Layer:
 _int8_layers: WeakKeyDictionary[nn.Module, _Int8Layer] = WeakKeyDictionary()
 
 
-def likeliest(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int) -> tuple[Tensor, Tensor]:
-    """Log-probability [R] and id [R] of the likeliest piece for each row, from hidden [R, d] and module.weight [V, d].
+def most_likely(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int) -> tuple[Tensor, Tensor]:
+    """Log-probability [R] and id [R] of each row's most likely piece, from hidden [R, d] and module.weight [V, d].
 
     Pieces that are `banned` [V] do not count, nor does `end` in rows where `opening` [R] is true.
     """
     weight = module.weight
     assert isinstance(weight, Tensor)
     if not can_estimate(weight):
-        return _likeliest_in_full(module, hidden, banned, opening, end)
-    values, ids, is_sure = _likeliest_by_estimate(weight, _int8_layer(module, weight), hidden, banned, opening, end)
+        return _most_likely_in_full(module, hidden, banned, opening, end)
+    values, ids, is_sure = _most_likely_by_estimate(weight, _int8_layer(module, weight), hidden, banned, opening, end)
     for row in (~is_sure).nonzero()[:, 0].tolist():
         one = slice(row, row + 1)
-        values[one], ids[one] = _likeliest_in_full(module, hidden[one], banned, opening[one], end)
+        values[one], ids[one] = _most_likely_in_full(module, hidden[one], banned, opening[one], end)
     return values, ids
 
 
-def _likeliest_in_full(
+def _most_likely_in_full(
     module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
 ) -> tuple[Tensor, Tensor]:
-    """As `likeliest`, from all logits."""
+    """As `most_likely`, from all logits."""
     log_probabilities = linear(hidden, module).float().log_softmax(-1)  # [R, V]
     log_probabilities.masked_fill_(banned, -1e9)
     log_probabilities[opening, end] = -1e9
@@ -94,10 +94,10 @@ def _quantize(weight: Tensor, version: WeightVersion) -> _Int8Layer:
     return _Int8Layer(version, packed, scales, zeros, float((norm + lost).max()), float(lost.max()))
 
 
-def _likeliest_by_estimate(
+def _most_likely_by_estimate(
     weight: Tensor, copy: _Int8Layer, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """As `likeliest`, and for each row [R] whether the estimate can decide."""
+    """As `most_likely`, and for each row [R] whether the estimate can decide."""
     rough, error = _estimate_logits(copy, hidden)
     listed, ids = rough.topk(SHORTLIST, dim=-1)  # [R, K]
     total = listed[:, :1] - rough.log_softmax(-1).gather(1, ids[:, :1])  # [R, 1]

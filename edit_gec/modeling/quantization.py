@@ -16,7 +16,7 @@ from edit_gec.errors import ModelError
 
 LARGEST = 127
 MIN_WEIGHTS = 4096  # of a matrix that is packed; smaller ones save little
-SCALES = ".scales"  # behind the name of a packed matrix: the name of its scales
+SCALES = ".scales"  # after the name of a packed matrix: the name of its scales
 
 
 def round_rows(weight: Tensor) -> tuple[Tensor, Tensor]:

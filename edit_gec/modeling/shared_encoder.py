@@ -169,7 +169,7 @@ def load_drafter(folder: Path, edit5: EdiT5) -> EdiT5 | None:
 
 
 def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:
-    """Where the EdiT5 of a target is: where its config says, beside it, or among our own models.
+    """Where the EdiT5 of a target is: where its config says, next to it, or among our own models.
 
     A folder from a stranger must not choose what we read: of a path that leads anywhere else, only the last name
     counts. Raises ModelError.

@@ -25,7 +25,7 @@ from edit_gec.modeling.onednn import Linear, WeightVersion, linear, weight_versi
 
 # For T5s that are trained here: Muon needs scaled attention, and a small model cannot afford its own output layer.
 OURS: dict[str, Any] = {"attention_scale": 0.125, "tie_word_embeddings": True, "scale_decoder_outputs": True}
-SLOTS = 192  # entries behind the vocabulary, as edit5-mini has them: the T5s can share its embedding
+SLOTS = 192  # entries after the vocabulary, as edit5-mini has them: the T5s can share its embedding
 
 PRESETS: dict[str, T5Config] = {
     "t5-base": T5Config(),

@@ -2,7 +2,7 @@
 
     KEEP      the piece stays
     DELETE    the piece goes
-    INSERT    the piece stays, something is written behind it
+    INSERT    the piece stays, something is written after it
     REPLACE   the piece goes, something is written in its place
 
 The numbers are rows of the tag head and of the tag embedding: a trained model depends on them.

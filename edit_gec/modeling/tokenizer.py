@@ -6,8 +6,9 @@
     (' go', 3, 6)
 
 Two kinds of vocabulary work: our own (identity normalisation, byte fallback: every string is expressible) and T5's
-`spiece.model` (NFKC, no byte fallback: what it cannot say is still *kept* byte by byte, because kept pieces are copied
-from the source by offset and never decoded). Slots take the ids that Hugging Face gives them: the last ones, downwards.
+`spiece.model` (NFKC, no byte fallback: unknown characters are still *kept*, because kept pieces are copied from the
+source by offset and never decoded). Slots have the ids that Hugging Face gives them: the last ones, in descending
+order.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _CONTINUATION = {bytes([b]) for b in range(0x80, 0xC0)}  # second and later byte
 class Pieces:
     """A tokenised sentence: ids and the half-open character span of each piece, which tile the sentence.
 
-    `prefixed` tells that the first piece carries a space that the text has not (SentencePiece's dummy prefix):
-    "She" and " she" are then the same kind of piece, wherever re-ordering puts it.
+    `prefixed`: the first piece has a space that is not in the text (SentencePiece's dummy prefix), so that "She" and
+    " she" are the same kind of piece wherever re-ordering puts it.
     """
 
     source: str
@@ -96,7 +97,7 @@ class Tokens:
 
     def encode(self, sentence: str) -> Pieces:
         """Pieces of one sentence; their spans tile it, whatever the vocabulary's normalisation did."""
-        if not sentence.isascii():  # lone surrogates are no text: they read as "?", and stay in the source
+        if not sentence.isascii():  # lone surrogates are not text: they read as "?", and stay in the source
             sentence, source = sentence.encode("utf-8", errors="replace").decode(), sentence
         else:
             source = sentence

@@ -1,1 +1,1 @@
-"""What `edit-gec profile` and `edit-gec bench` are made of: systems, what is replayed, clocks, results, pictures."""
+"""The parts of `edit-gec profile` and `edit-gec bench`: systems, replay, clocks, results, plots."""

@@ -2,9 +2,9 @@
 
     python -m edit_gec.performance.cold_start SETUP.json "edit5" SENTENCES.txt
 
-loads the system, corrects the first sentence (a line on standard output says so: the parent stops its clock), then all
-sentences as one batch, and says how much memory the process had at most. What starts before that clock ends: Python,
-imports, weights, one sentence.
+loads the system, corrects the first sentence (a line on standard output tells the parent to stop its clock), then all
+sentences as one batch, and reports the peak memory of the process. The clock covers Python, imports, weights and one
+sentence.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def start_command(setup: Setup, sentence: str, *, verified: bool = False) -> flo
 
 
 def _environment(setup: Setup) -> dict[str, str]:
-    """That of this process with the threads of the setup, and this edit_gec for `python -m` to find."""
+    """The environment of this process with the threads of the setup, and with this edit_gec on the path."""
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     search = os.pathsep.join(path for path in paths if path)
     return {**os.environ, "OMP_NUM_THREADS": str(setup.threads), "PYTHONPATH": search}
 
 
 def peak_bytes() -> int:
-    """Most memory that this process had at once, and what it started (Harper's node) had.
+    """Peak memory of this process and of its children (Harper's node), in bytes.
 
     Linux: VmHWM, because ru_maxrss starts with what the parent had.
     """
@@ -93,7 +93,7 @@ def _high_water(process: str) -> int:
 
 
 def main(setup_file: str, name: str, sentences_file: str) -> None:
-    """The child's side."""
+    """The child process."""
     from edit_gec.performance import systems
     from edit_gec.performance.setup import Pair
 

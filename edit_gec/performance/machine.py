@@ -1,4 +1,4 @@
-"""The machine and the software that a measurement was made with: what a timing means nothing without.
+"""The machine and the software of a measurement; a timing means nothing without them.
 
 >>> describe()["name"]                                                                 # doctest: +SKIP
 'amd-epyc-9r14-2-cores'
@@ -17,7 +17,7 @@ from typing import Any
 
 from edit_gec.backends.processor import read_entry, read_flags
 
-WIDE = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16")  # what products take long without
+WIDE = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16")  # instructions that matter for products
 PACKAGES = ("torch", "transformers", "ctranslate2", "sentencepiece", "numpy")
 
 
@@ -83,7 +83,7 @@ def _version(package: str) -> str:
 
 
 def _commit() -> str:
-    """Of the checkout that this file is in, with + where files were changed; empty outside of one."""
+    """The commit of the checkout around this file, with + if files are changed; empty outside a checkout."""
     here = Path(__file__).resolve().parent
     try:
         done = subprocess.run(

@@ -1,11 +1,11 @@
-"""What people would use instead: `transformers` generate, CTranslate2, Harper. All get the same text and pieces.
+"""The alternatives: `transformers` generate, CTranslate2, Harper. All get the same text and pieces.
 
 Each builder returns a function from sentences to corrected sentences. Peers read the checkpoint that our target reads:
 a Hugging Face T5 folder, converted for CTranslate2 by `convert_target`. All pieces come from the same SentencePiece
 model, so differences between tokenizers are not measured.
 
-A peer writes at most as many tokens as the longest output in its batch may have, and each row is cut off where our
-target is (Target.limit): where one writes without end, they write the same.
+A peer writes at most as many tokens as the longest output in its batch may have, and each row is cut off at the limit
+of our target (Target.limit), so that endless outputs are equal, too.
 
 Replayed streams (weights that were never trained, setup.py): `transformers` gets each token forced by a logits
 processor after all its work is done; CTranslate2 has no such hook and writes as many tokens as the streams of the
@@ -76,7 +76,7 @@ def cut_outputs(outputs: Sequence[Sequence[int]], limits: Sequence[int], tokens:
 
 
 def load_hugging_face(folder: str | Path, **options: Any) -> Any:
-    """A T5 of `transformers` in evaluation mode, loaded without its talk."""
+    """A T5 of `transformers` in evaluation mode, loaded silently."""
     from transformers import T5ForConditionalGeneration, utils
 
     logging: Any = utils.logging
@@ -119,7 +119,7 @@ def run_ctranslate2(setup: Setup, precision: str) -> Run:
     tokens = Tokens.load(setup.target, 0)
     streams = setup.streams_of("target")
     name, number = tokens.processor.id_to_piece, tokens.processor.piece_to_id
-    # Its converter counts what stands behind the pieces upwards.
+    # Its converter counts what stands after the pieces upwards.
     first = [f"<extra_id_{setup.sentinel - tokens.pieces}>"] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
@@ -140,7 +140,7 @@ def run_ctranslate2(setup: Setup, precision: str) -> Run:
 def convert_target(target: str | Path, folder: str | Path, precision: str) -> None:
     """Convert a Hugging Face T5 folder for CTranslate2, with the vocabulary of its spiece.model.
 
-    Its own converter expects a tokenizer of `transformers`. All it takes from it are names of pieces, given here.
+    Its own converter expects a tokenizer of `transformers` but takes only the names of pieces, which are passed here.
     """
     import torch
     from ctranslate2.converters.converter import Converter
@@ -202,7 +202,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 class Harper:
     """Harper in a node process that stays until the stack closes: sentences go in and come back one by one.
 
-    A linter answers what it has seen before from memory, nine times as fast: `forget` gives the process a new one.
+    A linter caches what it has seen, which is nine times as fast: `forget` gives the process a new linter.
     """
 
     def __init__(self, setup: Setup, stack: ExitStack) -> None:

@@ -1,6 +1,6 @@
-"""Results of `edit-gec bench` and `edit-gec profile` as pictures, each beside its JSON.
+"""Plots of the results of `edit-gec bench` and `edit-gec profile`, each next to its JSON.
 
-Those of `bench` are drawn from the JSON alone; a profile's timeline also shows one run of each system.
+Plots of `bench` need only the JSON; the timeline of a profile also shows one run of each system.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def plot_cost(result: Mapping[str, Any], beside: Path) -> list[Path]:
 def plot_pareto(result: Mapping[str, Any], quality: Mapping[str, float], metric: str, beside: Path) -> list[Path]:
     """Quality against latency of one sentence, and against sentences a second in the largest batch.
 
-    The line joins what nothing else beats in both.
+    The line joins the Pareto frontier.
     """
     rows = {name: result["systems"][name] for name in quality}
     batch = str(max((int(b) for row in rows.values() for b in row.get("throughput", {})), default=1))
@@ -81,7 +81,7 @@ def plot_pareto(result: Mapping[str, Any], quality: Mapping[str, float], metric:
 
 
 def find_frontier(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Points (cost, worth) that no other beats in both, by cost.
+    """The Pareto frontier of points (cost, worth), by cost.
 
     >>> find_frontier([(1, 20), (3, 30), (2, 10), (4, 30)])
     [(1, 20), (3, 30)]
@@ -129,7 +129,7 @@ def plot_speculation(result: Mapping[str, Any], beside: Path) -> list[Path]:
 
 
 def plot_profile(profile: Mapping[str, Any], typical: Mapping[str, TimedRun], beside: Path) -> list[Path]:
-    """Where the time of each system goes, and its steps one after the other; `typical` is one run of each system."""
+    """Time of each system by stage, and its steps in order; `typical` is one run of each system."""
     drawn = {"stages": _bars(profile), "timeline": _timeline(profile, typical)}
     return [_save(figure, beside, name) for name, figure in drawn.items()]
 
@@ -171,7 +171,7 @@ def _bars(profile: Mapping[str, Any]) -> Figure:
 
 
 def _timeline(profile: Mapping[str, Any], typical: Mapping[str, TimedRun]) -> Figure:
-    """What happened when in the run of median length: every step is a block of its own."""
+    """The timeline of the run of median length, a block per step."""
     colors = _stage_colors()
     figure = _tall_figure(1.2 + 0.9 * len(typical), f"{_title(profile)}: one run of median length")
     for row, (name, run) in enumerate(typical.items(), start=1):
@@ -194,7 +194,7 @@ def _tall_figure(height: float, title: str) -> Figure:
     return figure
 
 
-# ---------------------------------------------------------------- the same for all
+# ---------------------------------------------------------------- shared
 
 
 def _figure(result: Mapping[str, Any], panels: int) -> tuple[Figure, list[Axes]]:

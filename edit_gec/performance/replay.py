@@ -1,11 +1,11 @@
-"""Replay: models that compute all they would, and then write given tokens. Latency does not depend on the weights.
+"""Replay: models that do all their computation but write given tokens. Latency does not depend on the weights.
 
     streams = record(corrector, target, sentences)        what a trained pair decides
     replay_target(random_target, streams)                 a T5 that writes the tokens of the streams
     replay_edit5(random_model, tokens, streams)           an EdiT5 that tags, points and inserts by their plans
 
 Both stand in for the model that they are given, in batches, in threads, under any drafter or verifier: a T5 chooses
-tokens in `Target.choose`, an EdiT5 in `tag`, `point` and `likeliest`; nothing else of the path is replaced. The price
+tokens in `Target.choose`, an EdiT5 in `tag`, `point` and `most_likely`; nothing else of the path is replaced. The price
 is a lookup by piece ids, and one scatter each for tags and points: some 10 us on a CPU.
 """
 
@@ -43,7 +43,7 @@ BONUS = 1e4  # the logit of what is to be chosen; fits in float16
 
 @dataclass(frozen=True)
 class Stream:
-    """What is decided for one sentence: the target's tokens, </s> included, and the plan of EdiT5."""
+    """The decisions for one sentence: the target's tokens, </s> included, and the plan of EdiT5."""
 
     output: tuple[int, ...]
     plan: Plan
@@ -56,14 +56,14 @@ class Streams:
     by_sentence: dict[str, Stream]
 
     def of(self, sentence: str) -> Stream:
-        """The stream of a sentence. Raises InputError when there is none."""
+        """The stream of a sentence. Raises InputError if it has none."""
         try:
             return self.by_sentence[sentence]
         except KeyError:
             raise InputError(f"replay: no stream was given for the sentence {sentence[:40]!r}") from None
 
     def token(self, sentence: str, position: int) -> int:
-        """What the target writes there; </s> behind the end."""
+        """What the target writes there; </s> after the end."""
         output = self.of(sentence).output
         return output[position] if position < len(output) else EOS
 
@@ -107,7 +107,7 @@ def _stream(output: list[int], plan: Mapping[str, Any]) -> Stream:
 
 
 def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
-    """What a trained pair decides for each sentence in one pass; without a target, a T5 that writes EdiT5's text."""
+    """The decisions of a trained pair for each sentence; without a target, those of a T5 that writes EdiT5's text."""
     tokens = corrector.tokens
     pieces = [tokens.encode(sentence) for sentence in sentences]
     plans = [Script.of(corrector.predict_plans([each])[0].plan, each, tokens).plan for each in pieces]
@@ -124,7 +124,7 @@ def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]
 
 
 def replay_target(target: Target, streams: Streams) -> Target:
-    """The same target, which writes what the streams say."""
+    """A target of the same shape that writes the tokens of the streams."""
     return _ReplayedTarget(target, streams)
 
 
@@ -148,7 +148,7 @@ class _ReplayedTarget(Target):
 
 
 def replay_edit5(model: EdiT5, tokens: Tokens, streams: Streams) -> EdiT5:
-    """The same EdiT5, which decides as the plans of the streams say; `tokens` are its own.
+    """An EdiT5 of the same shape that decides by the plans of the streams; `tokens` are its own.
 
     It knows its sentences by what it encodes, so it must encode them itself.
     """
@@ -211,7 +211,7 @@ def _steps(streams: Sequence[Sequence[int]], device: torch.device) -> list[Tenso
 
 
 class _Now(local):
-    """What a thread is at: the batch that it encoded last, the steps that it takes, and how many it has taken."""
+    """The state of a thread: the batch that it encoded last, its steps, and how many it has taken."""
 
     batch: _Batch | None = None
     steps: list[Tensor]
@@ -252,8 +252,8 @@ class _ReplayedEdiT5:
         assert self._now.batch is not None, "encode comes first"
         return self._model.point(*args).scatter_(2, self._now.batch.pointers, BONUS)
 
-    def likeliest(self, *args: Tensor) -> tuple[Tensor, Tensor]:
-        values, _ = self._model.likeliest(*args)
+    def most_likely(self, *args: Tensor) -> tuple[Tensor, Tensor]:
+        values, _ = self._model.most_likely(*args)
         now = self._now
         assert now.batch is not None, "encode comes first"
         if now.taken == 0:  # rows tell which: where both have as many, both are the same

@@ -1,4 +1,4 @@
-"""A result as a table, its ratios, and the regression guard: what got slower since an older result."""
+"""A result as a table, its ratios, and the regression check against an older result."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _number(value: float | None, times: float = 1, unit: str = "") -> str:
     return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}" if value >= 10 else f"{value:.2f}{unit}"
 
 
-# ---------------------------------------------------------------- what got slower
+# ---------------------------------------------------------------- regressions
 
 
 def list_costs(result: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
@@ -91,7 +91,7 @@ def list_costs(result: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
 
 
 def find_slower(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TOLERANCE) -> tuple[list[str], str]:
-    """Lines for what takes `tolerance` times as long as before, most first, and a line on how it was compared.
+    """Lines for everything that takes `tolerance` times as long as before, worst first, and a line on the comparison.
 
     Where peers were measured both times, the median change of their time is the machine's own and is divided out.
     Raises InputError for results that cannot be compared.

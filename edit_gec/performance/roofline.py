@@ -2,9 +2,9 @@
 
     limit = max(bytes / memory bandwidth, operations / matrix product rate);  achieved = limit / time
 
-Bytes are those that a stage reads for the first time (weights, caches, what earlier stages left) or writes into them,
-each once: what it makes and uses itself may stay in a cache. Lookups count what they return. Models that fit into the
-processor's cache can be faster than the limit, which is that of main memory.
+Bytes are those that a stage reads for the first time (weights, caches, outputs of earlier stages) or writes to them,
+each once: intermediate results may stay in a cache. Lookups count what they return. The limit is that of main memory,
+so models that fit into the processor's cache can be faster.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ CASE_STUDY = Text(
 
 
 def read_texts(path: str | Path) -> list[Text]:
-    """One sentence a line; behind a tab what it is corrected to. Raises InputError when there are none."""
+    """One sentence a line; after a tab what it is corrected to. Raises InputError when there are none."""
     texts = [parse_text(line) for line in files.read(str(path)).text.splitlines() if line.strip()]
     if not texts:
         raise InputError(f"{path}: no sentence to profile; expected one on each line")
@@ -69,7 +69,7 @@ def read_texts(path: str | Path) -> list[Text]:
 
 
 def parse_text(line: str) -> Text:
-    """A sentence, and behind a tab its correction.
+    """A sentence, and after a tab its correction.
 
     >>> parse_text("She go.\\tShe goes.").corrected
     'She goes.'

@@ -1,4 +1,4 @@
-"""What is measured, and how it runs: plain values, and the models that they name.
+"""The setup of a measurement: plain values, and the models that they name.
 
     setup = Setup(model="models/edit5-mini", target="models/t5-mini")          folders; `random`: presets instead
     pair = Pair(setup)
@@ -129,7 +129,7 @@ def tensor_type(name: str) -> torch.dtype:
 
 
 class Pair:
-    """The EdiT5 and the T5 of a setup, each loaded when it is first used. Raises ModelError for what is not there."""
+    """The EdiT5 and the T5 of a setup, each loaded on first use. Raises ModelError for a missing model."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -150,7 +150,7 @@ class Pair:
         return load_target(self.setup, "slim")
 
     def verified(self, *, respelt: bool = True) -> Corrector:
-        """The whole path, in which EdiT5 drafts for the target; without `respelt` it reads what other T5s read."""
+        """The whole path, with EdiT5 as the drafter of the target; without `respelt` it reads what other T5s read."""
         from edit_gec.speculative.verifier import Verifier
 
         target = self._on_encoder("shared") if self.setup.shared else self.target

@@ -1,4 +1,4 @@
-"""All systems on the same sentences, in turns: latency one by one, throughput in batches, cold start, memory.
+"""All systems on the same sentences, in turn: latency one by one, throughput in batches, cold start, memory.
 
 The result is plain values: for each system `latency` (seconds of each sentence, quantiles), `throughput` (sentences a
 second by batch), `cold_start_s`, `peak_bytes`, `same_output` (share of sentences with the text of the target's greedy
@@ -42,7 +42,7 @@ class Effort:
     cold_starts: int = 3
 
     def systems(self) -> list[System]:
-        """The systems that were asked for. Raises InputError for a size or system that there is not."""
+        """The requested systems. Raises InputError for an unknown size or system."""
         if self.size not in SIZES:
             raise InputError(f"size {self.size}: expected {' or '.join(SIZES)}")
         return [systems.find_system(name) for name in self.only] if self.only else list(systems.SYSTEMS)
@@ -66,7 +66,7 @@ class Sample:
 def measure_side_by_side(
     given: Setup, sentences: Sequence[str], effort: Effort | None = None, say: Say = lambda line: None
 ) -> dict[str, Any]:
-    """Measure every system that can run here. Raises InputError for a size or system that there is not."""
+    """Measure every system that can run here. Raises InputError for an unknown size or system."""
     effort = effort or Effort()
     chosen = effort.systems()
     with TemporaryDirectory(prefix="edit-gec-bench-") as work:
@@ -89,7 +89,7 @@ def measure_side_by_side(
 
 
 def prepare(work: Path, given: Setup, sentences: Sequence[str], size: str, chosen: Sequence[System]) -> Setup:
-    """Folders of this size in `work`, converted for whoever reads another format."""
+    """Folders of this size in `work`, converted for systems that read another format."""
     ready = SIZES[size](work, given, sentences)
     for system in chosen:
         precision = system.name.partition(" ")[2]

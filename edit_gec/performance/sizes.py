@@ -55,7 +55,7 @@ def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     if not vocabulary.startswith((Path(setup.target or setup.model) / FILE).read_bytes()):
         raise InputError("bench --size base replays pieces of the shipped vocabulary: this target has another one")
     (work / "model" / FILE).write_bytes(vocabulary)
-    # As t5-small v1.1 is, but for heads that fill the width: CTranslate2 takes no others.
+    # Like t5-small v1.1, except that the heads fill the width, as CTranslate2 requires.
     small = replace(PRESETS["t5-base"], d_model=512, d_ff=1024, num_heads=8, num_layers=8, num_decoder_layers=8)
     return replace(
         setup,
@@ -81,7 +81,7 @@ def _record_streams(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup
 
 
 def _export_target(work: Path, setup: Setup) -> Setup:
-    """A target on the model's encoder is written as a T5 of its own, for those who know no other."""
+    """Write a target on the model's encoder as a standalone T5, for tools that support nothing else."""
     from edit_gec.modeling.config import read_config
 
     if "encoder" not in read_config(Path(setup.target)):

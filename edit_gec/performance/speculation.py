@@ -1,4 +1,4 @@
-"""Speculation, measured beside its theory (Leviathan et al. 2022): every drafter, greedy and sampling, several gammas.
+"""Speculation, measured and compared with theory (Leviathan et al. 2022): every drafter, greedy and sampling, gammas.
 
     E[tokens a pass] = (1 - alpha^(gamma+1)) / (1 - alpha)                             their equation 1
     gain             = E[tokens a pass] / (gamma * c + 1)                              their theorem 3.8
@@ -215,7 +215,7 @@ def time_passes(target: Target, sentences: Sequence[str], device: str, repeats: 
     return {int(name): medians(of_jobs)[0] for name, of_jobs in times.items()}
 
 
-# ---------------------------------------------------------------- theory beside it
+# ---------------------------------------------------------------- comparison with theory
 
 
 def compare_with_theory(

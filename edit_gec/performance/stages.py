@@ -1,7 +1,7 @@
-"""Runs by the wall clock: a warm-up, then systems in turn, so that what disturbs the machine disturbs all of them.
+"""Timed runs: a warm-up, then all systems in turn, so that a disturbance of the machine hits all of them.
 
-Every round runs each system twice: without and with a clock that listens to the stages. The difference is the cost of
-tracing. On a GPU, events of the device are recorded at the same places.
+Every round runs each system twice: without and with a clock for the stages. The difference is the cost of tracing. On a
+GPU, device events are recorded at the same places.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class TimedRuns:
 
 
 class DeviceClock(Clock):
-    """A clock that also records events in the device's stream."""
+    """A clock that also records events in the stream of the device."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,12 +79,12 @@ class DeviceClock(Clock):
         self._marks[-1][0].record()
 
     def end(self) -> None:
-        """The stage that began last, and has not ended, ends."""
+        """The innermost open stage ends."""
         self._marks[self._running.pop()][1].record()
         super().end()
 
     def device_s(self) -> list[float]:
-        """Seconds between the events of each span, without those of spans within it; waits for the device."""
+        """Seconds of each span without those of the spans within it; waits for the device."""
         import torch
 
         torch.cuda.synchronize()

@@ -5,12 +5,11 @@
         async for sentence in corrector.sentences(text, settings=Settings(min_confidence=0.5)):
             sentence.start, sentence.end, sentence.edits
 
-Sentences of all callers that wait together are read together (dynamic_batching.py).
+Waiting sentences of all callers are batched together (dynamic_batching.py).
 
-Law (tests/server/test_server.py): the same edits as Corrector.correct gives, and those that were suggested beside one
-that the writer has accepted since (standing.py). A sentence that was seen before, in any
-text, is not predicted again. Python's own work (splitting, encoding, naming edits) runs in one thread beside the
-model's, so that the event loop stays free.
+Law (tests/server/test_server.py): the same edits as Corrector.correct, and the standing suggestions (standing.py). A
+sentence that was seen before, in any text, is not predicted again. Python's own work (splitting, encoding, naming
+edits) runs in a thread of its own, so that neither the model nor the event loop waits for it.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from edit_gec.speculative.window_corrector import SentenceChanges
     from edit_gec.text.edit_filter import EditFilter
 
-CACHE_CHARACTERS = 1_000_000  # of remembered sentences; with their plans some 50 MB at most
+CACHE_CHARACTERS = 1_000_000  # of cached sentences; with their plans at most about 50 MB
 MAX_WAITING = 100_000  # sentences in the queue
 Result = TypeVar("Result")
 
@@ -53,8 +52,8 @@ Result = TypeVar("Result")
 class SentenceResult:
     """A sentence of a text, text[start:end], and the edits in it (code points of the text).
 
-    `refused` are edits that were drafted and that the target did not make; `hints` those of `suggest`. `source` is what
-    the model read.
+    `refused` are drafted edits that the target rejected; `hints` are those of `suggest`. `source` is what the
+    model read.
     """
 
     start: int
@@ -67,7 +66,7 @@ class SentenceResult:
 
 @dataclass
 class Stages:
-    """Where the time of one text went, in seconds. What the model did was done for all texts of its batches."""
+    """Where the time of one text went, in seconds. The model's time is that of whole batches, shared by texts."""
 
     prepare_s: float = 0.0  # splitting into sentences and pieces
     explain_s: float = 0.0  # naming the edits
@@ -77,8 +76,8 @@ class Stages:
 
 
 class Cache(Generic[Result]):
-    """What was found in sentences. A key is a sentence, and what was asked about it. The least recently used are
-    forgotten when the characters of all exceed `capacity`."""
+    """What was found in sentences. A key is a sentence and what was asked about it. The least recently used are dropped
+    when the characters of all exceed `capacity`."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.size = capacity, 0
@@ -101,10 +100,9 @@ class Cache(Generic[Result]):
 
 
 class AsyncCorrector:
-    """A corrector for many callers at once. Made and used in one event loop; `close` it in the end, or use it in an
-    `async with` block.
+    """A corrector for many callers at once. Use it in one event loop, in an `async with` block, or `close` it.
 
-    `max_waiting` sentences may wait; where a text would make them more, it is refused (dynamic_batching.Busy).
+    At most `max_waiting` sentences wait; a text that would exceed that is refused (dynamic_batching.Busy).
     """
 
     def __init__(self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int = MAX_WAITING) -> None:
@@ -130,7 +128,7 @@ class AsyncCorrector:
     async def correct(
         self, text: str, *, min_confidence: float | None = None, format: str = "markdown", explain: bool = False
     ) -> Correction:
-        """Correct one text; `min_confidence` replaces the model's own. Otherwise as `correct_by_sentence`."""
+        """Correct one text; `min_confidence` replaces the model's threshold. Otherwise as `correct_by_sentence`."""
         settings = Settings(min_confidence=min_confidence)
         correction, _ = await self.correct_by_sentence(text, settings=settings, format=format, explain=explain)
         return correction
@@ -146,10 +144,10 @@ class AsyncCorrector:
     ) -> tuple[Correction, list[SentenceResult]]:
         """The correction of a text, and its sentences.
 
-        `settings` say what is wanted: threshold and dialect in place of the corrector's own, words and kinds of edits
-        to leave alone. `format` is one of text.formats.UNDERSTOOD, a programming language, or "plain" for a text
-        without markup. `explain` gives edits their type, message and reason,
-        for which ERRANT must be installed. Raises Busy where too many sentences wait, InputError for wrong arguments.
+        `settings` may replace threshold and dialect of the corrector, and name words and kinds of edits to leave alone.
+        `format` is one of text.formats.UNDERSTOOD, a programming language, or "plain" for a text without markup.
+        `explain` adds type, message and reason to edits; it needs ERRANT. Raises Busy if too many sentences wait,
+        InputError for wrong arguments.
         """
         stages = stages or Stages()
         sentences = [
@@ -175,7 +173,7 @@ class AsyncCorrector:
             assert result.source is not None
             sentence = result.source
             edited = tuple(map(sentence.span_of, result.edits))
-            key = (sentence.text, (edited, hints, suggester.thresholds.least))
+            key = (sentence.text, (edited, hints, suggester.thresholds.threshold))
             options = self.options.get(key)
             if options is None:
                 options = suggester.read(sentence.text, edited, hints=hints)
@@ -208,7 +206,7 @@ class AsyncCorrector:
     async def sentences(
         self, text: str, *, settings: Settings = DEFAULTS, format: str = "markdown", stages: Stages | None = None
     ) -> AsyncGenerator[SentenceResult, None]:
-        """The sentences of a text, each as soon as it and those before it are done. Raises as `correct` does."""
+        """The sentences of a text in order, each as soon as it is done. Raises as `correct` does."""
         stages = stages or Stages()
         begun = perf_counter()
         check_text(text)
@@ -242,7 +240,7 @@ class AsyncCorrector:
     def _chooser(
         self, text: str, edit_filter: EditFilter, stages: Stages
     ) -> Callable[[SentenceResult], Awaitable[SentenceResult]]:
-        """What leaves out the edits of a sentence that are not wanted."""
+        """A function that drops the unwanted edits of a sentence."""
         is_wanted, needs_types = edit_filter.on(text), edit_filter.needs_types(text)
 
         async def choose(sentence: SentenceResult) -> SentenceResult:
@@ -255,7 +253,7 @@ class AsyncCorrector:
     def _with_standing(
         self, sentence: str, min_confidence: float | None, windows: Sequence[SentenceChanges]
     ) -> Sequence[SentenceChanges]:
-        """The changes of a sentence with those that stand in it. A target decides anew, so with one nothing stands."""
+        """The changes of a sentence with the standing ones. With a target nothing stands: its output is exact."""
         if any(window.verified is not None for window in windows):
             return windows
         changes = [change for window in windows for change in window.drafted]
@@ -277,7 +275,7 @@ class AsyncCorrector:
     def _finish(
         self, text: str, sentence: Sentence, windows: Sequence[SentenceChanges], corrector: Corrector
     ) -> SentenceResult:
-        """A sentence with the edits of the text that its changes make."""
+        """A sentence with its changes as edits of the text."""
         found: list[Edit] = []
         refused: list[Edit] = []
         for changes in windows:

@@ -1,12 +1,11 @@
-"""Corrector.correct_batch for corpora: each distinct sentence is read by the model once, whatever text it stands in.
+"""Corrector.correct_batch for corpora: the model reads each distinct sentence once, whatever texts it is in.
 
     prepare   text -> sentences -> pieces        CPU
-    predict   distinct pieces -> changes         the model; changes of the last sentences are remembered
+    predict   distinct pieces -> changes         the model; changes of recent sentences are cached
     finish    changes -> edits of the text       CPU
 
-The results are those of correct_batch: the stages are the corrector's own, and what a model changes in a sentence
-depends on that sentence alone (a law that tests/test_corrector.py holds). `remember` bounds the memory: a sentence
-costs some 250 bytes.
+The results are those of correct_batch: the stages are the corrector's own, and the changes of a sentence depend on that
+sentence alone (a law in tests/test_corrector.py). `remember` bounds the memory: a sentence takes about 250 bytes.
 """
 
 from __future__ import annotations

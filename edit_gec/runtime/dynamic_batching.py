@@ -1,4 +1,4 @@
-"""Dynamic batching: sentences of all clients that wait together are predicted together.
+"""Dynamic batching: waiting sentences of all clients are predicted together.
 
     client A  a1 a2 a3 a4 ...            batch 1   a1 b1 c1 a2 ...
     client B  b1                  ->     batch 2   a3 a4 ...
@@ -40,7 +40,7 @@ Result = tuple["SentenceChanges", BatchTiming]  # the time is that of the batch 
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """One sentence, or window of one, and where its changes will be: `done` gives them with its batch's timing."""
+    """One sentence, or a window of one; the future `done` gives its changes and the timing of its batch."""
 
     pieces: Pieces
     done: asyncio.Future[Result]
@@ -55,8 +55,7 @@ class Group:
 
 
 class Batcher:
-    """A model, the threads that it works in, and the queue before it. To be used from one event loop; `close` it in the
-    end.
+    """A model, its threads and its queue. Use it from one event loop, and `close` it.
 
     A small model works in one thread for each core, a large one with all cores at a batch (editing/workers.py says
     why).

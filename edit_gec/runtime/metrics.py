@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus at /metrics. Nothing here is made of anybody's text.
+"""Counters of the server, for Prometheus at /metrics. They hold no text.
 
 edit_gec_requests_total{route="/v2/check",status="200"} 12
 edit_gec_sentences_total{source="cache"} 31

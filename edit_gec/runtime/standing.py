@@ -3,10 +3,9 @@
     They was late and i dont know why.      suggested: was -> were, i -> I, dont -> don't
     They were late and i dont know why.     still suggested: i -> I, dont -> don't
 
-The model reads the second sentence anew, and there "i dont" is the only error left: alone it would be less sure of it
-than beside the first. A writer who sees no more marks believes that the sentence is right. So what was suggested
-together stays, at the confidence that it had, while the writer accepts one after the other. What a writer types
-otherwise is read anew.
+The model reads the second sentence again. Errors support each other, so the remaining ones now have a lower confidence
+and might vanish, and the writer would take the sentence for right. So suggestions that were made together stand, at
+their first confidence, while the writer accepts one after the other. Any other text is read afresh.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ REMEMBERED = 20_000  # sentences that one accepted suggestion leads to
 
 
 class StandingSuggestions:
-    """What was suggested beside a suggestion, by the sentence that accepting it makes; the last `capacity` of them.
+    """The other suggestions of a sentence, by the text that accepting one of them makes; the last `capacity` of them.
 
-    No text is kept, but for the replacements.
+    Of the text only the replacements are kept.
     """
 
     def __init__(self, capacity: int = REMEMBERED) -> None:
         self.capacity = capacity
         self.known: OrderedDict[bytes, tuple[Change, ...]] = OrderedDict()
 
-    def keep(self, sentence: str, asked: float | None, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """The changes of a sentence with those that stand in it, in order; where they touch, what stood before stays.
+    def keep(self, sentence: str, threshold: float | None, changes: Sequence[Change]) -> tuple[Change, ...]:
+        """The changes of a sentence and the standing ones, in order; of two that touch, the standing one stays.
 
-        `asked` is the least confidence that the writer asked for: other settings have other suggestions.
+        `threshold` is the requested confidence: each threshold has suggestions of its own.
         """
-        stood = self.known.get(_key(sentence, asked), ())
+        stood = self.known.get(_key(sentence, threshold), ())
         parts = [part for change in changes for part in split_change(sentence, change)]
         new = [c for c in parts if all(c.end < other.start or c.start > other.end for other in stood)]
         together = tuple(sorted((*stood, *new)))
@@ -45,7 +44,7 @@ class StandingSuggestions:
             moved = (c._replace(start=c.start + growth, end=c.end + growth) for c in together[n + 1 :])
             rest = *together[:n], *moved
             if rest:
-                self._remember(_key(apply_changes(sentence, [change]), asked), rest)
+                self._remember(_key(apply_changes(sentence, [change]), threshold), rest)
         return together if stood else tuple(changes)  # where nothing stands, just what was found
 
     def _remember(self, key: bytes, rest: tuple[Change, ...]) -> None:
@@ -55,5 +54,5 @@ class StandingSuggestions:
             self.known.popitem(last=False)
 
 
-def _key(sentence: str, asked: float | None) -> bytes:
-    return blake2b(f"{asked} {sentence}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def _key(sentence: str, threshold: float | None) -> bytes:
+    return blake2b(f"{threshold} {sentence}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -4,8 +4,8 @@
         corrector.correct_windows(windows)
     BatchTiming.from_clock(clock, seconds)  ->  BatchTiming(encoder_s=0.012, steps=4, steps_s=0.006, other_s=0.002)
 
-What is no encoder, step or verification (tags, points, the assembly of plans) is `other`. On a GPU the figures are
-those of the host, which waits for results at the end of most stages.
+Everything else (tags, points, the assembly of plans) is `other`. On a GPU the figures are those of the host, which
+waits for results at the end of most stages.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ async def check(request: Request) -> Response:
 
 
 def _find_settings(request: Request, dialect: str | None, min_confidence: float | None = None) -> Settings:
-    """The server's own settings; a threshold that is asked for wins over them, a dialect does not."""
+    """The server's own settings; a threshold that is requested wins over them, a dialect does not."""
     projects: Projects | None = request.app.state.projects
     settings = projects.of("") if projects else Settings()
     least = settings.min_confidence if min_confidence is None else min_confidence

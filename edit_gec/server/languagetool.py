@@ -5,7 +5,7 @@
 
 Positions count UTF-16 code units of text and markup together. Every field that some client needs is always there;
 `confidence` and `provenance` are our own. Where something is only inserted or only deleted, the match includes the
-word beside it, because editors can neither underline nothing nor show an empty button. Applying the first replacement
+word next to it, because editors can neither underline nothing nor show an empty button. Applying the first replacement
 of all matches gives what Corrector.correct gives.
 """
 

@@ -23,7 +23,7 @@ class CorrectionRequest(BaseModel):
 
     text: str
     min_confidence: float | None = Field(
-        None, ge=0, le=1, description="Leave out less sure edits; the default is the model's own."
+        None, ge=0, le=1, description="Leave out less confident edits; the default is the model's own."
     )
     format: str = Field(
         "markdown",
@@ -49,7 +49,7 @@ class CorrectionRequest(BaseModel):
 
 
 class Edit(BaseModel):
-    """Replace text[start:end], which is `original`, by `replacement`. `end` is the place behind the last one."""
+    """Replace text[start:end], which is `original`, by `replacement`. `end` is the place after the last one."""
 
     start: int = Field(description="In code points, as Python counts.")
     end: int
@@ -173,7 +173,7 @@ _FIELDS = {
     "data": 'JSON: {"annotation": [{"text": ...}, {"markup": ..., "interpretAs": ...}]}.',
     "language": "`en`, a variant such as `en-GB`, or `auto`.",
     "preferredVariants": "Which English `auto` means.",
-    "level": "`default`, or `picky` for less sure edits too.",
+    "level": "`default`, or `picky` for less confident edits too.",
     "enabledRules": "Rule ids, separated by commas.",
     "disabledRules": "Rule ids, separated by commas.",
     "enabledCategories": "Category ids, separated by commas.",

@@ -246,7 +246,7 @@ class _Verification:
         return judgements
 
     def _read(self, drafts: list[_Draft]) -> _Reading:
-        """The target pass: each draft behind the last accepted token of its row."""
+        """The target pass: each draft after the last accepted token of its row."""
         rows = self.rows
         inputs = [[rows[d.row].tokens[-1] if rows[d.row].tokens else PAD, *d.tokens] for d in drafts]
         self.decoder.keep([draft.row for draft in drafts])  # a row for each hypothesis, with the same past
@@ -349,7 +349,7 @@ def accept_greedy(drafted: list[int], own: list[int], weights: Tensor | None) ->
 
 
 def accept_lenient(drafted: list[int], own: list[int], logits: Tensor, lenience: float) -> Judgement:
-    """Accept while the drafted token has at least `lenience` times the probability of the likeliest one.
+    """Accept while the drafted token has at least `lenience` times the probability of the most likely one.
 
     `logits` [n + 1, V] are those of the drafted positions.
     """

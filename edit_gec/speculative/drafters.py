@@ -7,7 +7,7 @@
     TextDrafter(tokens, rule=UniqueNGram)         the same with the rule of Sun et al. 2021
     TextDrafter(tokens, make_edit5_writer(...))   EdiT5's correction; EdiT5 may have a vocabulary of its own
     SharedEdiT5Drafter(model, tokens, options)    the same, where EdiT5 shares the target's encoder
-    NGramDrafter.learn(lines, tokens, order=2)    the likeliest next token, learnt from text
+    NGramDrafter.learn(lines, tokens, order=2)    the most likely next token, learnt from text
     SmallT5Drafter(small, tokens, Gamma(4))       a smaller T5 writes gamma tokens; it samples them with `sampling`
     MLPDrafter(speculator, Gamma(3))              an MLP on the target's own state (mlp_speculator.py)
 
@@ -209,7 +209,7 @@ class Gamma:
 
 
 class NGramDrafter:
-    """The likeliest next token: after the last one (order 2), or in all text (order 1)."""
+    """The most likely next token: after the last one (order 2), or in all text (order 1)."""
 
     aligns = False
 
@@ -236,7 +236,7 @@ class NGramDrafter:
         """Nothing to prepare: the last token of a row is all that counts."""
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        """The likeliest tokens behind the last one of each row."""
+        """The most likely tokens after the last one of each row."""
         return [Proposal(self._continue(row.tokens[-1] if row.tokens else PAD, self.gamma(row))) for row in rows]
 
     def _continue(self, last: int, count: int) -> list[int]:
@@ -271,7 +271,7 @@ class SmallT5Drafter:
 
     @torch.inference_mode()
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        """What the small T5 writes behind the accepted tokens of each row."""
+        """What the small T5 writes after the accepted tokens of each row."""
         inputs = self._catch_up(rows)
         counts = [self.gamma(row) for row in rows]
         drafted: list[list[int]] = [[] for _ in rows]

@@ -1,6 +1,6 @@
-"""What `Corrector.load` loads: an EdiT5 with all that is in its folder, and a target that verifies where one is named.
+"""What `Corrector.load` loads: an EdiT5 with all that is in its folder and, if one is named, a target that verifies.
 
-Wrong arguments are answered before anything heavy is imported.
+Wrong arguments are rejected before anything heavy is imported.
 """
 
 from __future__ import annotations
@@ -50,25 +50,25 @@ class LoadKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class LoadSettings:
-    """What is loaded, and how it decides.
+    """The arguments of `Corrector.load`.
 
-    backend: "onnx", "torch", or "auto": ONNX Runtime where it is installed, the model folder has graphs for it
+    backend: "onnx", "torch", or "auto": ONNX Runtime if it is installed, the model folder has graphs for it
         (edit-gec export), and nothing below needs torch.
-    precision: of ONNX Runtime's products, "float32", "int8", or "auto": int8 where the processor is
-        fast at it and the model folder has thresholds for it ("thresholds_int8" in config.json).
-    device, dtype: of torch. Others than cpu and float32 need it, as a target does.
-    min_confidence: from 0 to 1, in place of the model's own threshold; with a target the least probability of its
-        edits, 0 by default (drafts then follow thresholds that suit the target).
-    strictness: in place of `min_confidence`: "low" for the model's threshold that leaves only the surest edits, "high"
-        for the one that leaves more. A target has one threshold only.
-    dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, whose spelling a text is to have; without
-        one each word stays on its side.
-    target: a T5 that verifies every sentence, by folder, by one of our names, or by its id on the Hugging Face hub
-        (owner/name). target_prefix: what it expects before each ("grammar: "); by default what its config.json says,
-        or what is known of it (prefixes.py).
-    verify, lenience: two ways to save time at the price of exactness. "auto" verifies only what the model edits or
-        doubts; below 1, drafted words pass that have this share of the probability of the target's own.
-    threads: of the backend, which has its own idea by default. batch_size: windows that are read together, at most.
+    precision: of ONNX Runtime, "float32", "int8", or "auto": int8 if the processor is fast at it and the model folder
+        has thresholds for it ("thresholds_int8" in config.json).
+    device, dtype: of torch. Anything but cpu and float32 needs torch, as a target does.
+    min_confidence: from 0 to 1, replaces the model's own threshold; with a target, the lowest probability of its edits,
+        0 by default (drafts then follow thresholds that suit the target).
+    strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
+        more edits. A target has one threshold only.
+    dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
+    target: a T5 that verifies every sentence: a folder, one of our names, or an id (owner/name) on the Hugging Face
+        hub. target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its
+        config.json or the known prefix of a public model (prefixes.py).
+    verify, lenience: two ways to trade exactness for time. With "auto", only sentences that the model edits or doubts
+        are verified. With a lenience below 1, a drafted token is accepted at that share of the probability of the
+        target's own token.
+    threads: of the backend, by default its own choice. batch_size: most windows that are read together.
     """
 
     model: str | Path
@@ -88,7 +88,7 @@ class LoadSettings:
     lenience: float = 1.0
 
     def __post_init__(self) -> None:
-        """Raises InputError for values that no model could work with."""
+        """Raises InputError for values out of range."""
         if self.verify not in VERIFY or not 0 < self.lenience <= 1:
             given = f"verify {self.verify!r}, lenience {self.lenience}"
             raise InputError(f"{given}: {' or '.join(VERIFY)}, and above 0 up to 1")
@@ -110,7 +110,7 @@ class LoadSettings:
 
     @property
     def needs_torch(self) -> str | None:
-        """What of this needs torch, if anything does."""
+        """The setting that needs torch, if any does."""
         if self.target is not None:
             return "a target"
         if self.device != "cpu":
@@ -125,7 +125,7 @@ def check_confidence(value: float | None) -> None:
 
 
 def check_device(device: str) -> str:
-    """Its kind, "cpu" or "cuda". Raises DeviceError for a device that is unknown or not there."""
+    """The kind of a device, "cpu" or "cuda". Raises DeviceError for a device that is unknown or missing."""
     import torch
 
     try:
@@ -152,8 +152,8 @@ class Loaded(NamedTuple):
 def load_models(settings: LoadSettings) -> Loaded:
     """Load what the settings name.
 
-    Raises ModelError for an unknown model or a folder that is broken or holds another kind of model, and DeviceError
-    for a device that is not there.
+    Raises ModelError for an unknown model, a broken folder or one with another kind of model, and DeviceError for a
+    missing device.
     """
     folder = find_model(settings.model)  # before torch is imported, which takes a second
     target = None if settings.target is None else find_pretrained(settings.target)

@@ -7,7 +7,7 @@
     decoder.keep([1])                              # the first row is finished
 
 Verification accepts more tokens in one row than in the next. T5 knows only relative positions, so rows need no common
-end: every row starts at slot 0 of the cache, new keys are written behind its own length, and slots beyond the length
+end: every row starts at slot 0 of the cache, new keys are written after its own length, and slots beyond the length
 are masked. A roll-back is a smaller length.
 
 Rows read different numbers of tokens in one pass. Matrix products take the real tokens, packed [N, d]. Only attention
@@ -30,7 +30,7 @@ from edit_gec.modeling.t5 import T5, Attention, relative_positions
 class RaggedCache:
     """Keys and values of one layer. Row b is filled up to lengths[b]; `length` is the longest of these.
 
-    `append` writes behind the rows and returns everything. `roll_back` then sets how much of it stays.
+    `append` writes after the rows and returns everything. `roll_back` then sets how much of it stays.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class RaggedCache:
         self._kv: Tensor | None = None  # [2, B, H, capacity, k]
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Write new positions [B, H, T, k] behind each row; returns all keys and values [B, H, length + T, k]."""
+        """Write new positions [B, H, T, k] after each row; returns all keys and values [B, H, length + T, k]."""
         end = self.length + k.shape[2]
         if self._kv is None or end > self._kv.shape[3]:
             # zeros: a masked slot has weight 0, and 0 times uninitialised memory may be NaN
@@ -88,7 +88,7 @@ class PackedRows:
             self.row, self.column = torch.tensor(places, device=device).unbind(-1)
 
     def spread(self, packed: Tensor) -> Tensor:
-        """[N, ...] -> [B, T, ...], with zeros behind the end of a row."""
+        """[N, ...] -> [B, T, ...], with zeros after the end of a row."""
         if self.full:
             return packed.view(self.rows, self.width, *packed.shape[1:])
         wide = packed.new_zeros((self.rows, self.width, *packed.shape[1:]))

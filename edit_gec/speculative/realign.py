@@ -2,11 +2,11 @@
 
     draft     She goes to school by the bus .
     accepted  She went                                  (the target rejected "goes")
-    distance  edit distance of "She went" to every prefix of the draft; smallest behind "She goes"
+    distance  edit distance of "She went" to every prefix of the draft; smallest after "She goes"
     propose    to school by the bus .
 
 The alignment is one row of the edit-distance table, extended by each accepted byte. Candidates are token boundaries. A
-common ending before the boundary and a word that starts behind it count in its favour. On 600 sentences of W&I dev,
+common ending before the boundary and a word that starts after it count in its favour. On 600 sentences of W&I dev,
 with the gold correction as the target's output, copying the source takes 4.05 passes a sentence this way and 5.38 with
 the rule of Sun et al. (`UniqueNGram`).
 
@@ -30,7 +30,7 @@ from edit_gec.modeling.tokenizer import EOS, Tokens
 
 ENDING_BONUS = 1.0  # for each byte that accepted text and draft share before the boundary
 ENDING_BYTES = 6  # the most that are compared
-WORD_BONUS = 1.2  # for a word that starts behind the boundary
+WORD_BONUS = 1.2  # for a word that starts after the boundary
 MAX_SUFFIX = 12  # tokens of the accepted text's ending that are searched elsewhere
 MAX_REPETITION = 64  # tokens drafted of an output that repeats itself
 

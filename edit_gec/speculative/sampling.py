@@ -30,7 +30,7 @@ class Purpose(IntEnum):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tokens are drawn: temperature first, then the top_k likeliest (0: all), then the top_p nucleus."""
+    """How tokens are drawn: temperature first, then the top_k most likely (0: all), then the top_p nucleus."""
 
     temperature: float = 1.0
     top_k: int = 0

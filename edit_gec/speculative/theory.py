@@ -24,8 +24,10 @@ def gain(alpha: float, gamma: int, cost: float) -> float:
 
 @cache
 def best_length(alpha: float, overhead: float, longest: int = 64) -> int:
-    """Number of drafted tokens, 1 to `longest`, that writes most in a time: a pass costs `overhead` beside one for each
-    token that it reads. Long drafts save passes, but what stands behind the first refused token was read in vain.
+    """The number of drafted tokens, 1 to `longest`, with the highest rate of output.
+
+    A pass costs `overhead` plus one per token that it reads. Long drafts save passes, but the tokens after the first
+    rejected one are read in vain.
 
     >>> best_length(0.97, 28.5), best_length(0.97, 3.3), best_length(0.9, 3.3)
     (35, 13, 6)

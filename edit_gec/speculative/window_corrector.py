@@ -1,4 +1,4 @@
-"""The models and their decisions, from pieces to changes: what stands between prepare and finish in corrector.py.
+"""The models and their decisions, from pieces to changes: the stage `predict` of corrector.py.
 
 windows of one batch -> plans (3) -> changes (4) -> a second pass over what changed (5)
                                                  -> or verification by a target (6)
@@ -6,7 +6,7 @@ windows of one batch -> plans (3) -> changes (4) -> a second pass over what chan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -16,6 +16,7 @@ from edit_gec.errors import InputError
 from edit_gec.speculative.loading import LoadSettings, check_confidence
 from edit_gec.text.edits import Change
 from edit_gec.text.sentences import Sentence
+from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from edit_gec.backends.network import Network
@@ -30,7 +31,7 @@ C = TypeVar("C", bound="WindowCorrector")
 
 
 class SentenceChanges(NamedTuple):
-    """What changes in a window: what EdiT5 drafts, and what a target makes of it, where there is one."""
+    """The changes of a window: those that EdiT5 drafts, and those of a target if there is one."""
 
     drafted: tuple[Change, ...]
     verified: tuple[Change, ...] | None = None
@@ -47,9 +48,10 @@ class ModelWindow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowCorrector:
-    """An EdiT5 with its thresholds, alone or with a target that verifies. It never changes; several threads may use it.
+    """An EdiT5 with its thresholds, alone or with a target that verifies. Immutable and thread-safe.
 
-    verified_confidence: the least probability of a target's edit. settings: those that it was loaded with.
+    verified_confidence: the lowest probability of a target's edit. settings: the arguments of `load`.
+    batch_size: windows that are read together. workers: batches that are read at the same time.
     """
 
     network: Network
@@ -60,10 +62,12 @@ class WindowCorrector:
     verifier: Verifier | None = None
     verified_confidence: float = 0.0
     settings: LoadSettings | None = None
+    batch_size: int = 32
+    workers: int = 1
 
     @property
     def model(self) -> EdiT5:
-        """The torch module of the network. Raises InputError where torch does not run it."""
+        """The torch module of the network. Raises InputError if the backend is not torch."""
         from edit_gec.backends.torch_network import TorchNetwork
 
         if not isinstance(self.network, TorchNetwork):
@@ -71,7 +75,7 @@ class WindowCorrector:
         return self.network.model
 
     def verified_by(self: C, verifier: Verifier) -> C:
-        """The same with a target that has the last word, and with the EdiT5 and thresholds that draft best for it."""
+        """A copy whose edits are those of a target, with the EdiT5 and the thresholds that draft best for it."""
         from edit_gec.backends.torch_network import TorchNetwork
 
         thresholds = replace(self.thresholds, **verifier.drafting_thresholds())
@@ -79,17 +83,17 @@ class WindowCorrector:
         return replace(self, network=drafter, thresholds=thresholds, verifier=verifier, settings=None)
 
     def with_thresholds(self: C, **given: float) -> C:
-        """The same with other thresholds; `min_confidence` is that of a target's edits where a target verifies.
+        """A copy with other thresholds. With a target, `min_confidence` applies to the target's edits.
 
-        Raises InputError for a threshold that is unknown, or a `min_confidence` that is no probability.
+        Raises InputError for an unknown threshold, or a `min_confidence` that is not a probability.
         """
         check_confidence(given.get("min_confidence"))
         if unknown := sorted(set(given) - set(asdict(self.thresholds))):
             raise InputError(f"threshold {unknown[0]}: expected one of {', '.join(asdict(self.thresholds))}")
-        least = self.verified_confidence
+        lowest = self.verified_confidence
         if self.verifier is not None:
-            least = given.pop("min_confidence", least)
-        return replace(self, thresholds=self.thresholds.replaced(given), verified_confidence=least)
+            lowest = given.pop("min_confidence", lowest)
+        return replace(self, thresholds=self.thresholds.replaced(given), verified_confidence=lowest)
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that the model can read."""
@@ -97,12 +101,41 @@ class WindowCorrector:
 
         return readable_windows(self.tokens.encode(sentence), self.tokens, self.network.config.max_pieces)
 
-    def group_by_length(self, sentences: Sequence[Pieces], most: int) -> list[list[int]]:
-        """Which sentences make a batch: the places of each batch's, `most` at most, the longest first."""
-        return plan_batches([len(pieces) for pieces in sentences], most, self.network.batch_overhead)
+    def encode_windows(self, sentences: Iterable[tuple[int, Sentence]]) -> list[ModelWindow]:
+        """The sentences, each with the number of its text, in windows that the model can read."""
+        with span(Stage.TOKENIZE):
+            return [
+                ModelWindow(number, sentence, pieces)
+                for number, sentence in sentences
+                for pieces in self.encode(sentence.text)
+            ]
+
+    def group_by_length(self, windows: Sequence[Pieces], max_size: int) -> list[list[int]]:
+        """Which windows make a batch: their places, at most `max_size` in a batch, the longest windows first."""
+        return plan_batches([len(pieces) for pieces in windows], max_size, self.network.batch_overhead)
+
+    def correct_all(
+        self, windows: Sequence[Pieces], progress: Callable[[int, int], None] | None = None
+    ) -> list[SentenceChanges]:
+        """The changes of each window. Windows of similar length make a batch; the longest are read first.
+
+        `progress` is called with (windows done, windows in all) after each batch.
+        """
+        from edit_gec.editing.workers import map_batches
+
+        size = min(self.batch_size, -(-len(windows) // self.workers) or 1)  # something for every worker
+        batches = self.group_by_length(windows, size)
+        read = [[windows[n] for n in batch] for batch in batches]
+        results = map_batches(self.correct_windows, read, self.workers, self.network)
+        found: dict[int, SentenceChanges] = {}
+        for batch, changes in zip(batches, results, strict=True):
+            found.update(zip(batch, changes, strict=True))
+            if progress:
+                progress(len(found), len(windows))
+        return [found[n] for n in range(len(windows))]
 
     def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
-        """What changes in each window of one batch."""
+        """The changes of each window of one batch."""
         from edit_gec.editing.second_pass import SecondPass
 
         if self.verifier is not None:
@@ -112,7 +145,7 @@ class WindowCorrector:
         return [SentenceChanges(tuple(changes)) for changes in second.apply(windows, plans)]  # 4, 5
 
     def predict_plans(self, windows: Sequence[Pieces], network: Network | None = None) -> list[Prediction]:
-        """Plans for one batch; `network` stands in for this corrector's own where it knows more about the batch."""
+        """Plans for one batch; `network` replaces the corrector's own, for instance with one that has encoded it."""
         from edit_gec.editing.decode import predict
 
         return predict(network or self.network, self.tokens, windows, self.thresholds, lexicon=self.spelling)

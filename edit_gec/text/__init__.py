@@ -1,1 +1,1 @@
-"""What sentences.py relies on: markup of the document, paragraphs of lines, sentence ends, protected spans."""
+"""Strings and offsets, without torch: edits, sentences, formats, files, output forms."""

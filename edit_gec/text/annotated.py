@@ -64,7 +64,7 @@ def to_document_spans(
 ) -> Iterator[DocumentSpan]:
     """The edits of the view that are shown and have a place in the document, in order.
 
-    An edit that only inserts or only deletes is widened to the word beside it where that is possible: an editor can
+    An edit that only inserts or only deletes is widened to the word next to it where that is possible: an editor can
     neither underline nothing nor offer an empty replacement.
     """
     low = 0

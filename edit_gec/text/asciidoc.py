@@ -85,7 +85,7 @@ class _Reader(LineReader):
         return number
 
     def delimiter(self, number: int, line: str) -> int:
-        """The line that opens or closes a delimited block; what is no prose is left out as a whole."""
+        """The line that opens or closes a delimited block; what is not prose is left out as a whole."""
         if self._is_underline(number, line):
             self.blocks.is_fragment = True
             return self.leave_out(number, number + 1)
@@ -141,7 +141,7 @@ class _Reader(LineReader):
         return self.leave_out(number, number + 1)
 
     def literal(self, number: int, line: str) -> int:
-        """A line of a paragraph that is no prose: it is indented, or its style says so, or it is in the header."""
+        """A line of a paragraph that is not prose: it is indented, or its style says so, or it is in the header."""
         if line == "+":
             return number
         begins = self.within is _Within.NOTHING and not self._in_table_row(line)
@@ -266,7 +266,7 @@ def _inline(view: str) -> bytearray:
 
 
 def _token(view: str, flags: bytearray, found: re.Match[str], pairs: dict[int, int]) -> int:
-    """Flag one token; return where to go on."""
+    """Flag one token; return where to continue."""
     start, end = found.span()
     if found["open"]:
         mark(flags, start + 1, end, LEFT_OUT)
@@ -288,7 +288,7 @@ def _token(view: str, flags: bytearray, found: re.Match[str], pairs: dict[int, i
 
 
 def _macro(view: str, flags: bytearray, found: re.Match[str], closing: int | None) -> int:
-    """Flag the macro that begins with `found`; return where to go on."""
+    """Flag the macro that begins with `found`; return where to continue."""
     start, end = found.span()
     name = found["macro"]
     if closing is None:

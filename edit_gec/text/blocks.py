@@ -1,7 +1,7 @@
 """Blocks: what a reader of a line-based format says of the lines, written as flags of characters.
 
 A reader goes through the lines and says which begin a block of prose, which go on with it and which are left out. When
-a block ends, its text is read once more for inline markup, so that emphasis and links may span its lines.
+a block ends, its text is read again for inline markup, so that emphasis and links may span its lines.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Blocks:
         self._span, self.is_fragment = (start, end), fragment
 
     def open_after(self, line: int, start: int, end: int, *, fragment: bool = False) -> None:
-        """Leave out text[line:start], a mark; begin a block behind it."""
+        """Leave out text[line:start], a mark; begin a block after it."""
         self.open(line, line)
         mark(self.flags, line, start, BREAK)
         self.open(start, end, fragment=fragment)
@@ -64,12 +64,12 @@ class Blocks:
             mark(self.flags, start, end, FRAGMENT)
 
     def leave_out(self, start: int, end: int) -> None:
-        """Close the block that is open; text[start:end] is no prose."""
+        """Close the block that is open; text[start:end] is not prose."""
         self.close()
         mark(self.flags, start, end, LEFT_OUT)
 
     def leave_out_lines(self, first: int, end: int) -> None:
-        """Close the block that is open; lines[first:end] are no prose."""
+        """Close the block that is open; lines[first:end] are not prose."""
         if first < end:
             self.leave_out(self.lines[first][0], self.lines[end - 1][1])
 
@@ -119,7 +119,7 @@ class LineReader:
         return number + 1
 
     def leave_out(self, first: int, end: int) -> int:
-        """Lines that are no prose; returns `end`."""
+        """Lines that are not prose; returns `end`."""
         self.blocks.leave_out_lines(first, end)
         self.forget_block()
         return end
@@ -151,8 +151,8 @@ Token = Callable[[str, bytearray, "re.Match[str]", "dict[int, int]"], int]
 def mark_inline(view: str, tokens: re.Pattern[str], read: Token, marks: re.Pattern[str]) -> bytearray:
     """Flags for the text of one block. `tokens` finds inline markup; what its group "hidden" matches is left out.
 
-    `read` flags every other token, with the pairs of `matching_brackets`, and returns where to go on. `marks` are those
-    of emphasis.
+    `read` flags every other token, with the pairs of `matching_brackets`, and returns where to continue. `marks` are
+    those of emphasis.
     """
     flags = bytearray(len(view))
     pairs = matching_brackets(view)

@@ -57,7 +57,7 @@ def knows_language(name: str) -> bool:
 def keeps_comment(document: str, start: int, end: int, replacement: str) -> bool:
     """Does what document[start:end] -> replacement puts there leave the comment or docstring around it as it is?
 
-    It must not bring half of a mark beside the other half, nor take the place of what a backslash escapes.
+    It must not bring half of a mark next to the other half, nor take the place of what a backslash escapes.
     """
     before, after = document[max(0, start - 1) : start], document[end : end + 1]
     pairs = _count_pairs(before + replacement + after) - _count_pairs(before + document[start:end] + after)

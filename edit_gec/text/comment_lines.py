@@ -1,7 +1,7 @@
 r"""Comments: which of their lines are prose, and which are code, directives to tools and names of parameters.
 
     Return the things.             prose
-    :param x: the thing, or        prose behind the mark, up to the end of the paragraph; so for `@param x`, and for
+    :param x: the thing, or        prose after the mark, up to the end of the paragraph; so for `@param x`, and for
         none                       `x (int):` in a section `Args:`
     noqa: E501                     left out
 
@@ -200,7 +200,7 @@ class _Lines:
 
     @staticmethod
     def _has_only_type(tag: re.Match[str]) -> bool:
-        """`@throws {Error} if ...` names nothing behind the braces."""
+        """`@throws {Error} if ...` names nothing after the braces."""
         return tag["named"] in ("throws", "exception", "raise") and tag[0].endswith("}")
 
     def item(self, number: int, line: str) -> tuple[_Kind, int] | None:

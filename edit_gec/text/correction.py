@@ -1,4 +1,4 @@
-"""What came of a text: the corrected text, its edits, and how both are shown.
+"""The result for one text: the corrected text, its edits, and the forms in which to show them.
 
 >>> correction = Correction("She go.\\n", "She goes.\\n", (Edit(4, 6, "go", "goes", 0.97),))
 >>> str(correction)
@@ -11,25 +11,26 @@ A 1 2|||R:OTHER|||goes|||REQUIRED|||-NONE-|||0
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
 from edit_gec.text import render, sarif
 from edit_gec.text.edits import Edit, apply, resolve_overlaps
+from edit_gec.tracing import Stage, span
 from edit_gec.version import version
 
-PATH = "text"  # stands for the file where a text comes from none
+PATH = "text"  # the path to print for a text that comes from no file
 
 
 @dataclass(frozen=True)
 class Correction:
     """A text, its corrected form and the edits between them (code points of `text`).
 
-    `refused` are edits that EdiT5 drafted and a target did not make. `hints`, where they were asked for
-    (`Corrector.suggest`), are at words that are surely wrong, and not sure enough to be made. Neither are in
-    `corrected`. As a string, a correction is its corrected text.
+    `refused` are edits that EdiT5 drafted and a target rejected. `hints`, where they were asked for
+    (`Corrector.suggest`), mark words that are surely wrong and have no sure replacement. Neither are in `corrected`.
+    `str` gives the corrected text.
     """
 
     text: str
@@ -72,10 +73,44 @@ class Correction:
         return render.m2(self.text, self.edits)
 
 
+class SentenceEdits(NamedTuple):
+    """The edits of one sentence, in code points of its text, and the drafted edits that a target refused."""
+
+    text: int  # which of the texts
+    edits: list[Edit]
+    refused: list[Edit]
+
+
 def assemble(text: str, edits: Iterable[Edit], refused: Iterable[Edit] = (), hints: Iterable[Edit] = ()) -> Correction:
-    """The corrected text; of two edits that overlap after projection the surer one wins."""
+    """The corrected text; of two edits that overlap after projection the more confident one wins."""
     chosen = tuple(resolve_overlaps(edits))
     return Correction(text, apply(text, chosen), chosen, *(tuple(resolve_overlaps(each)) for each in (refused, hints)))
+
+
+def assemble_texts(texts: Sequence[str], found: Iterable[SentenceEdits]) -> list[Correction]:
+    """The correction of each text from the edits of its sentences."""
+    edits: list[list[Edit]] = [[] for _ in texts]
+    refused: list[list[Edit]] = [[] for _ in texts]
+    for sentence in found:
+        edits[sentence.text] += sentence.edits
+        refused[sentence.text] += sentence.refused
+    with span(Stage.DETOKENIZE):
+        return [assemble(*each) for each in zip(texts, edits, refused, strict=True)]
+
+
+def assemble_part(text: str, start: int, end: int, found: Iterable[SentenceEdits]) -> Correction:
+    """The correction of text[start:end]; edits that reach out of it are left out."""
+    inside = [SentenceEdits(0, *(_shift_edits(each, start, end) for each in sentence[1:])) for sentence in found]
+    return assemble_texts([text[start:end]], inside)[0]
+
+
+def _shift_edits(edits: Iterable[Edit], start: int, end: int) -> list[Edit]:
+    """The edits within start:end, counted from `start`."""
+    return [
+        replace(edit, start=edit.start - start, end=edit.end - start)
+        for edit in edits
+        if start <= edit.start and edit.end <= end
+    ]
 
 
 def check_text(text: str) -> str:
@@ -86,7 +121,7 @@ def check_text(text: str) -> str:
 
 
 def check_texts(texts: Iterable[str]) -> Iterator[str]:
-    """The texts one by one. Raises InputError for a single string, and for an item that is none."""
+    """The texts one by one. Raises InputError for a single string, and for an item that is not a string."""
     if isinstance(texts, str):
         raise InputError("texts: expected several texts, not one string; put it in a list, or use correct()")
     return map(check_text, texts)

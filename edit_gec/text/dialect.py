@@ -1,4 +1,4 @@
-r"""British and American spelling: which words are one and the same, and which side writes which.
+r"""British and American spelling: variants of the same word, and which side writes which.
 
     >>> keep_spelling("the colour are", "the color is", None)
     'the colour is'
@@ -176,7 +176,7 @@ def find_other_side(text: str, dialect: str, is_known: Known) -> Iterator[Change
 def keep_side(text: str, edit: Edit, dialect: str | None, is_known: Known) -> Edit | None:
     """The edit of a text with the spellings that `keep_spelling` chooses; None where nothing is left to change.
 
-    Nor is the verb behind the name of a group made singular, unless the dialect is American.
+    Nor is the verb after the name of a group made singular, unless the dialect is American.
     """
     if dialect != "en-US" and _is_number_of_group(text[: edit.start], edit.original, edit.replacement):
         return None
@@ -190,7 +190,7 @@ def keep_side(text: str, edit: Edit, dialect: str | None, is_known: Known) -> Ed
 
 
 def _is_number_of_group(before: str, old: str, new: str) -> bool:
-    """Whether an edit only makes the verb behind the name of a group singular: "the team are" is right in Britain."""
+    """Whether an edit only makes the verb after the name of a group singular: "the team are" is right in Britain."""
     return _NUMBERS.get(old.lower()) == new.lower() and _COLLECTIVE.search(before[-40:]) is not None
 
 

@@ -1,4 +1,4 @@
-"""Directives: what a document itself says must be left alone, in a comment of its format or in plain words.
+"""Directives: instructions in a document to leave parts of it alone, in comments of its format or in plain text.
 
 edit-gec: ignore               this line
 edit-gec: ignore-next-line     the next line

@@ -1,4 +1,4 @@
-"""Which edits of a text are wanted: what users and documents leave alone, whatever proposed it.
+"""Which edits of a text are wanted, by the settings of the user and the directives of the document.
 
 >>> from edit_gec.text.kinds import parse_names
 >>> edits_filter = EditFilter(frozenset(["kubectl"]), parse_names(["case"]))

@@ -165,7 +165,7 @@ def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, s
 
 
 def expand_to_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
-    """The same change, widened until it cuts no word, old or new: `+s` behind "learn" becomes "learn" -> "learns"."""
+    """The same change, widened until it cuts no word, old or new: `+s` after "learn" becomes "learn" -> "learns"."""
     if is_word_character(text[start : start + 1]) or is_word_character((replacement or text[end : end + 1])[:1]):
         first = word_start(text, start)
         start, replacement = first, text[first:start] + replacement
@@ -176,7 +176,7 @@ def expand_to_words(text: str, start: int, end: int, replacement: str) -> tuple[
 
 
 def resolve_overlaps(found: Iterable[Edit]) -> list[Edit]:
-    """The edits in order; of two that overlap, or insert at the same place, only the surer one."""
+    """The edits in order; of two that overlap, or insert at the same place, only the more confident one."""
     chosen: list[Edit] = []
     for edit in sorted(found, key=lambda e: e.span):
         if chosen and edit.start < max(chosen[-1].end, chosen[-1].start + 1):

@@ -1,6 +1,6 @@
-"""Which files of a folder are corrected: of formats that are understood, and neither excluded nor ignored by git.
+"""The files of a folder that are corrected: of supported formats, and neither excluded nor ignored by git.
 
-Patterns are those of .gitignore: a name fits at every depth, a path from its root, `*` no slash, `!` takes back.
+Patterns are those of .gitignore: a name matches at every depth, a path from its root, `*` no slash, `!` negates.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ NOTHING = Patterns(())
 
 @dataclass(frozen=True)
 class Search:
-    """How folders are searched: what is left out, whether .gitignore counts, and whether `code` is wanted, too."""
+    """How folders are searched: exclusions, whether .gitignore counts, and whether `code` is included."""
 
     exclude: Patterns = NOTHING
     uses_gitignore: bool = True

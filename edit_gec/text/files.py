@@ -6,8 +6,8 @@ r"""Text files: read them exactly, replace them atomically.
     Traceback (most recent call last):
     edit_gec.errors.InputError: a.txt: byte 4 (0xe9) on line 1 is not UTF-8; convert it first: iconv -f LATIN1 -t UTF-8
 
-Line ends are never translated, a byte order mark decides the encoding and is kept: encoding what was decoded gives
-the same bytes. What cannot be handled is one InputError that names the file.
+Line ends are never translated, and a byte order mark decides the encoding and is kept: decoding and encoding give the
+same bytes. Files that cannot be handled raise an InputError that names the file.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def write(document: Document, text: str) -> None:
 def atomic_file(path: str | os.PathLike[str], like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
     """A file to write that replaces the one at `path` when the block ends without an error, and is gone otherwise.
 
-    It is written beside its place, reaches the disk, and is then renamed: a reader, or a machine that loses power,
+    It is written next to its place, reaches the disk, and is then renamed: a reader, or a machine that loses power,
     finds the old bytes or the new ones, never a part. Missing folders are made. `like` is the status of the old file,
     whose mode and, where permitted, owner the new one gets. Raises OSError, also if the old file is another by then.
     """

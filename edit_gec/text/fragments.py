@@ -1,11 +1,11 @@
-"""What a block asks of the ends of its text: no full stop for a heading, no other mark for the colon before a list.
+"""Rules for the ends of a block: no full stop after a heading, no other mark for the colon before a list.
 
     "local buid"         -> "Local build."         in a list item "local build"
     "Add the folowing:"  -> "Add the following."   at the end of a paragraph "Add the following:"
     "Name it; move it"   -> "Name it, move it"     in a list item nothing
 
-A corrector knows sentences; list items, headings, table cells, captions, comments and subjects need not be any. Nor
-need the blocks of a document that has several without a full stop, or several with a small first letter: its style.
+A corrector expects sentences; list items, headings, table cells, captions, comments and subjects need not be sentences.
+Nor need the blocks of a document with several that lack a full stop or begin with a small letter: that is its style.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def keep_end(text: str, start: int, end: int, replacement: str, fragment: bool) 
     """
     tail, colon, has_mark = _read_end(text)
     if start > colon >= 0:
-        return text[start:end]  # nothing comes behind that
+        return text[start:end]  # nothing comes after that
     open_ended = fragment and not has_mark
     if end < tail or not (open_ended or colon >= 0):
         return replacement
@@ -59,7 +59,7 @@ def changes_only_marks(old: str, new: str) -> bool:
 
 
 def is_open_ended(text: str) -> bool:
-    """Is there no mark of the end of a sentence behind the last word?"""
+    """Is there no mark of the end of a sentence after the last word?"""
     return not _read_end(text)[2]
 
 
@@ -80,7 +80,7 @@ def starts_small(text: str) -> bool:
 
 @lru_cache(maxsize=16)  # of a long sentence, for each of its changes
 def _read_end(text: str) -> tuple[int, int, bool]:
-    """Where the last word ends, the place of a colon or comma behind it or -1, and whether a full stop is there."""
+    """Where the last word ends, the place of a colon or comma after it or -1, and whether a full stop is there."""
     end = _words_end(text)
     found = _GOES_ON.search(text, end)
     return end, found.start() if found else -1, not _SENTENCE_MARKS.isdisjoint(text[end:])

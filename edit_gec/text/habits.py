@@ -1,8 +1,9 @@
-"""What a document does throughout is no slip: its names, the words of its trade, what it writes as one word or two.
+"""Habits: consistent usage in a document is not an error, such as names, technical terms, one word or two.
 
-    "Each User can add a classpath. ..."     "classpath" and "User" stand there three times: they stay
+    "Each User can add a classpath. ..."     "classpath" and "User" occur three times: they stay
 
-A misspelling of a common word ("becuase"), and what a rule sees ("dont", "i"), is one however often it stands there.
+Misspellings of common words ("becuase") and errors that a rule finds ("dont", "i") are corrected however often they
+occur.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
 
-HABIT = 3  # times that make one
+HABIT = 3  # occurrences that make a habit
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
 _GAPS = re.compile(r"[\s’'-]+")
@@ -26,10 +27,10 @@ def count_words(text: str) -> Mapping[str, int]:
 
 
 def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str], bool]) -> bool:
-    """Whether a document writes so throughout: words with a capital, a space or a hyphen less or more than in the
-    replacement, wide or special spaces, or a word that `is_new`, which the list does not have.
+    """Whether a document consistently writes `original`: it differs from the replacement by a capital, a space or a
+    hyphen, by wide or special spaces, or it is a word that `is_new`, which the list lacks.
 
-    Small letters where a capital belongs are no habit, but a slip.
+    A small letter in place of a capital is always an error.
     """
     if not original.strip() or not replacement.strip():
         return original.isspace() and not replacement.strip() and has_wide_spaces(text)

@@ -1,11 +1,11 @@
-"""What an edit is, in one word: told by its characters alone, or named by ERRANT.
+"""The kind of an edit in one word, from its characters alone or from its ERRANT type.
 
     "recieve" -> "receive"   spelling         "monday" -> "Monday"   case
     "the the" -> "the"       doubled word     "home ." -> "home."    spacing
     "go" -> "goes"           replacement      "" -> "a "             insertion
 
-Kinds need no language pipeline, so every edit has one. `parse_names` reads what users write to switch kinds and types
-off; both are known there: "spelling", "PUNCT", "R:DET".
+Kinds need no language pipeline, so every edit has one. `parse_names` reads the kinds and types that users switch off:
+"spelling", "PUNCT", "R:DET".
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _kind_of_change(old: str, new: str) -> Kind:
 
 
 def _is_beside(text: str, start: int, end: int, deleted: str) -> bool:
-    """Whether what is deleted stands a second time directly before or behind its place."""
+    """Whether what is deleted stands a second time directly before or after its place."""
     before = text[max(0, start - len(deleted) - 100) : start].rstrip().lower()
     after = text[end : end + len(deleted) + 100].lstrip().lower()
     head, tail = before[-len(deleted) - 1 : -len(deleted)], after[len(deleted) : len(deleted) + 1]
@@ -111,7 +111,7 @@ def _join(text: str) -> str:
 
 
 def _strip(text: str) -> str:
-    """A text without the marks before and behind each of its words."""
+    """A text without the marks before and after each of its words."""
     return " ".join(re.sub(r"^\W+|\W+$", "", word) for word in text.split())
 
 

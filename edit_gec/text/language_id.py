@@ -1,4 +1,4 @@
-"""Is a text English? Asked only with `language=auto`: a corrector of English must be silent on German.
+"""Is a text English? Used only with `language=auto`: a corrector of English must not change German.
 
     >>> confidence("The house that we saw is not the one on the map.")
     1.0
@@ -7,8 +7,8 @@
     >>> detect("Das Haus, das wir gesehen haben, ist nicht das auf der Karte.").name
     'German'
 
-The share of English ones among the function words that English and its neighbours do not have in common; a letter of
-another alphabet counts as foreign. Where there are none of either, as in "Thanks!", the text is taken for English.
+The confidence is the share of English words among the function words that are not shared with other languages; a letter
+of another alphabet counts as foreign. A text without any of them, such as "Thanks!", is taken for English.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ _ALPHABETS = {
 }
 _FOREIGN_WORDS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
 FOREIGN = frozenset[str]().union(*_FOREIGN_WORDS.values()) - _SHARED
-MIN_ENGLISH = 0.5  # a text of less confidence is left alone
+MIN_ENGLISH = 0.5  # a text with a lower confidence is left alone
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _OTHER_ALPHABET = re.compile(r"[\u0370-\u1cff\u3040-\ud7ff]")
 
 
 class Language(NamedTuple):
-    """A language and how sure it is, 0 to 1; `und` where it is not English and not one that is known here."""
+    """A language with its confidence, 0 to 1; `und` for an unknown language that is not English."""
 
     code: str
     name: str
@@ -71,7 +71,7 @@ ENGLISH_ASSUMED = Language("en", "English", 1.0)  # where the client says so
 
 
 def confidence(text: str) -> float:
-    """How surely a text is English, 0 to 1, judged by its beginning."""
+    """The confidence that a text is English, 0 to 1, from its beginning."""
     words = _words(text)
     english = sum(word in ENGLISH for word in words)
     foreign = sum(word in FOREIGN or bool(_OTHER_ALPHABET.match(word)) for word in words)

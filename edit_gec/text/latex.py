@@ -5,8 +5,8 @@ r"""LaTeX: which characters are prose, and what is read in the place of what is 
     on 50\% of $n$ files\footnote{It
     is so.}, see Table~\ref{t}.          "on 50% of n files, see Table 1.", and "It is so." by itself
 
-No TeX runs here. What a command of somebody's own prints is unknown: its arguments are prose where they read like it,
-else they stay as they are. What is not closed leaves out what follows.
+No TeX runs here. The output of a user-defined command is unknown: arguments that read like prose are prose, others stay
+as they are. After an unclosed group or environment the rest is left out.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def mark_latex(text: str) -> Flags:
 
 
 class _Arguments(NamedTuple):
-    """What stands behind a command: spans of its groups with their brackets, and where they end."""
+    """What stands after a command: spans of its groups with their brackets, and where they end."""
 
     groups: list[tuple[int, int]]
     end: int
@@ -96,7 +96,7 @@ class _Arguments(NamedTuple):
 
 
 class _Reader:
-    """Reads token after token; each method flags one and returns where to go on."""
+    """Reads token after token; each method flags one and returns where to continue."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -118,7 +118,7 @@ class _Reader:
         return self.flags
 
     def _body(self) -> tuple[int, int]:
-        """The span of what is printed: not the preamble, not what is behind the end."""
+        """The span of what is printed: not the preamble, not what is after the end."""
         length, begin = len(self.text), self.groups.document
         if begin is None:
             if not _PREAMBLE.match(self.text):
@@ -151,7 +151,7 @@ class _Reader:
         self.block = end
 
     def _part(self, start: int, end: int) -> None:
-        """Leave out text[start:end], which stands between texts; a sentence may go on before and behind it."""
+        """Leave out text[start:end], which stands between texts; a sentence may go on before and after it."""
         self.fragment = self.fragment or bool(self.text[self.block : start].strip())
         self._break(start, end)
         following = _NEXT.match(self.text, end)
@@ -233,7 +233,7 @@ class _Reader:
     def _display(self, start: int, end: int) -> int:
         """Math on lines of its own: a part of the sentence around it."""
         self._stand_in(start, end, "X")
-        self.fragment = True  # a mark at its end would come behind the environment
+        self.fragment = True  # a mark at its end would come after the environment
         following = _NEXT.match(self.text, end)
         assert following is not None
         ended = _ENDS_SENTENCE.search(self.text, max(start, end - 200), end) is not None
@@ -358,7 +358,7 @@ class _Reader:
         return end
 
     def _unknown(self, found: re.Match[str], arguments: _Arguments, given: list[tuple[int, int]]) -> int:
-        """A command of somebody's own."""
+        """A user-defined command."""
         start, end = found.start(), arguments.end
         if length := _LENGTH.match(self.text, end):  # \parindent=0pt
             return self._hide(start, length.end())
@@ -391,7 +391,7 @@ class _Reader:
         return not before.strip() and not self.text[end : _end_of_line(self.text, end)].partition("%")[0].strip()
 
     def _arguments(self, at: int, *, on_one_line: bool = False, spaced: bool = False) -> _Arguments:
-        """The groups behind a command; `spaced`: blanks between them are none."""
+        """The groups after a command; `spaced`: blanks between them are none."""
         groups: list[tuple[int, int]] = []
         overlay = _OVERLAY.match(self.text, at)
         end = overlay.end() if overlay else at
@@ -450,7 +450,7 @@ class _Reader:
         return self._stand_in(*found.span(), _MARKS.get(found[0], "“"))
 
     def own(self, found: re.Match[str]) -> int:
-        """!!{formula}s: a group that belongs to a word in a notation of somebody's own."""
+        """!!{formula}s: a group that belongs to a word in a user-defined notation."""
         closing = self.groups.pairs.get(found.end())
         if closing is None:
             return self._leave_rest(found.start())

@@ -45,7 +45,7 @@ class Groups:
                 self._close(found[0], found.start())
 
     def _begin(self, found: re.Match[str]) -> int:
-        """Open an environment; return where to go on."""
+        """Open an environment; return where to continue."""
         start, at, name = found.start(), found.end(), found["env_name"]
         if names.VERBATIM.fullmatch(name):
             end = self.text.find(f"\\end{{{name}}}", at)

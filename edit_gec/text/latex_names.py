@@ -1,6 +1,6 @@
-"""What LaTeX's commands and environments do with their arguments, by name.
+"""Tables of LaTeX's commands and environments, by what they do with their arguments.
 
-A command that is in no table may be anybody's own: latex.py looks at what it is given.
+latex.py judges a command that is in no table by its arguments.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@ r"""E-mail: what its writer wrote, without headers, quotes and signature.
     ...     print(repr(part.text))
     'I has read it.\n'
 
-A text without headers is the body of a mail. Of a mail in MIME parts those of type text/plain are read that have no
-transfer encoding: an edit of an encoded one would break it. Edits of a signed part would break its signature, so it
-is left out.
+A text without headers is the body of a mail. Of a MIME mail, the parts of type text/plain without a transfer encoding
+are read: an edit would break an encoded part. Signed parts are left out, because an edit would break the signature.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ def _begins_headers(text: str, lines: list[Span], first: int) -> bool:
 
 
 def _read_headers(text: str, lines: list[Span], at: int) -> tuple[int, _Entity]:
-    """The line behind the headers that begin at a line, and what they say."""
+    """The line after the headers that begin at a line, and what they say."""
     first = at
     while at < len(lines) and text[slice(*lines[at])].strip():
         at += 1

@@ -68,7 +68,7 @@ class _Reader:
         return self.blanks[index] if index < len(self.blanks) else len(self.text)
 
     def _tag(self, start: int, at: int) -> int:
-        """Flag a tag; return where to go on. What only looks like one, "a < b", is left to Markdown."""
+        """Flag a tag; return where to continue. What only looks like one, "a < b", is left to Markdown."""
         while found := _ATTRIBUTES.match(self.text, at):
             at = found.end()
             if found["end"]:

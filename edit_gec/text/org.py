@@ -95,7 +95,7 @@ class _Reader(LineReader):
         return number + 1
 
     def block(self, number: int, line: str) -> int:
-        """#+begin_NAME with what it holds, where that is no prose; LaTeX's environments, drawers."""
+        """#+begin_NAME with what it holds, where that is not prose; LaTeX's environments, drawers."""
         found, environment = _BLOCK.match(line), _ENVIRONMENT.match(line)
         if found:
             name = (found["name"] or ":").casefold()
@@ -199,7 +199,7 @@ _TOKEN = re.compile(
     r"|(?P<footnote>\[fn:[\w-]{0,80}:[ \t]*)",
     re.MULTILINE,
 )
-_NAMES = re.compile(r"(?:kbd|var|fn|face|cmd|option):")  # their text is no prose
+_NAMES = re.compile(r"(?:kbd|var|fn|face|cmd|option):")  # their text is not prose
 _EMPHASIS = re.compile(r"(?<![\w*/+])[*/_+](?=[^\s*/_+])|(?<=[^\s])[*/_+](?![\w*/+])")
 
 
@@ -209,7 +209,7 @@ def _inline(view: str) -> bytearray:
 
 
 def _token(view: str, flags: bytearray, found: re.Match[str], pairs: dict[int, int]) -> int:
-    """Flag one token; return where to go on."""
+    """Flag one token; return where to continue."""
     start, end = found.span()
     closing = pairs.get(start)
     if found["footnote"]:

@@ -81,7 +81,7 @@ def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]
 
 
 def flagged_paragraphs(text: str, flags: bytearray) -> Iterator[list[Line]]:
-    """Groups of lines that are one paragraph each, where a reader of the format has flagged all that is no prose.
+    """Groups of lines that are one paragraph each, where a reader of the format has flagged all that is not prose.
 
     A line without prose ends a paragraph, unless its line break is flagged FOLD; BREAK between the prose of two lines
     (a list's mark, say) parts them, too.
@@ -135,7 +135,7 @@ def _is_separator(line: str) -> bool:
 def _read_line(
     text: str, flags: bytearray, start: int, end: int, before: Line | None, reading: _Reading
 ) -> Line | None:
-    """The prose of text[start:end]; None where there is none."""
+    """The prose of text[start:end]; None if there is none."""
     margin = start
     start, end = _trim(text, flags, start, end)
     if start == end:
@@ -162,7 +162,7 @@ def _read_line(
 
 
 def _list_item(text: str, begin: int, end: int, before: Line | None) -> re.Match[str] | None:
-    """The mark of a list item; None where there is none."""
+    """The mark of a list item; None if there is none."""
     item = _ITEM.match(text, begin, end)
     if item and item["number"] and item["number"] != "1" and before and not before.opens:
         if text[before.end - 1] not in ".!?:;":

@@ -1,4 +1,4 @@
-"""Parts: texts inside a document that are read by themselves, as documents of a format of their own.
+"""Parts: texts inside a document that are read separately, as documents of their own format.
 
     # She go home,        the part "She go home,\\nshe do." of a Python file, read as Markdown
     # she do.

@@ -87,7 +87,7 @@ _SPACED = re.compile(  # the ones with a space in them
     r"|(?<![\w.])[A-Za-z_]\w{0,40}(?:\.\w{1,40})+\((?:[^()\n]|\([^()\n]{0,80}\)){0,80}\)"  # np.zeros((3, 4))
 )
 
-_CODE = re.compile(  # signs of a line of code: a call, an operator, a brace that stands alone, an option, `;` behind it
+_CODE = re.compile(  # signs of a line of code: a call, an operator, a brace that stands alone, an option, `;` after it
     r"\w\((?!e?s\))|[=!<>+*/|-]=|=>|->|:=|&&|\|\||(?<=[\w)\]]) [<>=*] (?=[\w(\[\"'])|(?<!\S)[{}](?!\S)|\{\Z"
     r"|(?<=\s)--?[A-Za-z]|\w@\d|;\Z"
 )

@@ -63,7 +63,7 @@ _MARK = re.compile(
     rf"|(?P<option>{_OPTION}(?:, {_OPTION})*(?:[ \t]{{2,}}|[ \t]*\Z))"
     r"|(?P<attribution>(?:---?|—)[ \t]+)"
 )
-_CODE_LINE = re.compile(  # what is no prose as a whole, and ends a paragraph even where docutils would go on
+_CODE_LINE = re.compile(  # what is not prose as a whole, and ends a paragraph even where docutils would go on
     r"(?:>>>(?:[ \t]|\Z)|__(?:[ \t]|\Z)|\{[%#].*[%#]\}\Z|\.\.\S*::|=+[ =]*\Z|(?!::\Z)([!-/:-@\[-`{-~])\1+\Z)"
 )
 _GRID_TOP = re.compile(r"\+[-=+]{2,}\+\Z")
@@ -81,7 +81,7 @@ class _Line(NamedTuple):
 
 
 class _Hanging(NamedTuple):
-    """Text behind a mark, with the lines after it that are indented more than the mark."""
+    """Text after a mark, with the lines after it that are indented more than the mark."""
 
     at: int = -1  # index of its first line
     mark: int = 0  # column of the mark
@@ -119,7 +119,7 @@ def _read_lines(text: str) -> list[_Line]:
 
 
 class _Reader:
-    """Reads the blocks of a document; each method gets the index of a line and returns where to go on."""
+    """Reads the blocks of a document; each method gets the index of a line and returns where to continue."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -220,7 +220,7 @@ class _Reader:
         return line.column == title.column and length >= min(4, title.end - title.start) and length > 1
 
     def _simple_table(self, at: int) -> int:
-        """The line after a table: behind its third rule, or the second with a blank line after it."""
+        """The line after a table: after its third rule, or the second with a blank line after it."""
         column, rules = self.lines[at].column, 0
         for end in range(at + 1, len(self.lines)):
             if self._is_blank(end):
@@ -469,7 +469,7 @@ class _Inline:
             mark(self.flags, found.start(), start, LEFT_OUT)
 
     def _is_inside(self, at: int) -> bool:
-        """Is a place surely inside a sentence, behind white space? At its beginning a role must show."""
+        """Is a place surely inside a sentence, after white space? At its beginning a role must show."""
         before = at - 1
         while before > self.start and self.text[before].isspace():
             before -= 1

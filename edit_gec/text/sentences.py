@@ -82,7 +82,7 @@ class Sentence:
         """A change of the sentence as an edit of its document; None where `to_document` finds no place for it.
 
         The change is first expanded to whole words and trimmed of words that stay, then taken to the document, where
-        it is expanded once more: markup may have hidden a part of a word. Confidence is rounded to four digits. None
+        it is expanded again: markup may have hidden a part of a word. Confidence is rounded to four digits. None
         also where a character of several code points would be cut, before or after.
         """
         start, end, replacement, confidence = change
@@ -199,7 +199,7 @@ class Sentence:
         for low, high in self._protected_near(start, end):
             if low < end and start < high:
                 return False
-            if high - low == len(self.text):  # a line of code: nothing comes before or behind it either
+            if high - low == len(self.text):  # a line of code: nothing comes before or after it either
                 return False
             number = not any(map(str.isalpha, self.text[low:high]))
             if high == start and _grows(self.text[high - 1], after) and not (number and after.isalpha()):

@@ -23,7 +23,7 @@ from edit_gec.text.parts import Part, Span, line_spans, take
 _CLOCK = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"[ \t]*{_CLOCK}(?:[ \t]*-->[ \t]*|,){_CLOCK}(?:[ \t].*)?\Z")
 _NUMBER = re.compile(r"[ \t]*\d+[ \t]*\Z")
-_PAUSE_S = 2.0  # of nobody saying anything, between two texts
+_PAUSE_S = 2.0  # silence between two texts
 _TURN = re.compile(
     r"^[ \t]*(?:(?:<[^<>\n]{1,80}>)*(?:[-–—‐][ \t]*|>>+[ \t]*|[A-Z][A-Z0-9 .'#-]{0,30}:[ \t]+)+|(?=<v[. ]))", re.M
 )

@@ -72,7 +72,7 @@ def mark_typst(text: str) -> Flags:
 
 
 class _Reader:
-    """Reads token after token; each method flags one and returns where to go on."""
+    """Reads token after token; each method flags one and returns where to continue."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -256,7 +256,7 @@ class _Reader:
         return self._hide(found)
 
     def reference(self, found: re.Match[str]) -> int:
-        """A citation or "Figure 1": left out behind a whole sentence, else read as a noun."""
+        """A citation or "Figure 1": left out after a whole sentence, else read as a noun."""
         before = self.text[max(self.block, found.start() - 12) : found.start()].split()
         behind = self.text[found.end() : found.end() + 1]
         if behind in ("", ".", ",", ";", ")", "\n") and before and before[-1].strip("(").casefold() not in _TAKES_NOUN:

@@ -5,10 +5,10 @@ r"""One edit over several words -> one edit for each error in it.
     >>> [(e.original, e.replacement) for e in split_edit(Edit(0, 7, "make do", "have a go", 0.6))]
     [('make do', 'have a go')]
 
-A model replaces what stands between two pieces that it keeps, so errors side by side come as one edit. Here the words
-of both sides are aligned, and the edit is cut where a word is kept or only written otherwise. What belongs together
-stays together: words that are joined or torn ("alot", "a lot"), a verb and its auxiliary, the end of a sentence and
-the capital behind it, words that change places.
+A model replaces everything between two kept pieces, so neighbouring errors come as one edit. Here the words of both
+sides are aligned, and the edit is split where a word is kept or only spelt differently. Some changes stay together:
+words that are joined or split ("alot", "a lot"), a verb and its auxiliary, the end of a sentence and the capital after
+it, words that swap places.
 
 Law (tests/text/test_word_edits.py): all parts together do what the edit does.
 """
@@ -167,7 +167,7 @@ def _is_apart(left: _Column, right: _Column) -> bool:
     if left.is_equal or right.is_equal:
         return True
     if right.keeps_letters and _ENDS.intersection(left.texts):
-        return False  # the end of a sentence and the capital behind it
+        return False  # the end of a sentence and the capital after it
     for pair, other in ((left, right), (right, left)):
         if pair.is_rewritten:
             if other.old and other.new:

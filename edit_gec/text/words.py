@@ -73,7 +73,7 @@ def breaks_character(text: str, start: int, end: int, replacement: str) -> bool:
 def sticks_words(text: str, start: int, end: int, replacement: str, is_known: Callable[[str], bool]) -> bool:
     """Whether the change text[start:end] -> replacement makes one of two words, and that is no word that `is_known`.
 
-    A space that goes between two words, and a known word or a capital that is written right behind or before a word.
+    A space that goes between two words, and a known word or a capital that is written right after or before a word.
     Endings grow freely ("learn" -> "learns"), and so do words inside.
     """
     start, end, replacement = narrow(text, start, end, replacement)

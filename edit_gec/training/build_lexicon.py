@@ -85,7 +85,7 @@ def read_prose(folder: Path) -> Iterator[str]:
 def write(data: Path, output: Path) -> int:
     """Make the list of a data folder; returns the number of words. Without DATA/spelling/ no misspelling is left out.
 
-    Raises InputError where there is no prose, or not all of the lists.
+    Raises InputError if there is no prose, or if a list is missing.
     """
     spelling = find_spelling(data)
     lists = read_lists(spelling) if spelling else {}

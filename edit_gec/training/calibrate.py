@@ -4,13 +4,14 @@
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2 --precision int8
 
-The model reads learners', native and clean text twice, with every edit that it can think of (evidence.py). Logistic
-regression on learners' and native edits together brings what it says on one scale of confidence (confidence.py).
-How much neighbours support each other is tried: the smallest slope stays that costs learners' text next to no F0.5. The
-threshold of a rate is the one with the best F0.5 that changes no more of the clean sentences. Two tables come out: on
-the sentences that everything was fitted on, and in five folds, where neither the scale nor the thresholds have seen the
-sentences that are counted. With --write the model folder gets the scale, the threshold of one rate, and those that
---strictness names. Products in int8 have thresholds of their own: what they round moves edits across a threshold.
+The model reads learners', native and clean text twice, with all edits that it proposes at any threshold (evidence.py).
+Logistic regression on learners' and native edits together maps its evidence to one scale of confidence (confidence.py).
+Slopes for the support of neighbouring edits are tried; the smallest one that costs learners' text next to no F0.5 is
+taken. The threshold for a rate has the best F0.5 among those that change at most that share of the clean sentences. Two
+tables are printed: on the sentences that everything was fitted on, and in five folds, on sentences that neither the
+scale nor the thresholds have seen. With --write the model folder gets the scale, the threshold of one rate, and the
+presets of
+--strictness. Products in int8 have thresholds of their own: what they round moves edits across a threshold.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ ROUNDS = 5  # of fitting: what supports an edit depends on the scale
 
 
 class Outcome(NamedTuple):
-    """What a threshold comes to: clean sentences changed, edits made, right ones, and edits expected."""
+    """The outcome of a threshold: clean sentences changed, edits made, right ones, and edits expected."""
 
     min_confidence: float
     changed: int
@@ -99,7 +100,7 @@ class Table:
         self.order = np.lexsort((np.arange(len(proposals)), self.sentence))
 
     def support(self, odds: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How much the surest other proposal of its sentence supports each, as in Scale.judge."""
+        """How much the most confident other proposal of its sentence supports each, as in Scale.judge."""
         each = np.clip(odds - NO_SUPPORT, 0, MOST_SUPPORT)
         count = int(self.sentence.max(initial=-1)) + 1
         most = np.zeros(count)
@@ -113,7 +114,7 @@ class Table:
 
 
 def fit_scale(samples: Sequence[Sample], neighbour_slope: float = 0.0) -> Scale:
-    """The scale under which what happened is likeliest, with no slope below 0.
+    """The scale under which what happened is most likely, with no slope below 0.
 
     Raises InputError where nothing is proposed, or all of it is right, or wrong.
     """
@@ -132,7 +133,7 @@ def fit_scale(samples: Sequence[Sample], neighbour_slope: float = 0.0) -> Scale:
 
 
 def temper(samples: Sequence[Sample], scale: Scale) -> Scale:
-    """The scale with the final slope and offset under which likely edits are as often right as they are sure."""
+    """The scale with the final slope and offset that calibrate likely edits."""
     judged = [
         (sure, 0 < p.made == p.right)
         for sample in samples
@@ -158,7 +159,7 @@ def best_scale(learners: Sample, others: Sequence[Sample], clean: Sample) -> Sca
     """The scale with the smallest neighbours' slope whose F0.5 on the learners' text, in the mean over RATES, is at
     most TOLERANCE below the best.
 
-    Support is what an edit loses when a writer accepts the one beside it, hence the smallest.
+    Support is what an edit loses when a writer accepts the one next to it, hence the smallest.
     """
     scales = [temper([learners, *others], fit_scale([learners, *others], slope)) for slope in NEIGHBOUR_SLOPES]
     chosen = [choose(learners, clean, scale).values() for scale in scales]
@@ -170,7 +171,7 @@ def best_scale(learners: Sample, others: Sequence[Sample], clean: Sample) -> Sca
 
 
 def grade(sample: Sample, scale: Scale) -> list[float]:
-    """The confidence of each proposal as users see it."""
+    """The final confidence of each proposal."""
     of_sentence: dict[int, list[int]] = {}
     for n, p in enumerate(sample.proposals):
         of_sentence.setdefault(p.sentence, []).append(n)
@@ -184,7 +185,7 @@ def grade(sample: Sample, scale: Scale) -> list[float]:
 
 
 def count(learners: Sample, clean: Sample, scale: Scale, thresholds: Sequence[float]) -> list[Outcome]:
-    """What each of some thresholds comes to."""
+    """The outcome of each of some thresholds."""
     ours, theirs = np.array(grade(learners, scale)), grade(clean, scale)
     most: dict[int, float] = {}
     for p, sure in zip(clean.proposals, theirs, strict=True):
@@ -213,7 +214,7 @@ def choose(learners: Sample, clean: Sample, scale: Scale) -> dict[float, Outcome
 
 
 class Unseen(NamedTuple):
-    """What folds say of sentences that nothing was fitted on: outcomes, and (confidence, right) for each set."""
+    """Results of the folds on unseen sentences: outcomes, and (confidence, right) for each set."""
 
     outcomes: dict[float, Outcome]
     confidences: list[list[tuple[float, bool]]]
@@ -268,7 +269,7 @@ class Fit(NamedTuple):
         return {"keep_bias": self.keep_bias, **asdict(self.scale), "min_confidence": least}
 
     def strictness(self) -> dict[str, float]:
-        """The thresholds that --strictness names beside the default."""
+        """The thresholds of --strictness other than the default."""
         return {
             name: round(float(self.seen[rate][0]), 3) for name, rate in STRICTNESS_RATES.items() if rate in self.seen
         }
@@ -335,7 +336,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="more sets with gold edits (default: cweb-G-dev cweb-S-dev)",
     )
     add("--clean", default="clean", help="set of clean sentences (default: clean)")
-    add("--limit", type=int, help="read only so many sentences of each set")
+    add("--limit", type=int, help="read only the first N sentences of each set")
     add("--rate", type=float, default=2.0, choices=RATES, help="clean sentences changed, per cent (default: 2)")
     add("--precision", choices=("float32", "int8"), default="float32", help="of products (default: float32)")
     add("--write", action="store_true", help="write the best thresholds for --rate into the model folder")

@@ -1,8 +1,8 @@
-"""Training text: clean sentences from prose corpora, and what each corpus may teach.
+"""Training text: clean sentences from prose corpora, and the use of each corpus.
 
 `prepare` reads every `.txt` and `.txt.xz` file of a folder (one paragraph a line), splits paragraphs into sentences as
 the product does, keeps the well-edited ones, drops duplicates and everything that an evaluation set contains, and
-writes one unit a line, behind the name of its corpus; `read_units` reads them:
+writes one unit a line, after the name of its corpus; `read_units` reads them:
 
     tatoeba_en<TAB>She goes to school every day.        Unit("She goes to school every day.", punctuation=True)
 

@@ -1,6 +1,6 @@
 """(source, target) -> one training example, examples -> one batch of tensors, and what a batch taught.
 
-The source of an example has the sentinel <extra_id_0> before it and </s> behind it; its plan comes from plan.align.
+The source of an example has the sentinel <extra_id_0> before it and </s> after it; its plan comes from plan.align.
 Every gap in which something is deleted or inserted is a slot of the insertion decoder: where a word is only deleted the
 decoder learns to write nothing, so that it may overrule a tag.
 """
@@ -134,7 +134,7 @@ class Sums:
             self._sums[name] = self._sums.get(name, 0.0) + float(value.detach())
 
     def take(self) -> dict[str, float]:
-        """The sums since the last call, {} if nothing was added; they start anew."""
+        """The sums since the last call, {} if nothing was added; they start again."""
         taken = self._sums
         self._sums = {}
         return taken

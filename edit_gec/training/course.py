@@ -1,11 +1,11 @@
-"""The course of a stage: what its settings are after so many updates.
+"""The course of a stage: its settings after each update.
 
     stage = Stage("long", pieces=300_000_000, batch_pieces=4096, later=[{"at": 0.2, "batch_pieces": 8192}])
     steps(stage)                       ->  43946
     progress(14_649, stage)            ->  0.2
 
 A stage is measured in pieces or in updates; `progress`, from 0 to 1, is the share of it that has passed. Batches are
-counted as full: some 2 % less is in them.
+counted as full, although they hold about 2 % less.
 """
 
 from __future__ import annotations

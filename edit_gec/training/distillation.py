@@ -1,4 +1,4 @@
-"""What a model makes of erroneous sentences, as training pairs for another (Kim and Rush 2016).
+"""Distillation: a model's corrections of erroneous sentences as training pairs for another (Kim and Rush 2016).
 
     edit-gec distil --target t5-mini --data DATA --output DATA/greedy/t5-mini.tsv --pairs 20000
 
@@ -28,10 +28,10 @@ CHUNK = 256  # sentences that are verified together, in batches of similar lengt
 
 
 def distil(corrector: Corrector, sources: Iterator[str], count: int) -> Iterator[tuple[str, str]]:
-    """`count` pairs of a source and what is made of it: by the corrector's target, token by token its own greedy
-    output, or by the corrector itself if it has none.
+    """`count` pairs of a source and its correction: the greedy output of the corrector's target, or the corrector's own
+    output if it has no target.
 
-    Left out: what the target cannot read or does not finish, and what would break a line of the file.
+    Sentences that the target cannot read or does not finish are left out, and so are those with line breaks.
     """
     pairs = correct_sources if corrector.verifier is None else decode_sources
     while count > 0 and (chunk := list(islice(sources, CHUNK))):

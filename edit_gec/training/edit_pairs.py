@@ -7,7 +7,7 @@ Plain files stay on the disk, mapped into memory: 200 million pairs cost no more
 same file share it. A draw takes the line after a random byte, so a line's chance follows the length of the line before
 it, which has nothing to do with its own; in the long run all are drawn alike.
 
-A pair that stands in two files is drawn twice as often, on purpose: `NAME_strict.tsv.xz` repeats the surest pairs of
+A pair that is in two files is drawn twice as often, on purpose: `NAME_strict.tsv.xz` repeats the most reliable pairs of
 `NAME_clean.tsv.xz`. Compressed files, small and from the history of repositories, lose pairs whose target
 was itself corrected later, or shares less than half of its words with the source.
 """

@@ -1,10 +1,10 @@
-"""What a model says of every edit that it can think of, and which of them are right: what calibration is fitted on.
+"""The data for calibration: a model's evidence on all edits that it proposes at any threshold, and which are right.
 
     sample = collect(corrector, test)         a Sample: proposals of all sentences, graded where the set has gold edits
     reread(corrector, sample, own)            the same with the doubts of the second reading
 
-The model reads once with thresholds that refuse nothing. Each proposal is graded alone: the sentence with this change
-and no other is compared with the source by ERRANT, and what comes out is right where an annotator made it, too.
+The model reads once with thresholds that refuse nothing. Each proposal is graded on its own: ERRANT compares the
+sentence with only this change to the source, and its edits are right where an annotator made them, too.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Sample(NamedTuple):
         return Sample(chosen, tuple(p for p in self.proposals if p.sentence in kept), self.expected)
 
 
-class Sure(float):
-    """A confidence that knows what it was made of."""
+class TracedConfidence(float):
+    """A confidence with the evidence that it was computed from."""
 
     evidence: Evidence
 
@@ -68,19 +68,19 @@ class Sure(float):
 class Recorder(Thresholds):
     """Thresholds that refuse nothing, under which every confidence keeps its evidence."""
 
-    def confidence(self, evidence: Evidence) -> Sure:
+    def confidence(self, evidence: Evidence) -> TracedConfidence:
         """What the probabilities say by themselves; the least sure part of an edit stands for it."""
-        sure = Sure(super().confidence(evidence))
-        sure.evidence = evidence
-        return sure
+        traced = TracedConfidence(super().confidence(evidence))
+        traced.evidence = evidence
+        return traced
 
     def judge(self, own: Sequence[float], doubts: Sequence[float] = (), others: Sequence[float] = ()) -> list[float]:
-        """As sure as they are alone."""
+        """The confidences as they are."""
         return list(own)
 
 
 def collect(corrector: Corrector, test: TestSet) -> Sample:
-    """Every edit that the model of a corrector can think of in a set, graded where the set has gold edits."""
+    """All edits that the model proposes in a set at any threshold, graded if the set has gold edits."""
     tokens = [line.split() for line in test.lines]
     split = splits_hyphens(tokens)
     raws = [detokenize(each, split) for each in tokens] if test.m2 else []
@@ -92,7 +92,7 @@ def collect(corrector: Corrector, test: TestSet) -> Sample:
     for n, (window, changes) in enumerate(zip(prepared, changes_of(windows, plans, corrector.tokens), strict=True)):
         for change in changes:
             edits, _ = corrector.to_document_edits(texts[window.text], window.sentence, SentenceChanges((change,)))
-            if edits and isinstance(change.confidence, Sure):
+            if edits and isinstance(change.confidence, TracedConfidence):
                 proposals.append(Proposal(window.text, n, change, change.confidence.evidence))
                 edited.append(apply(texts[window.text], edits))
     expected: dict[int, int] = {}

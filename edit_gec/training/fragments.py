@@ -1,10 +1,10 @@
-"""Lines that are no sentences and need no correction: headings, list items, table cells, greetings, commit subjects.
+"""Fragments, lines that are right without being sentences: headings, list items, table cells, greetings, subjects.
 
     fragment("The driver closes the door of the bus.", rng)
     ->  "Closes the Door" | "2.3 The driver" | "the door of the bus;" | "Fix the door of the bus" | "Best regards,"
 
-Real documents are full of them. A model that never sees one learns that whatever lacks a capital and a full stop should
-get both. The words come from the sentences of the training text; STYLES says how often they get which dress.
+Real documents are full of them. A model that never sees one learns that every line needs a capital and a full stop. The
+words come from the sentences of the training text; STYLES has the kinds of fragments and their frequencies.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _EDGES = " .,;:!?\"'“”‘’()-–—"
 
 
 def fragment(sentence: str, rng: random.Random) -> str:
-    """A line that is no sentence, made of the words of one, in one of STYLES."""
+    """A fragment with words of a sentence, in one of STYLES."""
     style: Style = rng.choices(_CHOICES, cum_weights=_CUMULATED)[0]
     return style(sentence, rng)
 
@@ -106,7 +106,7 @@ def _item(sentence: str, rng: random.Random) -> str:
 
 
 def _opening(sentence: str, rng: random.Random) -> str:
-    """What a list follows, or a quotation."""
+    """A line that introduces a list or a quotation."""
     return sentence[:-1] + ":" if sentence.endswith(".") else _upper(piece(sentence, rng)) + ":"
 
 

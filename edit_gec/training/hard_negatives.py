@@ -2,10 +2,10 @@
 
     python -m edit_gec.training.hard_negatives --model FOLDER --text PROSE.txt --output DATA/hard/NAME.txt
 
-The text must be clean, and nothing that the model was trained on. A sentence is taken when an edit of it
-reaches a threshold below the model's own, so that near misses count, too. It is left out when one of the edits is very
-sure, for then the text is likelier to be wrong than the model, and when one corrects a misspelt word: a new name is no
-lesson. Read a hundred of the lines before they are trained on; every true error among them teaches the wrong thing.
+The text must be clean, and not part of the training text of the model. A sentence is taken if one of its edits reaches
+a threshold below the model's own, so that near misses count. It is left out if one of the edits has a very high
+confidence, because then the text is more likely to be wrong than the model, or if one corrects an unknown word, which
+may be a name. Read a hundred of the lines before training on them: every true error among them teaches the wrong thing.
 """
 
 from __future__ import annotations
@@ -24,26 +24,28 @@ from edit_gec.text.files import write_lines
 from edit_gec.training.clean_prose import find_corpora, is_clean, read_lines, sentences_of
 from edit_gec.training.entry import run_main
 
-LEAST = 0.20  # confidence of an edit that makes its sentence a hard one
-SUREST = 0.80  # an edit that is as sure as this may well be right
+MIN_CONFIDENCE = 0.20  # of an edit that makes its sentence a hard one
+MAX_CONFIDENCE = 0.80  # an edit with this confidence may well be right
 CHUNK = 256  # sentences that are corrected together
 
 
-def find_hard(corrector: Corrector, sentences: Iterable[str], *, surest: float = SUREST) -> Iterator[str]:
-    """The sentences that the corrector changes, without those where it is `surest` or more of an edit, and those where
-    it corrects a word that it does not know."""
+def find_hard(
+    corrector: Corrector, sentences: Iterable[str], *, max_confidence: float = MAX_CONFIDENCE
+) -> Iterator[str]:
+    """The sentences that the corrector changes, without those with an edit of `max_confidence` or more, and those in
+    which it corrects an unknown word."""
     waiting = iter(sentences)
     chunk = list(islice(waiting, CHUNK))
     while chunk:
         for correction in corrector.correct_batch(chunk, lines=True, markup=False):
-            if correction.edits and is_hard(correction, corrector.spelling, surest):
+            if correction.edits and is_hard(correction, corrector.spelling, max_confidence):
                 yield correction.text
         chunk = list(islice(waiting, CHUNK))
 
 
-def is_hard(correction: Correction, spelling: WordList | None, surest: float = SUREST) -> bool:
-    """Whether no edit is too sure, and none is of a word that the list does not have."""
-    if any(edit.confidence >= surest for edit in correction.edits):
+def is_hard(correction: Correction, spelling: WordList | None, max_confidence: float = MAX_CONFIDENCE) -> bool:
+    """Whether every edit is below `max_confidence`, and none corrects a word that is not in the list."""
+    if any(edit.confidence >= max_confidence for edit in correction.edits):
         return False
     words = [word for edit in correction.edits for word in WORD.findall(edit.original)]
     return spelling is None or all(spelling.knows(word) for word in words)
@@ -74,16 +76,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--model", default="edit5-mini", help="model by name or folder (default: edit5-mini)")
     add("--text", type=Path, required=True, help="clean text that the model was not trained on: a file or a folder")
     add("--output", type=Path, required=True, help=".txt in DATA/hard")
-    add("--sentences", type=int, default=300_000, help="read at most so many (default: 300000)")
+    add("--sentences", type=int, default=300_000, help="read at most N sentences (default: 300000)")
     add(
-        "--min-confidence", type=float, default=LEAST, help=f"take what has an edit of at least this (default: {LEAST})"
+        "--min-confidence",
+        type=float,
+        default=MIN_CONFIDENCE,
+        help=f"take sentences with an edit of at least this confidence (default: {MIN_CONFIDENCE})",
     )
-    add("--surest", type=float, default=SUREST, help=f"leave out what has an edit as sure as this (default: {SUREST})")
+    add(
+        "--max-confidence",
+        type=float,
+        default=MAX_CONFIDENCE,
+        help=f"leave out sentences with an edit of this confidence (default: {MAX_CONFIDENCE})",
+    )
     add("--device", default="cpu")
     args = parser.parse_args(argv)
     corrector = Corrector.load(args.model, device=args.device).with_thresholds(min_confidence=args.min_confidence)
     sentences = islice(read_sentences(args.text), args.sentences)
-    count = write_lines(args.output, find_hard(corrector, sentences, surest=args.surest))
+    count = write_lines(args.output, find_hard(corrector, sentences, max_confidence=args.max_confidence))
     sys.stdout.write(f"{args.output}: {count} sentences\n")
     return 0
 

@@ -7,8 +7,8 @@ r"""Learner corpora in the layouts they are published in -> tab-separated pairs 
     python -m edit_gec.training.learner_corpora c4_200m edits.tsv-00000-of-00010 \
         --text target_sentences.tsv-00000-of-00010 -o DATA/c4_200m/0.tsv
 
-None of these corpora is ours to give away; data/README.md says where they are and under which terms. Tokenised text is
-joined as it was written, because a corrector reads text. What an annotator marked without a correction stays as it is.
+These corpora may not be redistributed; data/README.md names their sources and terms. Tokenised text is detokenised,
+because a corrector reads raw text. Spans that an annotator marked without a correction stay unchanged.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def read_json(path: Path) -> Iterator[Pair]:
 
 
 def _sentences(text: str, edits: list[tuple[int, int, str]]) -> Iterator[Pair]:
-    """Sentences of an essay and their corrections; a sentence end that was edited is none."""
+    """Sentences of an essay and their corrections; an edited sentence end does not split."""
     kept: list[tuple[int, int, str]] = []
     for edit in sorted(edits, key=lambda e: e[0]):  # of two that overlap, the one that is given first
         if 0 <= edit[0] <= edit[1] <= len(text) and (not kept or edit[0] >= kept[-1][1]):

@@ -1,4 +1,4 @@
-"""Learner NLL: how unlikely a model finds the corrections of learners' sentences, before any threshold.
+"""Learner NLL: a model's negative log-likelihood of the corrections of learners' sentences, before any threshold.
 
     python -m edit_gec.training.learner_nll --data DEV --model FOLDER RUN/ema-40M --output FOLDER
 
@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--learners", default="wi-3k")
     parser.add_argument("--clean", default="clean")
-    parser.add_argument("--limit", type=int, help="read only so many sentences of each set")
+    parser.add_argument("--limit", type=int, help="read only the first N sentences of each set")
     parser.add_argument("--output", type=Path, help="folder for one JSON file for each model")
     args = parser.parse_args()
     golds = read_gold(find_test_sets(args.learners, args.data)[0].m2)[: args.limit]

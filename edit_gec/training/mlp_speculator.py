@@ -1,6 +1,6 @@
-"""Train an MLP speculator (edit_gec/speculative/mlp_speculator.py) for a target, which stays as it is.
+"""Train an MLP speculator (edit_gec/speculative/mlp_speculator.py) for a frozen target.
 
-Two stages: teacher-forced on reference corrections, then on what the target itself writes.
+Two stages: teacher-forced on reference corrections, then on the target's own outputs.
 
     python -m edit_gec.training.mlp_speculator --target t5-mini --pairs DATA/some.tsv --output models/.runs/mlp
 """

@@ -1,4 +1,4 @@
-"""Rewrite what is measured in a model card: size, scores, reliability, robustness, failures, time and carbon.
+"""Rewrite the measured part of a model card: size, scores, reliability, robustness, failures, time and carbon.
 
     SETS="wi-3k jfleg-dev clean cweb-G-dev cweb-S-dev gmeg-wiki-dev gmeg-fce-dev"
     edit-gec score --benchmark $SETS --system edit-gec --format json > profiles/score/edit5-mini.json
@@ -10,7 +10,7 @@
 
 It works on a checkout of the repository: `--run` names a run of profiles/training/curves.csv, which says how long the
 training took. Robustness (tests/robustness) is measured here, in a few seconds. Everything between the two marks in the
-card is written anew, everything else stays; with --attribution the section "Licence and attribution" at its end, too.
+card is written again, everything else stays; with --attribution the section "Licence and attribution" at its end, too.
 Scores of another model than the one in the folder are refused.
 """
 
@@ -57,7 +57,7 @@ def read_rows(path: Path, who: str) -> list[dict[str, Any]]:
 
 
 def format_score(row: dict[str, Any]) -> tuple[str, float]:
-    """What stands in the table, and the figure that counts."""
+    """The text for the table, and the figure to compare."""
     scores, metric = row["scores"], row["metric"]
     if row["set"] == "wi-3k":
         return f"{scores['P']:.1f} / {scores['R']:.1f} / {{}}{scores['F0.5']:.1f}{{}}", scores["F0.5"]
@@ -66,7 +66,7 @@ def format_score(row: dict[str, Any]) -> tuple[str, float]:
 
 
 def describe_scores(rows: list[dict[str, Any]]) -> str:
-    """Our scores beside those of other tools; the best of each row, doing nothing apart, in bold."""
+    """Our scores next to those of other tools; the best of each row, doing nothing apart, in bold."""
     lines = [f"| set | {' | '.join(SYSTEMS.values())} |", "|---|---|---|---|---|"]
     for test, title in SETS.items():
         cells = {}
@@ -138,9 +138,7 @@ def describe_robustness(cases: list[dict[str, Any]]) -> str:
                 "that are right, are left alone."
             )
     texts, again = sum(row["texts"] for row in cases), sum(row["changed_again"] for row in cases)
-    blocks.append(
-        f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change once more."
-    )
+    blocks.append(f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change again.")
     return "\n".join(fill(block, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for block in blocks)
 
 
@@ -190,7 +188,7 @@ def describe_cost(curves: Path, run: str, watts: float) -> str:
 
 
 def describe_attribution(tables: str) -> str:
-    """Whom a model is owed to that learnt from everything in the tables of data/README.md, with the licences."""
+    """Attribution and licences of a model that was trained on everything in the tables of data/README.md."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in tables.splitlines() if line[:2] == "| "]
     texts = [row for row in rows if len(row) == 5 and row[0].startswith(("prose/", "edits/ewt", "spelling/"))]
     owed: dict[str, list[str]] = {}  # by author: the licences of what is theirs

@@ -1,4 +1,4 @@
-"""What an EdiT5 learns from a pair: tags, points and insertions (the objective that run.py runs by default).
+"""The training objective of an EdiT5: tags, points and insertions. The default of run.py.
 
 The insertion decoder learns on predicted tags (predicted_tags.py).
 
@@ -95,8 +95,7 @@ class EdiT5Objective:
         return self.recipe.encoder_rate if given else 1.0
 
     def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> EdiT5:
-        """What a stage starts from: the model of the stage before, another EdiT5, a T5, or chance; grown to the stage's
-        depth.
+        """The initial model of a stage, grown to its depth: that of the stage before, another EdiT5, a T5, or random.
 
         Raises ModelError when model and vocabulary do not fit.
         """

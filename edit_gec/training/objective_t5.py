@@ -1,15 +1,15 @@
-"""What a T5 learns from a pair: to write the whole correction, teacher-forced (kind = "t5" in a recipe).
+"""The training objective of a T5: the whole correction, teacher-forced (kind = "t5" in a recipe).
 
     source   She go home .          inputs   <pad> She  goes home .
                                     outputs  She   goes home .    </s>
                                     copied   0     -    2    3    4       (source position; "goes" is new)
 
-Nine tokens of ten are copies, and nothing else can be learnt before copying is. A T5's decoder has no notion of where
-in the source it stands, it must match what it wrote last; so one head of each layer is guided, by a loss of its own, to
-the piece that is copied next (guided alignment, Chen et al. 2016). In use the model is a plain T5.
+Nine tokens of ten are copies, so the model must learn to copy first. The decoder of a T5 does not know its place in the
+source; it has to match its last output. So a separate loss guides one head of each layer to the piece that is copied
+next (guided alignment, Chen et al. 2016). At run time the model is a plain T5.
 
-With a frozen encoder that was trained for tags, a piece's neighbours can hardly be read off its state (39 % of them in
-a linear probe, the piece itself 99 %). One more encoder layer of its own, on top of the shared ones, repairs that.
+The states of a frozen encoder that was trained for tags hardly encode the neighbours of a piece (a linear probe finds
+39 % of them, and 99 % of the pieces themselves). One more encoder layer on top of the shared ones makes up for that.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from edit_gec.training.collate import EdiT5Example, Stream, collate_streams, wri
 
 T = TypeVar("T")
 
-DOUBTED = 0.15  # probability of a change from which on a kept word, or the gap behind a kept piece, gets a slot
-MOST_DOUBTED = 2  # doubted words, and doubted gaps, of a sentence, beside those that the tags change
+DOUBTED = 0.15  # probability of a change from which on a kept word, or the gap after a kept piece, gets a slot
+MOST_DOUBTED = 2  # doubted words, and doubted gaps, of a sentence, besides those that the tags change
 DRAWN = 0.01  # share of the kept words that get a slot without any doubt
 PREDICTED = 0.5  # share of the sentences whose states show predicted tags
 UNSEEN = 0.5  # share of the gaps which the tags miss that such states show as kept
@@ -70,7 +70,7 @@ def choose_words(example: EdiT5Example, gone: Sequence[float], rng: random.Rando
 
 
 def choose_gaps(plan: Plan, opened: Sequence[float]) -> set[int]:
-    """Kept pieces behind which nothing belongs that get a slot all the same: where the tags insert, or may."""
+    """Kept pieces after which nothing belongs that get a slot all the same: where the tags insert, or may."""
     slots = {plan.order[k - 1] for k, _ in plan.insertions}
     between = [here for here, there in pairwise([*plan.order, plan.length]) if there == here + 1 and here not in slots]
     return set(choose_doubted({here: opened[here] for here in between}))
@@ -84,7 +84,7 @@ def choose_doubted(doubts: dict[T, float]) -> list[T]:
 
 def rewrite(plan: Plan, words: Sequence[tuple[int, int]], gaps: Container[int], ids: Sequence[int]) -> Plan:
     """The monotone plan that deletes these kept words of the source `ids` [S], too, and inserts them again, and that
-    inserts nothing behind the kept pieces `gaps`.
+    inserts nothing after the kept pieces `gaps`.
 
     >>> rewrite(Plan(4, (0, 1, 2, 3), ((2, (9,)),)), [(2, 3)], {0}, [50, 51, 52, 53, 1])
     Plan(length=4, order=(0, 1, 3), insertions=((1, ()), (2, (9, 52))))
@@ -92,7 +92,7 @@ def rewrite(plan: Plan, words: Sequence[tuple[int, int]], gaps: Container[int], 
     again = {piece for start, end in words for piece in range(start, end)}
     inserted = dict(plan.insertions)
     order: list[int] = []
-    runs: list[list[int] | None] = []  # behind each piece of the order; None: no slot
+    runs: list[list[int] | None] = []  # after each piece of the order; None: no slot
     for k, piece in enumerate(plan.order, start=1):
         if piece in again:
             runs[-1] = [*(runs[-1] or ()), ids[piece]]

@@ -1,8 +1,8 @@
-"""What a training needs before its first update: text, a vocabulary, a word list; and whether the data is all there.
+"""Preparation of a training: text, a vocabulary, a word list, and a check that the data is complete.
 
     prepare_files(recipe, folder, data, init)
 
-Each file is made once: DATA/pairs/prose.txt from DATA/prose/, and spiece.model and words.txt beside the recipe.
+Each file is made once: DATA/pairs/prose.txt from DATA/prose/, and spiece.model and words.txt next to the recipe.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -
 def check_data(recipe: Recipe, data: Path) -> None:
     """Raises InputError where the misspelling lists are not complete, or a stage's folder holds no real edits.
 
-    The processes that make pairs would find it, too, but could not say it in one line.
+    The processes that make pairs would find it, too, but could not report it in one line.
     """
     if needs_prose(recipe):
         find_spelling(data)
@@ -76,7 +76,7 @@ def learn_vocabulary(text: Path, folder: Path, size: int) -> None:
 
 
 def copy_vocabulary(folder: Path, output: Path) -> None:
-    """Put the vocabulary and the word list of a recipe's folder beside a model, as far as they are there."""
+    """Put the vocabulary and the word list of a recipe's folder next to a model, as far as they are there."""
     for name in (FILE, WORDS):
         if (folder / name).exists():
             shutil.copyfile(folder / name, output / name)

@@ -1,4 +1,4 @@
-"""Recipes: all that is needed to repeat a training, in TOML beside the model.
+"""Recipes: all that is needed to repeat a training, in TOML next to the model.
 
     name = "edit5-tiny"
     vocabulary = 500
@@ -9,10 +9,10 @@
     layers = 3
     steps = 100
 
-A stage has a depth, a number of steps, an error rate, and shares of real edits and of text that needs no correction.
-With kind = "t5" a T5 is trained that writes whole corrected sentences; `layers` is then the depth of its decoder. A
-model may start from an EdiT5's encoder, shared and frozen or as a copy of its own; an EdiT5 that does so keeps its
-heads, too, and can learn to draft for a T5 on the same encoder:
+A stage has a depth, a number of steps, an error rate, and shares of real edits and of clean text. With kind = "t5" the
+model is a T5 that writes whole corrected sentences; `layers` is then the depth of its decoder. A model may start from
+the encoder of an EdiT5, either shared and frozen or as its own copy. An EdiT5 that does so also keeps the heads, and
+can be trained to draft for a T5 on the same encoder:
 
     kind = "t5"
     encoder = "../edit5-mini"                  # folder of an EdiT5, seen from the recipe
@@ -124,7 +124,7 @@ class Stage:
     rate: float = 1.0
     real: float = 0.0  # 1: nothing else, and no prose is needed
     edits: str = "edits"
-    clean: float = 0.05  # beside those that the corruption leaves clean
+    clean: float = 0.05  # in addition to those that the corruption leaves clean
     hard: float = 0.0
     predicted: float = 1.0
     end: dict[str, float] = field(default_factory=dict)
@@ -227,7 +227,7 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def _fault(stage: Stage) -> str:
-    """What cannot be meant in a stage, and what is expected; empty if nothing."""
+    """The error in a stage, and what is expected; empty if there is none."""
     if (stage.steps > 0) + (stage.pieces > 0) + bool(stage.average) != 1:
         return f"steps = {stage.steps}, pieces = {stage.pieces}; steps, pieces or an average are expected"
     if stage.decay < 0 or (stage.pieces and stage.decay > 1) or not 0 <= stage.floor <= 1 or not 0 <= stage.ema < 1:
@@ -252,14 +252,14 @@ def _read_table(kind: type[T], table: dict[str, Any], what: str) -> T:
 
 
 def _check_keys(what: str, table: Collection[str], known: Sequence[str]) -> None:
-    """Raises InputError that names the keys of a table that there are none of, and those that there are."""
+    """Raises InputError that names the unknown keys of a table, and the known ones."""
     unknown = [key for key in table if key not in known]
     if unknown:
         raise InputError(f"{what}: unknown key {', '.join(map(repr, unknown))}; expected one of {', '.join(known)}")
 
 
 def _check_types(table: T) -> T:
-    """The table, if all entries are of the kind that they should be; else TypeError."""
+    """The table, if all entries have the right type; else raises TypeError."""
     kinds: dict[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool, "dict": dict, "list": list}
     for entry in fields(table):
         value = getattr(table, entry.name)

@@ -20,7 +20,7 @@ from edit_gec.modeling.config import read_config
 from edit_gec.training.preparation import copy_vocabulary
 
 LARGEST = 15 * 2**20  # bytes of a file
-HEADER = 160  # bytes at most that a file spends on the shape and the place of a tensor, beside its name
+HEADER = 160  # bytes at most that a file spends on the shape and the place of a tensor, next to its name
 
 
 def write_shards(model: Path, output: Path, *, largest: int = LARGEST) -> list[Path]:

@@ -1,8 +1,8 @@
 """Hugging Face Trainer for one stage: our losses, batches, checkpoints by the clock, running average and log.
 
-A checkpoint is a folder of the Trainer's with two more files: `average.safetensors`, and `complete.json`, which is
-written last and holds the sizes of all the others. A folder that does not agree with it is passed over, so training may
-be killed, and the machine may stop, at any time.
+A checkpoint is a folder of the Trainer with two more files: `average.safetensors`, and `complete.json`, which is
+written last and holds the sizes of all others. A folder that does not match it is ignored, so the training or the
+machine may stop at any time.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def update_of(checkpoint: Path) -> int:
 
 
 def complete_checkpoint(folder: Path, **state: int) -> None:
-    """Bring a checkpoint to the disk, say that it is complete, and keep only the last ones beside it."""
+    """Bring a checkpoint to the disk, say that it is complete, and keep only the last ones next to it."""
     for path in folder.iterdir():
         with path.open("rb") as file:
             os.fsync(file.fileno())
@@ -85,7 +85,7 @@ def complete_checkpoint(folder: Path, **state: int) -> None:
 
 def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path | None:
     """A checkpoint made of the last snapshot of the running average, where no other is left: the optimizer starts
-    anew and its rate rises once more."""
+    afresh, and its rate rises again."""
     found = [(step, output / name) for name, step in course.snapshots(stage).items() if (output / name).is_dir()]
     if not found:
         return None
@@ -108,7 +108,7 @@ def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path
     return folder
 
 
-# ---------------------------------------------------------------- what happens between updates
+# ---------------------------------------------------------------- callbacks
 
 
 class Clock(TrainerCallback):

@@ -1,4 +1,4 @@
-"""Learning curves: F0.5 on wi-3k against pairs seen and CPU hours, from the table curves.csv beside this file.
+"""Learning curves: F0.5 on wi-3k against pairs seen and CPU hours, from the table curves.csv next to this file.
 
     python profiles/training/curves.py                                  draws curves.png
     edit-gec score --benchmark wi-3k --system edit-gec --model STAGE --min-confidence 0 --curve --format json > s.json

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from support.strategies import brief, nasty
 
 from edit_gec.backends import choose
-from edit_gec.backends.network import Asked, Network
+from edit_gec.backends.network import Network, ScoringRequest
 from edit_gec.backends.relative_bias import relative_buckets
 from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.cli.main import main
@@ -95,7 +95,9 @@ def test_the_decoder_is_torchs_in_one_go_and_step_by_step(pair: tuple[Network, N
     ranks = [[piece % 7 - 1 for piece in sentence] for sentence in ids]
     stream = np.arange(12).reshape(3, 4) + 20
     places = [(row, at) for row in range(3) for at in range(4)]
-    asked = Asked(stream.tolist(), places, [(place, piece) for place in range(12) for piece in range(0, 300, 7)])
+    asked = ScoringRequest(
+        stream.tolist(), places, [(place, piece) for place in range(12) for piece in range(0, 300, 7)]
+    )
     results = []
     for network in pair:
         memory = network.remember(network.encode(ids), [0, 2], [tags[0], tags[2]], [ranks[0], ranks[2]])

@@ -39,7 +39,7 @@ def test_same_pieces_as_all_logits(layer: nn.Embedding, rows: int, monkeypatch: 
     found = {}
     for native in (True, False):
         monkeypatch.setattr(int8_argmax, "can_estimate", lambda _, native=native: native)
-        found[native] = int8_argmax.likeliest(layer, hidden, banned, opening, END)
+        found[native] = int8_argmax.most_likely(layer, hidden, banned, opening, END)
     assert torch.equal(found[True][1], found[False][1])
     assert (found[True][0] - found[False][0]).abs().max() < 0.01
     assert not banned[found[True][1]].any()
@@ -48,7 +48,7 @@ def test_same_pieces_as_all_logits(layer: nn.Embedding, rows: int, monkeypatch: 
 @needs_vnni
 @torch.inference_mode()
 def test_a_doubt_is_seen() -> None:
-    """Of pieces that differ by less than the rounding, any could be the likeliest: no answer. Of others: the answer."""
+    """Of pieces that differ by less than the rounding any could be most likely: no answer. Of others: the answer."""
     torch.manual_seed(0)
     hidden, nothing = torch.randn(2, 128), torch.zeros(PIECES, dtype=torch.bool)
     for spread, sure in ((1e-4, False), (1.0, True)):
@@ -58,7 +58,7 @@ def test_a_doubt_is_seen() -> None:
         layer.weight[9] += spread * 3 * hidden[1]
         layer.weight += torch.randn(128) * (0 if sure else 1)
         copy = int8_argmax._int8_layer(layer, layer.weight)
-        _, found, is_sure = int8_argmax._likeliest_by_estimate(
+        _, found, is_sure = int8_argmax._most_likely_by_estimate(
             layer.weight, copy, hidden, nothing, torch.tensor([True, False]), END
         )
         assert is_sure.tolist() == [sure, sure]
@@ -103,12 +103,12 @@ def test_a_doubtful_row_changes_no_other() -> None:
     hidden = torch.cat([layer.weight[:1], 2 * layer.weight[[5000, 6000, 7000]]])
     nothing, opening = torch.zeros(PIECES, dtype=torch.bool), torch.tensor([False, True, False, True])
     copy = int8_argmax._int8_layer(layer, layer.weight)
-    sure = int8_argmax._likeliest_by_estimate(layer.weight, copy, hidden, nothing, opening, END)[2]
+    sure = int8_argmax._most_likely_by_estimate(layer.weight, copy, hidden, nothing, opening, END)[2]
     assert sure.tolist() == [False, True, True, True]
-    together = int8_argmax.likeliest(layer, hidden, nothing, opening, END)
+    together = int8_argmax.most_likely(layer, hidden, nothing, opening, END)
     for row in range(4):
         one = slice(row, row + 1)
-        alone = int8_argmax.likeliest(layer, hidden[one], nothing, opening[one], END)
+        alone = int8_argmax.most_likely(layer, hidden[one], nothing, opening[one], END)
         assert torch.equal(alone[1], together[1][one])
         assert torch.equal(alone[0], together[0][one]) or row == 0
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from math import isqrt
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.formats import Samples, asciidoc, joined, latex, org, rst, typst
 from support.strategies import law, nasty, thorough
+from support.timing import is_linear, repeat
 
 from edit_gec.text.readers import READERS
 from edit_gec.text.sentences import split
@@ -77,9 +78,10 @@ def test_what_is_in_a_literal_block_is_never_seen(samples: Samples, data: st.Dat
 
 @pytest.mark.parametrize(("format", "opener"), [(each.format, opener) for each in FORMATS for opener in each.openers])
 def test_openers_without_an_end_cost_no_more_than_their_length(format: str, opener: str) -> None:
-    text = opener * (100_000 // len(opener))
-    deeper = "".join(" " * depth + opener.strip() + "\n" for depth in range(400)) + "\n" * 20_000
-    began = time.process_time()
-    for document in (text, f"[{text}", f"- [{text}", deeper):
-        READERS[format](document)
-    assert time.process_time() - began < 4
+    def make_deeper(size: int) -> str:
+        """Half of the characters indent ever deeper lines; blank lines follow."""
+        return "".join(" " * depth + opener.strip() + "\n" for depth in range(isqrt(size))) + "\n" * (size // 4)
+
+    for before in ("", "[", "- ["):
+        assert is_linear(READERS[format], repeat(opener, before))
+    assert is_linear(READERS[format], make_deeper)

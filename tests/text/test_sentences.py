@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.timing import is_linear, repeat
 
 from edit_gec.text.markup import LEFT_OUT, regions
 from edit_gec.text.sentences import Sentence, split
@@ -442,29 +442,18 @@ UNITS = [
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_input_takes_quadratic_time(unit: str) -> None:
-    """Eight times the text: 8 times the time when linear, 64 when quadratic; the best of two shuts out most noise."""
-    small, large = unit * (2_000 // len(unit)), unit * (16_000 // len(unit))
-    assert _best_time(large) < 30 * max(_best_time(small), 0.002)
+    assert is_linear(split, repeat(unit), 16_000)
 
 
-def test_a_line_of_five_million_characters() -> None:
-    text = "the children was going home by 5 km of road, " * 111_112
+def test_a_line_of_a_million_characters() -> None:
+    text = "the children was going home by 5 km of road, " * 22_223
     (sentence,) = split(text)
-    assert len(sentence.text) > 5_000_000 - 50 and isinstance(sentence.offsets, range)
+    assert len(sentence.text) > 1_000_000 - 50 and isinstance(sentence.offsets, range)
 
 
-def test_a_document_of_a_hundred_thousand_lines() -> None:
-    text = "they was there for\n- **one** pen.\n" * 50_000
-    assert len(split(text)) == 100_000
-
-
-def _best_time(text: str) -> float:
-    times = []
-    for _ in range(2):
-        start = time.process_time()
-        split(text)
-        times.append(time.process_time() - start)
-    return min(times)
+def test_a_document_of_twenty_thousand_lines() -> None:
+    text = "they was there for\n- **one** pen.\n" * 10_000
+    assert len(split(text)) == 20_000
 
 
 @pytest.mark.parametrize("gap", ["   ", "      ", "\t\t\t"])

@@ -73,7 +73,7 @@ def test_flips_and_their_margins(tokens: Tokens) -> None:
         inputs = torch.tensor([[0, own[2][0]]])
         logits = target.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, 1]
     assert found[0].margin == pytest.approx(float(logits[own[2][1]] - logits[other[2][1]]), abs=1e-4)
-    assert found[0].margin > 0, "greedy decoding took the likeliest"
+    assert found[0].margin > 0, "greedy decoding took the most likely"
     assert summarize_flips(10, [Flip(0, 0, 0.5)]) == {
         "identical": 9, "sentences": 10, "margins": [0.5], "largest_margin": 0.5
     }  # fmt: skip

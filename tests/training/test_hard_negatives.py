@@ -48,12 +48,12 @@ def test_a_stage_reads_what_was_written(model_folder: Path, tmp_path: Path) -> N
     corrector = Corrector.load(model_folder, min_confidence=0.2)
     sentences = list(read_sentences(PROSE))
     changed = {c.text for c in corrector.correct_batch(sentences, lines=True, markup=False) if c.edits}
-    found = list(find_hard(corrector, sentences, surest=1.1))
+    found = list(find_hard(corrector, sentences, max_confidence=1.1))
     assert set(found) == changed and 0 < len(found) == len(set(found))
-    assert set(find_hard(corrector, sentences, surest=0.3)) < changed
+    assert set(find_hard(corrector, sentences, max_confidence=0.3)) < changed
     output = tmp_path / "hard" / "some.txt"
     options = ["--model", str(model_folder), "--text", str(PROSE), "--output", str(output), "--min-confidence", "0.2"]
-    assert main([*options, "--surest", "1.1"]) == 0
+    assert main([*options, "--max-confidence", "1.1"]) == 0
     written = read_hard_sentences(output.parent)
     assert written and set(written) <= set(sentences)
     assert main([*options, "--min-confidence", "1"]) == 0 and not read_hard_sentences(output.parent), (

@@ -148,7 +148,7 @@ def same_but_for_dialect(one: str, other: str) -> bool:
 
 
 def find_spelling(data: Path) -> Path | None:
-    """The folder of the misspelling lists of a data folder, or None where there is none.
+    """The folder of the misspelling lists of a data folder, or None if there is none.
 
     Raises InputError if it lacks one of FILES.
     """
