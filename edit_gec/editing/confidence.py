@@ -28,6 +28,7 @@ from edit_gec.modeling.tagset import INSERT, REPLACE
 
 NOT_ASKED = 0.5  # probability that the source stays where no decoder computed it: log-odds of 0
 MIN_STAYS = 0.02  # smaller probabilities that the source stays count as this, so that their effect has a bound
+IMPOSSIBLE = 1e-9  # no edit of a smaller confidence is made, whatever supports it
 CALM = 0.02  # doubt of the second pass up to which nothing is subtracted
 NO_SUPPORT, MOST_SUPPORT = -2.0, 2.5  # log-odds above which an edit supports others; the most that it can add
 
@@ -112,7 +113,7 @@ class Scale:
         for n, (sure, odds) in enumerate(zip(own, doubted, strict=True)):
             most = max((each for place, each in enumerate(support) if place != n), default=0.0)
             odds = self.final_slope * (odds + self.neighbour_slope * most) + self.final_offset
-            judged.append(logistic(odds) if sure else 0.0)
+            judged.append(logistic(odds) if sure >= IMPOSSIBLE else 0.0)
         return judged
 
     def doubted(self, own: float, doubt: float) -> float:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from edit_gec.editing.confidence import Scale, log_odds, logistic
+from edit_gec.editing.confidence import IMPOSSIBLE, Scale, log_odds, logistic
 from edit_gec.errors import ModelError
 from edit_gec.modeling.config import read_config
 
@@ -39,7 +39,7 @@ class Thresholds(Scale):
     @property
     def threshold(self) -> float:
         """The lowest confidence of an edit; above 0, so that impossible edits are never made."""
-        return max(self.min_confidence, 1e-9)
+        return max(self.min_confidence, IMPOSSIBLE)
 
     def alternative(self) -> Thresholds:
         """The thresholds of the alternative plan, which is at least as bold as the usual one."""

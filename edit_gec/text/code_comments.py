@@ -89,7 +89,7 @@ def _find_comments(text: str, lexer: Any) -> Iterator[Span]:
     no_prose = (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)
     last: Span | None = None
     depth = 0
-    for start, kind, value in lexer.get_tokens_unprocessed(text + "\n"):  # lexers want an end of the last line
+    for start, kind, value in lexer.get_tokens_unprocessed(_hide_unclosed(text) + "\n"):  # a last line break
         if kind in Punctuation:
             depth += sum(map(value.count, "([{")) - sum(map(value.count, ")]}"))
         end = min(start + len(value), len(text))
@@ -104,6 +104,12 @@ def _find_comments(text: str, lexer: Any) -> Iterator[Span]:
         last = (start, end) if _stands_free(text, start, end, depth if is_quoted else None) else None
     if last is not None:
         yield last
+
+
+def _hide_unclosed(text: str) -> str:
+    """The text without the "/*" that nothing closes: lexers read to the end of the text behind each of them."""
+    end = text.rfind("*/") + 2 if "*/" in text else 0
+    return text[:end] + text[end:].replace("/*", "  ")
 
 
 def _stands_free(text: str, start: int, end: int, depth: int | None) -> bool:

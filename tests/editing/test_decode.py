@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.strategies import brief, law, nasty
 
@@ -61,6 +61,7 @@ def test_a_batch_is_its_sentences_alone(model: EdiT5, tokens: Tokens, options: T
 
 
 @brief
+@example(texts=["þ\x06Á[É\U0004cc08åu"], sequential=False, floor=0.0)
 @given(texts=st.lists(nasty.filter(bool), min_size=1, max_size=4), sequential=st.booleans(), floor=st.floats(0, 0.3))
 def test_what_a_prediction_is(model: EdiT5, tokens: Tokens, texts: list[str], sequential: bool, floor: float) -> None:
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in texts]
