@@ -28,7 +28,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from edit_gec.config.projects import Projects
 from edit_gec.config.settings import Settings
 from edit_gec.corrector import Corrector
-from edit_gec.errors import EditGecError
+from edit_gec.editing.thresholds import read_strictness
+from edit_gec.errors import EditGecError, InputError
 from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult, Stages, join
 from edit_gec.runtime.dynamic_batching import Busy
 from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
@@ -126,6 +127,21 @@ async def check(request: Request) -> Response:
     return JSONResponse(answer)
 
 
+def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float | None:
+    """The requested threshold; None leaves it to the server, and so does a target, which has one threshold only.
+
+    Raises InputError for both a number and a name, ModelError for a name without a threshold in the model folder.
+    """
+    if asked.strictness is None:
+        return asked.min_confidence
+    if asked.min_confidence is not None:
+        raise InputError("min_confidence and strictness: expected one of them, both set the threshold")
+    corrector: Corrector = request.app.state.corrector.corrector
+    if asked.strictness == "default" or corrector.verifier is not None:
+        return None
+    return read_strictness(corrector.folder, asked.strictness, corrector.network.precision)
+
+
 def _find_settings(request: Request, dialect: str | None, min_confidence: float | None = None) -> Settings:
     """The server's own settings; a threshold that is requested wins over them, a dialect does not."""
     projects: Projects | None = request.app.state.projects
@@ -169,7 +185,7 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     stages = Stages()
     _check_length(request, asked.text)
     corrector: AsyncCorrector = request.app.state.corrector
-    settings = _find_settings(request, asked.dialect, asked.min_confidence)
+    settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
     work = corrector.correct_by_sentence(
         asked.text, settings=settings, format=asked.known_format(), explain=asked.explain, stages=stages
     )
@@ -194,7 +210,7 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
     stages = Stages()
     _check_length(request, asked.text)
     corrector: AsyncCorrector = request.app.state.corrector
-    settings = _find_settings(request, asked.dialect, asked.min_confidence)
+    settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
     sentences = corrector.sentences(asked.text, settings=settings, format=asked.known_format(), stages=stages)
     first = await anext(sentences, None)  # an error is raised before the answer begins
 

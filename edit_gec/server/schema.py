@@ -25,6 +25,9 @@ class CorrectionRequest(BaseModel):
     min_confidence: float | None = Field(
         None, ge=0, le=1, description="Leave out less confident edits; the default is the model's own."
     )
+    strictness: Literal["low", "default", "high"] | None = Field(
+        None, description="In place of min_confidence: low for few edits, high for more; default is the server's own."
+    )
     format: str = Field(
         "markdown",
         description=f"What the text is: {', '.join(UNDERSTOOD[:-1])}, plain, or the name of a programming language, "

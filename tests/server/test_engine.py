@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from support.engine_golden import GOLDEN, ask, texts
 from support.live_server import LIMITS, serving
 
 from edit_gec.corrector import Corrector
+from edit_gec.editing.thresholds import read_strictness
 
 CLOSE = 0.005  # confidences; processors round differently
 HINT = "if that is meant: cd tests && python -m support.engine_golden"
@@ -30,3 +32,23 @@ def test_the_server_is_such_an_engine() -> None:
             for edit in row["edits"]:
                 assert units[2 * edit["start"] : 2 * edit["end"]].decode("utf-16-le") == edit["original"]
     assert sum(len(row["edits"]) for row in rows) > 30 and any(not row["edits"] for row in rows)
+
+
+def test_the_names_of_strictness_are_thresholds_of_the_model() -> None:
+    import httpx
+
+    text = "I bought two book at the market. She waited untill the rain stopped. I am interested football. He go home."
+    corrector = Corrector.load(threads=1)
+    with serving(corrector, LIMITS) as address:
+
+        def ask_for(**how: object) -> Any:
+            return httpx.post(f"{address}/v1/correct", json={"text": text, **how}, timeout=60)
+
+        for name in ("low", "high"):
+            named = read_strictness(corrector.folder, name)
+            assert ask_for(strictness=name).json()["edits"] == ask_for(min_confidence=named).json()["edits"]
+        assert ask_for(strictness="default").json()["edits"] == ask_for().json()["edits"]
+        counts = [len(ask_for(strictness=name).json()["edits"]) for name in ("low", "default", "high")]
+        assert counts == sorted(counts) and counts[0] < counts[-1]
+        both = ask_for(strictness="low", min_confidence=0.5)
+        assert both.status_code == 400 and "expected one of them" in both.text

@@ -17,7 +17,7 @@ export class EngineError extends Error {
   }
 }
 
-const CONFIDENCE = { careful: 0.5, usual: undefined, eager: 0.1 }; // undefined: the model's own
+const STRICTNESS = { careful: "low", usual: "default", eager: "high" };
 
 /** The server that this page comes from. */
 export class ServerEngine {
@@ -27,7 +27,7 @@ export class ServerEngine {
 
   async *check(text, { strictness = "usual", language = "en", signal } = {}) {
     const dialect = language === "en" ? undefined : language;
-    const body = { text, explain: true, min_confidence: CONFIDENCE[strictness], dialect };
+    const body = { text, explain: true, strictness: STRICTNESS[strictness], dialect };
     const answer = await this.#ask(body, signal);
     for await (const line of lines(answer.body)) yield toFound(JSON.parse(line));
   }
