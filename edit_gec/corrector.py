@@ -16,8 +16,8 @@ that the T5 makes on its own, in a fraction of its time.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class Corrector(WindowCorrector):
     """A loaded model, from texts to corrections. Immutable and thread-safe."""
 
     folder: Path
+    presets: Mapping[str, float] = field(default_factory=dict)  # strictness: lowest confidence of an edit
     dictionary: frozenset[str] = frozenset()  # words to leave alone, case folded
     dialect: str | None = None  # the spelling to enforce; None accepts British and American
 
@@ -67,7 +68,7 @@ class Corrector(WindowCorrector):
         parts = load_models(settings)
         corrector = cls(
             network=parts.network, tokens=parts.tokens, thresholds=parts.thresholds, spelling=parts.spelling,
-            folder=parts.folder, batch_size=settings.batch_size, workers=parts.workers,
+            folder=parts.folder, presets=parts.presets, batch_size=settings.batch_size, workers=parts.workers,
             dictionary=frozenset(word.casefold() for word in settings.dictionary), dialect=settings.dialect,
         )  # fmt: skip
         if parts.verifier is not None:

@@ -282,6 +282,9 @@ def test_a_model_names_thresholds(model_folder: Path, tmp_path: Path) -> None:
         Corrector.load(folder, strictness="lax")
     with pytest.raises(ModelError, match=r"config.json: no strictness 'low'"):
         Corrector.load(model_folder, strictness="low")
+    (folder / "config.json").write_text(json.dumps({**named, "strictness": {"low": 7}}))
+    with pytest.raises(ModelError, match="expected names with numbers from 0 to 1"):
+        Corrector.load(folder)
 
 
 @pytest.mark.parametrize(

@@ -81,19 +81,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) <= sys.float_info.max
 
 
-def read_strictness(folder: Path, name: str, precision: str = "float32") -> float:
-    """The confidence that a model folder asks of edits for `--strictness NAME`; of one precision, where it was fitted.
+def read_presets(folder: Path, precision: str = "float32") -> dict[str, float]:
+    """The lowest confidence of an edit for each `--strictness NAME` of a model folder; {} if it names none.
 
-    Raises ModelError where it names no such threshold.
+    A precision may have presets of its own. Raises ModelError for a value that is not a number from 0 to 1.
     """
     config = read_config(folder)
-    named = config.get(f"strictness_{precision}", config.get("strictness", {}))
-    value = named.get(name) if isinstance(named, dict) else None
-    if not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ModelError(
-            f"{folder / 'config.json'}: no strictness {name!r}; give --min-confidence, a number from 0 to 1"
-        )
-    return value
+    presets = config.get(f"strictness_{precision}", config.get("strictness", {}))
+    if isinstance(presets, dict) and all(_is_number(value) and 0 <= value <= 1 for value in presets.values()):
+        return presets
+    raise ModelError(f"{folder / 'config.json'}: strictness {presets!r}; expected names with numbers from 0 to 1")
 
 
 def load_thresholds(folder: Path, **overrides: Any) -> Thresholds:

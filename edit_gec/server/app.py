@@ -28,7 +28,6 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from edit_gec.config.projects import Projects
 from edit_gec.config.settings import Settings
 from edit_gec.corrector import Corrector
-from edit_gec.editing.thresholds import read_strictness
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult, Stages, join
 from edit_gec.runtime.dynamic_batching import Busy
@@ -130,7 +129,7 @@ async def check(request: Request) -> Response:
 def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float | None:
     """The requested threshold; None leaves it to the server, and so does a target, which has one threshold only.
 
-    Raises InputError for both a number and a name, ModelError for a name without a threshold in the model folder.
+    Raises InputError for both a number and a name, and for a name that the model has no threshold for.
     """
     if asked.strictness is None:
         return asked.min_confidence
@@ -139,7 +138,9 @@ def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float 
     corrector: Corrector = request.app.state.corrector.corrector
     if asked.strictness == "default" or corrector.verifier is not None:
         return None
-    return read_strictness(corrector.folder, asked.strictness, corrector.network.precision)
+    if asked.strictness not in corrector.presets:
+        raise InputError(f"strictness {asked.strictness!r}: this model has no such threshold; give min_confidence")
+    return corrector.presets[asked.strictness]
 
 
 def _find_settings(request: Request, dialect: str | None, min_confidence: float | None = None) -> Settings:

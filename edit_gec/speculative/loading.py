@@ -143,6 +143,7 @@ class Loaded(NamedTuple):
     network: Network
     tokens: Tokens
     thresholds: Thresholds
+    presets: dict[str, float]
     spelling: WordList | None
     folder: Path
     workers: int  # batches that this device reads at the same time
@@ -161,7 +162,7 @@ def load_models(settings: LoadSettings) -> Loaded:
 
     backend = choose_backend(folder, settings.backend, settings.needs_torch)
     from edit_gec.editing.lexicon import WordList
-    from edit_gec.editing.thresholds import load_thresholds, read_overrides, read_strictness
+    from edit_gec.editing.thresholds import load_thresholds, read_overrides, read_presets
     from edit_gec.modeling.tokenizer import Tokens
 
     network, workers = _load_onnx(folder, settings) if backend == "onnx" else _load_torch(folder, settings)
@@ -172,10 +173,14 @@ def load_models(settings: LoadSettings) -> Loaded:
     thresholds = load_thresholds(folder, **of_precision)
     if target is None and settings.min_confidence is not None:
         thresholds = replace(thresholds, min_confidence=settings.min_confidence)
-    elif target is None and settings.strictness and settings.strictness != "default":
-        thresholds = replace(thresholds, min_confidence=read_strictness(folder, settings.strictness, network.precision))
+    presets = read_presets(folder, network.precision)
+    if target is None and settings.strictness not in (None, "default"):
+        if settings.strictness not in presets:
+            missing = f"{folder / 'config.json'}: no strictness {settings.strictness!r}"
+            raise ModelError(f"{missing}; give --min-confidence, a number from 0 to 1")
+        thresholds = replace(thresholds, min_confidence=presets[settings.strictness])
     verifier = None if target is None else _load_verifier(target, network, settings)
-    return Loaded(network, tokens, thresholds, WordList.load(folder), folder, workers, verifier)
+    return Loaded(network, tokens, thresholds, presets, WordList.load(folder), folder, workers, verifier)
 
 
 def _load_onnx(folder: Path, settings: LoadSettings) -> tuple[Network, int]:

@@ -13,7 +13,6 @@ from support.engine_golden import GOLDEN, ask, texts
 from support.live_server import LIMITS, serving
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.thresholds import read_strictness
 
 CLOSE = 0.005  # confidences; processors round differently
 HINT = "if that is meant: cd tests && python -m support.engine_golden"
@@ -45,7 +44,7 @@ def test_the_names_of_strictness_are_thresholds_of_the_model() -> None:
             return httpx.post(f"{address}/v1/correct", json={"text": text, **how}, timeout=60)
 
         for name in ("low", "high"):
-            named = read_strictness(corrector.folder, name)
+            named = corrector.presets[name]
             assert ask_for(strictness=name).json()["edits"] == ask_for(min_confidence=named).json()["edits"]
         assert ask_for(strictness="default").json()["edits"] == ask_for().json()["edits"]
         counts = [len(ask_for(strictness=name).json()["edits"]) for name in ("low", "default", "high")]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import NOT_ASKED, Evidence, Kind, Scale
-from edit_gec.editing.thresholds import Thresholds, load_thresholds, read_strictness
+from edit_gec.editing.thresholds import Thresholds, load_thresholds, read_presets
 from edit_gec.errors import InputError
 from edit_gec.evaluation.datasets import find_test_sets
 from edit_gec.text.edits import Change
@@ -189,5 +189,5 @@ def test_a_folder_gets_what_was_fitted(
     calibrate.write_thresholds(folder, fitted, 2.0, "int8")
     config = json.loads((folder / "config.json").read_text())
     assert load_thresholds(folder) == written and config["thresholds_int8"] == fitted.thresholds(2.0)
-    assert read_strictness(folder, "high", "int8") == config["strictness_int8"]["high"] == fitted.strictness()["high"]
+    assert read_presets(folder, "int8")["high"] == config["strictness_int8"]["high"] == fitted.strictness()["high"]
     assert "reread" not in (folder / "config.json").read_text() and not list(folder.glob("*.partial"))
