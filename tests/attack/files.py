@@ -99,7 +99,7 @@ def fill(work: Path) -> Counter[str]:
     child = begin(work / "full", limit=1000)
     _, said = child.communicate()
     found["one line: too large"] = said.decode().count("cannot write: File too large; file unchanged\n")
-    found["OTHER STATUS"] = int(child.returncode != 1)
+    found["OTHER STATUS"] = int(child.returncode != 2)  # 2: failed
     look(work / "full", found)
     return found
 
