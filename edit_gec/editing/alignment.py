@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from edit_gec.editing.plan import Plan
 from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.text.edits import count_shared_ends
 
 MOVED_PIECES = 2  # smallest block that may move: smaller ones are mostly spurious (a "the" re-used eight words away)
 STEM_CHARACTERS = 4  # smallest stem that may stay of a changed word
@@ -86,12 +87,7 @@ def _match_pieces(
 
 def _match_common(source: list[tuple[int, ...]], target: list[tuple[int, ...]]) -> dict[int, int]:
     """Longest common subsequence of words, weighted by pieces; ties go to contiguous runs."""
-    head = 0
-    while head < min(len(source), len(target)) and source[head] == target[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(source), len(target)) - head and source[-1 - tail] == target[-1 - tail]:
-        tail += 1
+    head, tail = count_shared_ends(source, target)
     matched = {n: n for n in range(head)}
     matched.update({len(target) - 1 - n: len(source) - 1 - n for n in range(tail)})
     rows, columns = len(source) - tail, len(target) - tail

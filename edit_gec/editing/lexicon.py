@@ -23,6 +23,7 @@ import numpy as np
 
 from edit_gec.errors import ModelError
 from edit_gec.modeling.tokenizer import Pieces
+from edit_gec.text.words import WORD
 
 FILE = "words.txt"  # in a model folder; build_lexicon.py makes it
 NAMED = 60_000  # words from the top of the list that may be candidates
@@ -36,7 +37,6 @@ COMMON_SLIP = 2.6  # cost of a candidate: one letter changed, and among the firs
 APART = 1.5  # for each changed letter; another first letter costs a third of that
 COMMON = 0.15  # times the logarithm of its rank in the list
 SPLIT, TORN = 3000, 0.4  # for a missing space ("alot"): both words are among the first 3,000, at this extra cost
-WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LATIN = re.compile("[A-Za-zÀ-ɏ]")
 _COUNTS = np.array([bin(n).count("1") for n in range(1 << 13)], dtype=np.uint8)
 

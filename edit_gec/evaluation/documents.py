@@ -14,7 +14,6 @@ markup, math and addresses. An edit of kind `structure` breaks a document; there
 from __future__ import annotations
 
 import hashlib
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -29,9 +28,8 @@ from edit_gec.evaluation.edit_kinds import Kind, TextEdit, classify_edit, find_e
 from edit_gec.evaluation.prose_mask import FORMATS, mask_markup
 from edit_gec.text import files, formats
 from edit_gec.text.tables import align_columns
+from edit_gec.text.words import HYPHENATED_WORD
 from edit_gec.version import version
-
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class SourceDocument:
     @cached_property
     def words(self) -> int:
         """Words of prose."""
-        return sum(not any(self.mask[m.start() : m.end()]) for m in _WORD.finditer(self.text))
+        return sum(not any(self.mask[m.start() : m.end()]) for m in HYPHENATED_WORD.finditer(self.text))
 
 
 class FoundEdit(NamedTuple):

@@ -11,12 +11,12 @@ from lsprotocol import types
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import SEVERITIES
 from edit_gec.text.render import describe, rule_id
+from edit_gec.text.words import HYPHENATED_WORD
 
 SOURCE = "edit-gec"
 FIX_ALL = "source.fixAll.edit-gec"
 IGNORE = "edit-gec.ignore"
 ADD_WORD = "edit-gec.addToDictionary"
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 def to_range(document: Document, start: int, end: int) -> types.Range:
@@ -87,7 +87,7 @@ def make_fixes(
         for each in (mark, *(replace(mark, replacement=other) for other in mark.alternatives))
     ]
     commands = [types.Command("Ignore this correction", IGNORE, arguments=[document.uri, mark.key])]
-    if _WORD.fullmatch(edit.original):  # of any type: the model may take an unknown word for any error
+    if HYPHENATED_WORD.fullmatch(edit.original):  # of any type: the model may take an unknown word for any error
         commands.append(types.Command(f"Add “{edit.original}” to my dictionary", ADD_WORD, arguments=[edit.original]))
         if project_words:
             title = f"Add “{edit.original}” to the dictionary of this project"

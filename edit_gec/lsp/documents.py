@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
 from edit_gec.lsp.positions import LineIndex
-from edit_gec.text.edits import Edit
+from edit_gec.text.edits import Edit, count_shared_ends
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,5 @@ def move_marks(marks: tuple[Mark, ...], text: str, start: int, end: int, new: st
 
 def _find_difference(old: str, new: str) -> tuple[int, int, str]:
     """Start and end of the part of `old` that differs, and what stands there in `new`."""
-    shorter = min(len(old), len(new))
-    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-    tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+    head, tail = count_shared_ends(old, new)
     return head, len(old) - tail, new[head : len(new) - tail]

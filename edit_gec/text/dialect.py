@@ -21,11 +21,11 @@ from functools import cache
 from typing import NamedTuple
 
 from edit_gec.text.edits import Change, Edit, trim
+from edit_gec.text.words import WORD
 
 DIALECTS = ("en-GB", "en-US")
 CONFIDENCE = 0.95  # of a change that a rule makes
 Known = Callable[[str], bool]  # whether a word in lower case is on a list
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 # Stem, and the endings that it takes on both sides: colour -> colours, coloured ...
 _OUR = (
@@ -147,7 +147,7 @@ def keep_spelling(old: str, new: str, dialect: str | None, is_known: Known = lam
 
     American forms in -ize are taken only where the word `is_known`.
     """
-    before, after = _WORD.findall(old), list(_WORD.finditer(new))
+    before, after = WORD.findall(old), list(WORD.finditer(new))
     forms = [_shared_form(word) for word in before], [_shared_form(word[0]) for word in after]
     kept: dict[int, str] = {}
     for i, j, length in SequenceMatcher(None, *forms, autojunk=False).get_matching_blocks():
@@ -166,7 +166,7 @@ def keep_spelling(old: str, new: str, dialect: str | None, is_known: Known = lam
 
 def find_other_side(text: str, dialect: str, is_known: Known) -> Iterator[Change]:
     """The words of a sentence that the dialect spells in another way. Names, capitals within the sentence, stay."""
-    for word in _WORD.finditer(text):
+    for word in WORD.finditer(text):
         if not (word[0].islower() or (word.start() == 0 and word[0].istitle())):
             continue
         if own := _own(word[0].lower(), dialect, is_known):

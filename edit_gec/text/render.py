@@ -29,7 +29,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
-from edit_gec.text.edits import Edit, apply, check, spans
+from edit_gec.text.edits import Edit, apply, check, count_shared_ends, spans
 from edit_gec.text.kinds import NAMES, Kind
 
 JSON_SCHEMA = 1  # goes up when a field changes its meaning or goes away, not when one is added
@@ -93,9 +93,7 @@ def _changed_lines(text: str, lines: list[str], edits: Sequence[Edit]) -> list[t
         at = bounds[first]
         moved = [replace(edit, start=edit.start - at, end=edit.end - at) for edit in together]
         old, new = lines[first:last], _lines(apply(text[at : bounds[last]], moved))
-        shorter = min(len(old), len(new))
-        head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-        tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+        head, tail = count_shared_ends(old, new)
         if old != new:
             changes.append((first + head, last - tail, new[head : len(new) - tail]))
     return changes
@@ -295,9 +293,7 @@ def _m2_block(text: str, start: int, end: int, edits: Sequence[Edit]) -> Iterato
         old = _M2_TOKEN.findall(text[low:high])
         moved = [replace(edit, start=edit.start - low, end=edit.end - low) for edit in together]
         new = _M2_TOKEN.findall(apply(text[low:high], moved))
-        shorter = min(len(old), len(new))
-        head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-        tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+        head, tail = count_shared_ends(old, new)
         if old != new:
             first, last = before + head, before + len(old) - tail
             written = " ".join(new[head : len(new) - tail])

@@ -19,12 +19,12 @@ from collections.abc import Callable
 
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import Sentence
+from edit_gec.text.words import WORD
 
 TITLE = 72  # characters of a block that may be a title
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
 _MARKS = frozenset(".,;:!?-–—")
-_WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SMALL_WORDS = frozenset(  # a word that holds one is written apart: "infact", "eachother", "aswell"
     "a about after again all an and any as at be before by can do each else even ever every for from had has have "
     "he how i if in is it just least less lot many may more most much my no not now of off on one or other our "
@@ -77,7 +77,7 @@ def swaps_small_words(edit: Edit) -> bool:
 
 def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:
     """Whether known words become one that is no word: "occupy" -> "occupys"."""
-    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    before, after = WORD.findall(old), WORD.findall(new)
     made = [word for word in after if word.islower() and len(word) > 2 and not is_known(word) and word not in before]
     return bool(made and before) and all(map(is_known, before))
 

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # letters with inner apostrophes
+HYPHENATED_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # the same, and "well-known" is one word
 ZERO_WIDTH_JOINER = "\u200d"
 _VIRAMA = 9  # combining class of the mark that joins two letters of an Indic script
 _HANGUL = re.compile("[\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff]")

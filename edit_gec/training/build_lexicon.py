@@ -17,8 +17,8 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from edit_gec.editing.lexicon import WORD
 from edit_gec.text.files import write_lines
+from edit_gec.text.words import WORD
 from edit_gec.training.clean_prose import find_corpora, read_lines
 from edit_gec.training.entry import run_main
 from edit_gec.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
