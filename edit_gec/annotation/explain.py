@@ -212,7 +212,9 @@ def _words(doc: Any, tokens: Any) -> str:
     """The text of the tokens in whole words: spaCy makes two of "don't", a writer sees one."""
     if not tokens:
         return ""
-    text, start, end = doc.text, tokens[0].idx, _end(doc, (0, tokens[-1].i + 1))
+    text = doc.text
+    start = tokens[0].idx
+    end = _end(doc, (0, tokens[-1].i + 1))
     while WORD.fullmatch(text[max(start - 1, 0) : start + 1]):
         start -= 1
     while WORD.fullmatch(text[end - 1 : end + 1]):

@@ -82,7 +82,9 @@ def _parse(line: str, length: int, where: str) -> tuple[int, M2Edit | None]:
     cells = line[2:].split("|||")
     try:
         start, end = (int(x) for x in cells[0].split())
-        kind, correction, annotator = cells[1], cells[2], int(cells[-1])
+        kind = cells[1]
+        correction = cells[2]
+        annotator = int(cells[-1])
     except (ValueError, IndexError):
         raise InputError(
             f"{where}: expected 'A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator', found {line[:60]!r}"
@@ -106,7 +108,8 @@ def check_overlap(edits: Sequence[M2Edit], where: str) -> None:
 
 def apply_edits(tokens: Sequence[str], edits: Iterable[M2Edit]) -> list[str]:
     """The corrected tokens; detection-only edits change nothing."""
-    out, at = [], 0
+    out = []
+    at = 0
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
         if edit.type not in DETECTION_ONLY:
             out += [*tokens[at : edit.start], *edit.correction.split()]

@@ -165,7 +165,8 @@ def _read_parquet(unit: Unit) -> Iterator[pyarrow.Table]:
     with pyarrow.parquet.ParquetFile(unit.path) as file:
         at = 0
         for batch in file.iter_batches(_chunk_rows(unit, unit.stop - unit.start), row_groups=[unit.group]):
-            begin, end = max(unit.start - at, 0), min(unit.stop - at, batch.num_rows)
+            begin = max(unit.start - at, 0)
+            end = min(unit.stop - at, batch.num_rows)
             at += batch.num_rows
             if begin < end:
                 yield pyarrow.Table.from_batches([batch.slice(begin, end - begin)])

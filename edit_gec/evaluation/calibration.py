@@ -61,7 +61,8 @@ def changes_of_edit(raw: RawSentence, changes: Sequence[Change], edit: M2Edit) -
     """The system's changes, in code points of the raw text, that an ERRANT edit of its tokens is made of."""
     start = raw.spans[edit.start][0] if edit.start < len(raw.spans) else len(raw.text)
     end = raw.spans[edit.end - 1][1] if edit.end else 0
-    low, high = min(start, end), max(start, end)
+    low = min(start, end)
+    high = max(start, end)
     return [change for change in changes if change.start <= high and change.end >= low]
 
 

@@ -66,7 +66,8 @@ class FoundEdit(NamedTuple):
     @property
     def shown(self) -> str:
         """The line with the edit marked as in a word diff: "the [-teh-]{+the+} end"."""
-        text, (start, end, new) = self.document.text, self.edit
+        text = self.document.text
+        start, end, new = self.edit
         before = text[text.rfind("\n", 0, start) + 1 : start]
         after = text[end : end + 200].partition("\n")[0]
         return f"{before}[-{text[start:end]}-]{{+{new}+}}{after}".strip().replace("\n", "⏎")

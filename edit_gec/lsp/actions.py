@@ -133,7 +133,8 @@ def make_hover(document: Document, mark: Mark, capabilities: types.ClientCapabil
     facts = f"{edit.confidence:.0%} sure · proposed by {edit.provenance}"
     type_name, reason = edit.type or "", edit.reason or ""
     if formats[0] == types.MarkupKind.Markdown:
-        message, reason = f"**{_escape_markdown(message)}**", _escape_markdown(reason)
+        message = f"**{_escape_markdown(message)}**"
+        reason = _escape_markdown(reason)
         type_name = f"`{type_name}`" if type_name else ""
     if type_name:
         facts = f"{type_name} · {facts}"

@@ -23,7 +23,8 @@ PACKAGES = ("torch", "transformers", "ctranslate2", "sentencepiece", "numpy")
 
 def describe(device: str = "cpu", packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
     """Plain values for a result file. `name` is that of the processor with its cores, or of the GPU."""
-    processor, gpu = _processor(), _gpu(device)
+    processor = _processor()
+    gpu = _gpu(device)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return {
         "name": slug(gpu or f"{processor} {cores} cores"),

@@ -39,7 +39,8 @@ def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = Fal
     import torch
 
     dtype = tensor_type(setup.dtype)
-    tokens, model = Tokens.load(setup.target, 0), load_hugging_face(setup.target, dtype=dtype).to(setup.device)
+    tokens = Tokens.load(setup.target, 0)
+    model = load_hugging_face(setup.target, dtype=dtype).to(setup.device)
     options: dict[str, Any] = {"do_sample": False}
     if assisted:
         options["assistant_model"] = load_hugging_face(setup.assistant, dtype=dtype).to(setup.device)

@@ -222,7 +222,9 @@ class _ReplayedEdiT5:
     """All but three decisions is the model's own."""
 
     def __init__(self, model: EdiT5, tokens: Tokens, scripts: Mapping[tuple[int, ...], Script]) -> None:
-        self._model, self._tokens, self._scripts = model, tokens, scripts
+        self._model = model
+        self._tokens = tokens
+        self._scripts = scripts
         self._batches: dict[tuple[tuple[int, ...], ...], _Batch] = {}
         self._now = _Now()
 
@@ -233,7 +235,8 @@ class _ReplayedEdiT5:
         rows = tuple(map(tuple, ids.tolist()))
         if rows not in self._batches:
             self._batches[rows] = _Batch.of([self._script(row) for row in rows], ids.device)
-        self._now.batch, self._now.taken = self._batches[rows], 0
+        self._now.batch = self._batches[rows]
+        self._now.taken = 0
         return self._model.encode(ids, mask)
 
     def _script(self, row: tuple[int, ...]) -> Script:

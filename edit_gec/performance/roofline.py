@@ -152,13 +152,15 @@ def measure_machine(device: str, dtype: str) -> Machine:
     vector = torch.ones(columns, device=device, dtype=torch.float32)
     bandwidth = matrix.nbytes / _best(lambda: matrix.mv(vector), device)
     n = 1024 if small else 8192
-    square, layer = torch.ones(n, n, device=device, dtype=kind), Linear(n, n, bias=False).to(device, kind).eval()
+    square = torch.ones(n, n, device=device, dtype=kind)
+    layer = Linear(n, n, bias=False).to(device, kind).eval()
     return Machine(bandwidth, 2 * n**3 / _best(lambda: layer(square), device))
 
 
 def _best(work: Callable[[], object], device: str, seconds: float = 0.5) -> float:
     """Shortest time of a piece of work, tried for a while."""
-    best, ends = float("inf"), perf_counter() + seconds
+    best = float("inf")
+    ends = perf_counter() + seconds
     while perf_counter() < ends:
         best = min(best, time_call(work, device))
     return best

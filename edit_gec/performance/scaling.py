@@ -83,7 +83,8 @@ def text_of_length(sentences: Sequence[str], length: int, tokens: Tokens) -> str
     Raises InputError when there are not so many.
     """
     words = " ".join(sentences).split(" ")
-    low, high = 1, len(words)
+    low = 1
+    high = len(words)
     if len(tokens.ids(" ".join(words))) < length:
         raise InputError(f"the sentences have less than the {length} pieces of a text to measure; give a longer --file")
     while low < high:

@@ -222,11 +222,13 @@ def compare_with_theory(
     one: Case, took_s: float, basis: Mapping[str, Any], widths: Mapping[int, float]
 ) -> dict[str, Any]:
     """What a case did, and what the theory says of its alpha and c."""
-    s, traces = one.statistics, one.statistics.traces
+    s = one.statistics
+    traces = one.statistics.traces
     passes = [trace.passes for trace in traces]
     proposed = [n for trace in traces for n in trace.proposed]
     drafted = sum(proposed)
-    alpha, step_s = s.alpha, basis["step_s"]
+    alpha = s.alpha
+    step_s = basis["step_s"]
     c = (s.begin_s + s.propose_s) / max(1, drafted) / step_s
     expected = fmean(expected_tokens(alpha, n) for n in proposed)
     mean_gamma = fmean(proposed)

@@ -86,7 +86,8 @@ def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
     regions: list[tuple[int, Stage]] = []  # open: end, stage
     held = operator_ends = 0
     for event in host:
-        begun, seconds = event.start_ns(), event.duration_ns() / 1e9
+        begun = event.start_ns()
+        seconds = event.duration_ns() / 1e9
         while regions and begun >= regions[-1][0]:
             regions.pop()
         if event.name() == "[memory]":
@@ -112,7 +113,8 @@ def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
 
 def _sort_events(events: Iterable[Any], *, on_device: bool) -> tuple[list[Any], list[Any]]:
     """What the processor did, and the kernels of a GPU; both by their start, the outer ones first."""
-    host, kernels = [], []
+    host = []
+    kernels = []
     for event in sorted(events, key=lambda e: (e.start_ns(), -e.duration_ns())):
         if ("CUDA" in str(event.device_type())) == (event.name() == "[memory]" and on_device):
             host.append(event)

@@ -80,7 +80,8 @@ class Cache(Generic[Result]):
     when the characters of all exceed `capacity`."""
 
     def __init__(self, capacity: int) -> None:
-        self.capacity, self.size = capacity, 0
+        self.capacity = capacity
+        self.size = 0
         self.known: OrderedDict[tuple[str, Hashable], Result] = OrderedDict()
 
     def get(self, key: tuple[str, Hashable]) -> Result | None:
@@ -106,7 +107,8 @@ class AsyncCorrector:
     """
 
     def __init__(self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int = MAX_WAITING) -> None:
-        self.corrector, self.metrics = corrector, metrics
+        self.corrector = corrector
+        self.metrics = metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
         self.cache: Cache[tuple[SentenceChanges, ...]] = Cache(CACHE_CHARACTERS)
         self.options: Cache[Options] = Cache(CACHE_CHARACTERS)  # for the same sentences, where they were asked for
@@ -167,7 +169,8 @@ class AsyncCorrector:
         corrector = self.corrector.with_settings(settings.min_confidence, settings.dialect)
         if corrector.verifier is not None:
             return list(sentences)
-        suggester, is_wanted = corrector.suggester(), settings.edit_filter().on(text)
+        suggester = corrector.suggester()
+        is_wanted = settings.edit_filter().on(text)
 
         def suggest(result: SentenceResult) -> SentenceResult:
             assert result.source is not None
@@ -221,7 +224,8 @@ class AsyncCorrector:
         waiting = self._submit(new, windows, corrector)
         stages.prepare_s += perf_counter() - begun
         choose = await self._in_thread(lambda: self._chooser(text, settings.edit_filter(), stages))
-        stages.sentences, stages.cached = len(sentences), len(sentences) - len(new)
+        stages.sentences = len(sentences)
+        stages.cached = len(sentences) - len(new)
         self._count(text, stages)
         try:
             for sentence in sentences:

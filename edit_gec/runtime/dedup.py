@@ -28,7 +28,8 @@ class DeduplicatingCorrector:
     """A corrector, the changes of sentences that it has seen, and counts of what it did since `take_counts`."""
 
     def __init__(self, corrector: Corrector, remember: int = REMEMBERED) -> None:
-        self.corrector, self.remember = corrector, remember
+        self.corrector = corrector
+        self.remember = remember
         self.known: dict[bytes, SentenceChanges] = {}  # in the order of their last use
         self.counts: Counter[str] = Counter()
 
@@ -76,7 +77,8 @@ class DeduplicatingCorrector:
 
     def take_counts(self) -> Counter[str]:
         """Sentences, those that the model read, and what verification did, since the last call."""
-        counts, self.counts = self.counts, Counter()
+        counts = self.counts
+        self.counts = Counter()
         if (verifier := self.corrector.verifier) is not None:
             statistics, too_long = verifier.take_statistics()  # they grow with the corpus
             counts.update(_verification(statistics))

@@ -64,7 +64,9 @@ class Batcher:
     def __init__(self, corrector: Corrector, metrics: Metrics | None, *, max_waiting: int) -> None:
         from edit_gec.backends.network import is_small  # imports numpy
 
-        self.corrector, self.metrics, self.max_waiting = corrector, metrics, max_waiting
+        self.corrector = corrector
+        self.metrics = metrics
+        self.max_waiting = max_waiting
         self.groups: deque[Group] = deque()
         self.waiting = 0
         self.wake = asyncio.Event()

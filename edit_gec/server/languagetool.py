@@ -193,7 +193,8 @@ def build_answer(
 ) -> dict[str, Any]:
     """The body of an answer. Edits and sentences are spans of the view; the language asked for, or the one `detected`
     where none was: the variant that the client prefers if that is English."""
-    code, name = request.language, VARIANTS[request.language]
+    code = request.language
+    name = VARIANTS[request.language]
     if detected.code != "en":
         code, name = detected.code, detected.name
     return {

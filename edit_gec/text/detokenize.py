@@ -33,7 +33,8 @@ def detokenize(tokens: Sequence[str], split_hyphens: bool = True) -> RawSentence
 
     `split_hyphens` tells whether the corpus splits well-known in three; its lone hyphens then join both neighbours.
     """
-    text, spans = "", []
+    text = ""
+    spans = []
     is_open = {'"': False, "'": False}
     glue = True  # the next token follows without a space
     for i, token in enumerate(tokens):

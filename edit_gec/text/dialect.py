@@ -147,7 +147,8 @@ def keep_spelling(old: str, new: str, dialect: str | None, is_known: Known = lam
 
     American forms in -ize are taken only where the word `is_known`.
     """
-    before, after = WORD.findall(old), list(WORD.finditer(new))
+    before = WORD.findall(old)
+    after = list(WORD.finditer(new))
     forms = [_shared_form(word) for word in before], [_shared_form(word[0]) for word in after]
     kept: dict[int, str] = {}
     for i, j, length in SequenceMatcher(None, *forms, autojunk=False).get_matching_blocks():
@@ -155,7 +156,8 @@ def keep_spelling(old: str, new: str, dialect: str | None, is_known: Known = lam
             was, now = before[i + n], after[j + n][0]
             if was.lower() != now.lower() and (dialect is None or _own(was.lower(), dialect, is_known) != now.lower()):
                 kept[j + n] = was
-    parts, done = [], 0
+    parts = []
+    done = 0
     for number, word in enumerate(after):
         chosen = kept.get(number, word[0])
         own = dialect and _own(chosen.lower(), dialect, is_known)

@@ -134,7 +134,8 @@ def apply(text: str, edits: Sequence[Edit]) -> str:
 
 def apply_changes(text: str, changes: Iterable[Change | Edit]) -> str:
     """The text with its changes made; they are in order and do not overlap."""
-    parts, done = [], 0
+    parts = []
+    done = 0
     for change in changes:
         parts += [text[done : change.start], change.replacement]
         done = change.end

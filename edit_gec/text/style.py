@@ -90,7 +90,9 @@ def _is_opposite(old: str, new: str) -> bool:
 
 def _is_in_wide_gap(document: str, edit: Edit) -> bool:
     """Whether a mark is written into a gap of two and more spaces, as justified lines have them."""
-    new, before, after = edit.replacement.strip(), document[: edit.start][-1:], document[edit.end : edit.end + 1]
+    new = edit.replacement.strip()
+    before = document[: edit.start][-1:]
+    after = document[edit.end : edit.end + 1]
     if edit.original.strip() or not new or not set(new) <= _MARKS:
         return False
     gap = sum(map(str.isspace, (before, after))) + len(edit.original)

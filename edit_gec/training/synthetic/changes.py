@@ -57,7 +57,8 @@ def _align(source: Sequence[str], target: Sequence[str]) -> list[WordChange]:
     """Levenshtein's alignment with the costs of `_cost`."""
     costs = [[float(j) for j in range(len(target) + 1)]]
     for i, wrong in enumerate(source, 1):
-        above, row = costs[-1], [float(i)]
+        above = costs[-1]
+        row = [float(i)]
         for j, right in enumerate(target, 1):
             row.append(min(above[j - 1] + _cost(wrong, right), above[j] + 1, row[j - 1] + 1))
         costs.append(row)

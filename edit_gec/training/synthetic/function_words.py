@@ -103,7 +103,8 @@ def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | No
 
 def _determiner_could_stand(s: Rewrite, lex: Lexicon, i: int) -> bool:
     """Whether nothing before the word or in it rules a determiner out, for learners as well."""
-    low, before = s.lows[i], s.low(i - 1)
+    low = s.lows[i]
+    before = s.low(i - 1)
     if before in c.DETERMINERS or before in c.PLURAL_CUES or before.endswith("'s") or not s.free[i]:
         return False
     if before in lex.grades and before not in lex.verbs:
