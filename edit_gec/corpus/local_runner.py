@@ -198,7 +198,7 @@ def _run_worker(pipe: Connection, job: Job) -> None:
         corrector = job.load_corrector()
         job.warm_up()
         pipe.send(Message(Kind.READY))
-        while (task := pipe.recv()) is not None:
+        for task in iter(pipe.recv, None):
             split = _row_splitter(pipe, task) if task.is_row_by_row else None
             works = (job.infer(work, corrector) for work in job.load(task.unit, corrector, split))
             pipe.send(Message(Kind.DONE, job.save(task.unit, _count_rows(works, pipe), corrector)))

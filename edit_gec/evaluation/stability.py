@@ -142,7 +142,8 @@ def score_stability(
 async def _accept_first(texts: Sequence[str], suggest: Suggest, again: Suggest | None = None) -> list[Acceptance]:
     """The sentences with several suggestions; `again` corrects them after the first, by default as `suggest` does."""
     outputs = await suggest(list(texts))
-    several = [(text, edits) for text, o in zip(texts, outputs, strict=True) if len(edits := _suggestions(text, o)) > 1]
+    suggested = ((text, _suggestions(text, output)) for text, output in zip(texts, outputs, strict=True))
+    several = [(text, edits) for text, edits in suggested if len(edits) > 1]
     accepted = [text[: edits[0].start] + edits[0].replacement + text[edits[0].end :] for text, edits in several]
     now = await (again or suggest)(accepted) if accepted else []
     return [

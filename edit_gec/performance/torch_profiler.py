@@ -103,7 +103,8 @@ def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
                 regions[-1][1].total_s -= seconds
             regions.append((begun + event.duration_ns(), stage))
         elif regions:
-            stage = stage_of[event.correlation_id()] = regions[-1][1]
+            stage = regions[-1][1]
+            stage_of[event.correlation_id()] = stage
             if not on_device and begun >= operator_ends:  # not within another operator
                 operator_ends = begun + event.duration_ns()
                 stage.busy_s += seconds

@@ -50,7 +50,8 @@ class DeduplicatingCorrector:
         for of_text, windows in zip(keys, texts, strict=True):
             for key, window in zip(of_text, windows, strict=True):
                 if key in self.known:
-                    found[key] = self.known[key] = self.known.pop(key)  # used last
+                    self.known[key] = self.known.pop(key)  # used last
+                    found[key] = self.known[key]
                 elif key not in found:
                     new.setdefault(key, window)
         learnt = dict(zip(new, self.corrector.predict(list(new.values())), strict=True))

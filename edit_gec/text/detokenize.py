@@ -49,7 +49,8 @@ def detokenize(tokens: Sequence[str], split_hyphens: bool = True) -> RawSentence
         text += written
         glue = inner or bool(NO_SPACE_AFTER.match(written))
         if written in is_open and not possessive:
-            glue = is_open[written] = not is_open[written]
+            is_open[written] = not is_open[written]
+            glue = is_open[written]
     return RawSentence(text, tuple(tokens), tuple(spans))
 
 

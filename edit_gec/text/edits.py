@@ -121,7 +121,8 @@ def check(text: str, edits: Sequence[Edit]) -> None:
             raise ValueError(
                 f"{span} starts before {done}, where the edit before it ends; sort edits and merge overlaps"
             )
-        if (found := text[edit.start : edit.end]) != edit.original:
+        found = text[edit.start : edit.end]
+        if found != edit.original:
             raise ValueError(f"{span} does not fit: the text has {found!r} there; edits of another text?")
         done = edit.end
 

@@ -45,7 +45,8 @@ def from_table(
         if low in table:
             sites.append((0.3 if low in faint else 1.0, Edit(i, i + 1, low)))
         for n in (2, 3, 4):
-            if i + n <= len(s) and (key := " ".join(s.lows[i : i + n])) in table and all(s.free[i : i + n]):
+            key = " ".join(s.lows[i : i + n])
+            if i + n <= len(s) and key in table and all(s.free[i : i + n]):
                 sites.append((2.0, Edit(i, i + n, key)))
     chosen = pick(rng, sites)
     return chosen and chosen._replace(text=rng.choice(table[chosen.text]))
