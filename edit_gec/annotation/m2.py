@@ -4,7 +4,8 @@
     A 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0
     A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1
 
-Offsets count tokens, half-open. A sentence that an annotator left alone has a `noop` line; here that is an empty list.
+Offsets count tokens, half-open. The `noop` line of a sentence that an annotator left
+alone is read as an empty list.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 from edit_gec.errors import InputError
 
-DETECTION_ONLY = {"UNK", "Um"}  # an error was seen, no correction was given
+DETECTION_ONLY = {"UNK", "Um"}  # an error without a correction
 
 
 class M2Edit(NamedTuple):

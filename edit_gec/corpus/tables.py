@@ -1,4 +1,4 @@
-"""Parquet, saved Hugging Face data sets and those of the hub: rows are Arrow tables, to which two columns are added.
+"""Parquet, saved Hugging Face data sets and data sets of the hub: Arrow tables, to which two columns are added.
 
     text: string   ->   text: string, corrected: string, edits: list<struct<offset, length, original, ...>>
 
@@ -215,7 +215,7 @@ class Writer:
         self.writer.write_table(table.cast(self.writer.schema))
 
     def close(self) -> None:
-        """Write what Parquet ends with; the file stays open."""
+        """Write the footer of the Parquet file. The file stays open."""
         if self.writer is not None:
             self.writer.close()
 

@@ -81,23 +81,23 @@ class DeduplicatingCorrector:
         counts = self.counts
         self.counts = Counter()
         if (verifier := self.corrector.verifier) is not None:
-            statistics, too_long = verifier.take_statistics()  # they grow with the corpus
+            statistics, too_long = verifier.take_statistics()  # taken, because they grow with the corpus
             counts.update(_verification(statistics))
             counts["verified too long"] += too_long
         return counts
 
 
 def _key(window: ModelWindow) -> bytes:
-    """The same for windows of the same sentence at the same place.
+    """A hash of a window's sentence and its place in it.
 
-    16 bytes: of 2^32 windows two that differ have the same key with a probability of 2^-64.
+    With 16 bytes, the probability that two of 2^32 different windows collide is about 2^-65.
     """
     place = f"{window.pieces.starts[0]}:" if window.pieces.starts else ":"
     return blake2b((place + window.sentence.text).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _verification(statistics: Statistics) -> dict[str, int | float]:
-    """Sums that can be added up over batches, machines and runs of a job."""
+    """Sums that can be added over batches, machines and runs of a job."""
     traces = statistics.traces
     return {
         "verified": len(traces),

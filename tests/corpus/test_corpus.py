@@ -278,7 +278,7 @@ def test_parts_with_one_name_are_refused(tmp_path: Path) -> None:
 def test_an_output_folder_of_somebody_else(tmp_path: Path, model_folder: Path) -> None:
     source = write_jsonl(tmp_path / "a.jsonl", rows(1))
     said = corpus(source, tmp_path, "--model", model_folder, "--no-types", status=2)
-    assert "not empty, and no job of edit-gec" in said
+    assert "not empty, and not a job of edit-gec" in said
 
 
 # ---------------------------------------------------------------- sentences once

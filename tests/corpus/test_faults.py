@@ -92,7 +92,7 @@ def test_a_second_driver_is_refused(tmp_path: Path, model_folder: Path) -> None:
     source, output = write(tmp_path / "a.jsonl", MANY), tmp_path / "out"
     process = begin(source, output, *options(model_folder))
     wait_for_units(output, 1, process)
-    assert "another process is at this job" in corpus(source, output, *options(model_folder), status=2)
+    assert "another process is running this job" in corpus(source, output, *options(model_folder), status=2)
     kill(process)
 
 
