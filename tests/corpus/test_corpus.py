@@ -302,7 +302,7 @@ def test_once_is_correct_batch(corrector: Corrector, texts: list[str], remember:
 
 @pytest.mark.parametrize("auto", [False, True])
 def test_once_with_a_target(model_folder: Path, tokens: Tokens, auto: bool) -> None:
-    corrector = Corrector.load(model_folder, threads=1, min_confidence=0.5 if auto else None)
+    corrector = Corrector.load(model_folder, threads=1, backend="torch", min_confidence=0.5 if auto else None)
     corrector = replace(corrector, verifier=Verifier(trained_target(tokens), auto=auto, doubt=1.1))
     texts = [f"{one} {other}" for (one, _), (other, _) in zip(pairs(12, seed=8), pairs(12, seed=9), strict=True)]
     wanted = corrector.correct_batch(texts)
