@@ -34,7 +34,7 @@ from edit_gec.version import version
 
 @dataclass(frozen=True)
 class SourceDocument:
-    """A file of the folder: its path below it, its format, its text."""
+    """A file of the folder: its relative path, format and text."""
 
     path: str
     format: str
@@ -122,7 +122,7 @@ def score_documents(
 
 
 def compare_folders(folder: str | Path, corrected: str | Path) -> DocumentScore:
-    """Count what differs between a folder and a corrected copy of it; a file that the copy lacks is unchanged."""
+    """Count the differences between a folder and a corrected copy. A file that the copy lacks counts as unchanged."""
     documents = read_documents(folder)
     copies = [Path(corrected, document.path) for document in documents]
     texts = [

@@ -3,7 +3,7 @@ takes longer to build than the run took); a stage is everything between the begi
 
     busy     time in operators (CPU), or in kernels (GPU)
     gap      the rest of the stage: Python, and on a GPU the waiting between launches
-    memory   largest amount that the run held at once beyond what there was before
+    memory   largest amount that the run held at once, beyond what was allocated before
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Labels:
         self._open.append(label)
 
     def end(self) -> None:
-        """The stage that began last, and has not ended, ends."""
+        """The innermost open stage ends."""
         self._open.pop().__exit__(None, None, None)
 
 

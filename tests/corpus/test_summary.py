@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from edit_gec.corpus.progress import INTERVAL_S, Progress
@@ -51,7 +53,7 @@ def test_nothing_was_done() -> None:
 
 
 def test_verification() -> None:
-    counts = {
+    counts: dict[str, Any] = {
         "verified": 10, "verified__too__long": 1, "verified__unfinished": 2, "verified__as__drafted": 8,
         "target__passes": 15, "target__tokens": 300, "drafted__tokens__judged": 200, "drafted__tokens__accepted": 190,
         "provenance__both": 4, "provenance__target": 1, "refused": 3, "sentences": 11,

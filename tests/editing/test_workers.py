@@ -50,7 +50,7 @@ def test_several_batches_run_side_by_side_on_one_thread_each() -> None:
 
     def work(_: int) -> int:
         together.wait()  # breaks unless two batches run at once
-        return given.get_threads()
+        return int(given.get_threads())
 
     assert list(map_batches(work, range(2), 2, given)) == [1, 1]
     assert given.threads == 4
