@@ -22,30 +22,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.catalog import DEFAULT_MODEL, find_pretrained
-from edit_gec.editing.document_edits import Projection
-from edit_gec.speculative.document_edits import project_changes
 from edit_gec.speculative.loading import LoadSettings, load_models
-from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
+from edit_gec.speculative.text_corrector import TextCorrector
 from edit_gec.text.correction import Correction, SentenceEdits, assemble_part, assemble_texts, check_text, check_texts
-from edit_gec.text.edits import Edit
-from edit_gec.text.sentences import Sentence
 from edit_gec.text.stretches import Progress, Stretch, cut_stretches, group_texts, split_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from edit_gec.editing.alternatives import Suggester
     from edit_gec.speculative.loading import LoadKeywords
+    from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Corrector(WindowCorrector):
+class Corrector(TextCorrector):
     """A loaded model, from texts to corrections. Immutable and thread-safe."""
 
     folder: Path
     presets: Mapping[str, float] = field(default_factory=dict)  # strictness: lowest confidence of an edit
-    dictionary: frozenset[str] = frozenset()  # words to leave alone, case folded
-    dialect: str | None = None  # the spelling to enforce; None accepts British and American
 
     @classmethod
     def from_pretrained(
@@ -162,15 +156,6 @@ class Corrector(WindowCorrector):
         sentences = split_texts([correction.text], [format], lines=lines, markup=markup)
         return self.suggester().extend(correction, [sentence for _, sentence in sentences])
 
-    def suggester(self) -> Suggester:
-        """What finds alternatives and hints, sentence by sentence."""
-        from edit_gec.editing.alternatives import Suggester
-
-        return Suggester(self.network, self.tokens, self.thresholds, self._projection())
-
-    def _projection(self) -> Projection:
-        return Projection(self.spelling, self.dictionary, self.dialect, self.thresholds.min_confidence)
-
     def prepare(
         self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
     ) -> list[ModelWindow]:
@@ -186,21 +171,6 @@ class Corrector(WindowCorrector):
     ) -> list[Correction]:
         """The changes of windows as corrections of their texts."""
         return assemble_texts(texts, self.project(texts, windows, changes))
-
-    def project(
-        self, texts: Sequence[str], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
-    ) -> list[SentenceEdits]:
-        """The changes of windows as edits of their texts (7)."""
-        return [
-            SentenceEdits(window.text, *self.to_document_edits(texts[window.text], window.sentence, each))
-            for window, each in zip(windows, changes, strict=True)
-        ]
-
-    def to_document_edits(
-        self, text: str, sentence: Sentence, changes: SentenceChanges
-    ) -> tuple[list[Edit], list[Edit]]:
-        """The changes of a sentence as edits of its text, and the drafted edits that a target refused."""
-        return project_changes(text, sentence, changes, self._projection(), self.verified_confidence)
 
     # ---------------------------------------------------------------- as a value
 
