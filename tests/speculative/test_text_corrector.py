@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from edit_gec.editing.document_edits import Projection
-from edit_gec.speculative.document_edits import project_changes
+from edit_gec.editing.thresholds import Thresholds
 from edit_gec.speculative.prefixes import PREFIXES, find_prefix
-from edit_gec.speculative.window_corrector import SentenceChanges
+from edit_gec.speculative.text_corrector import TextCorrector
+from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
 from edit_gec.text.edits import Change, Edit, Provenance
 from edit_gec.text.sentences import split
 
@@ -20,8 +21,12 @@ AT = Change(7, 10, "", 0.6)
 SPELT = Change(15, 22, "because", 0.3)
 
 
-def project(changes: SentenceChanges, *, least: float = 0.0, dialect: str | None = None) -> tuple[list[Edit], ...]:
-    return project_changes(TEXT, SENTENCE, changes, Projection(None, dialect=dialect), least)
+NOBODY: Any = None  # reads and tokenises nothing here
+
+
+def project(changes: SentenceChanges, *, least: float = 0.0, **settings: Any) -> tuple[list[Edit], list[Edit]]:
+    corrector = TextCorrector(NOBODY, NOBODY, Thresholds(), verified_confidence=least, **settings)
+    return corrector.to_document_edits(TEXT, SENTENCE, changes)
 
 
 def shown(edits: list[Edit]) -> list[tuple[str, str, str]]:
@@ -57,6 +62,23 @@ def test_edits_of_a_target_need_the_confidence_and_those_below_refuse_the_draft(
 def test_a_target_that_changes_nothing_refuses_all() -> None:
     edits, refused = project(SentenceChanges((GO, AT), ()))
     assert edits == [] and len(refused) == 2
+
+
+def test_words_of_the_dictionary_are_left_alone_with_a_target_too() -> None:
+    words = frozenset({"becuase"})
+    for changes in (SentenceChanges((GO, SPELT)), SentenceChanges((), (GO, SPELT))):
+        edits, refused = project(changes, dictionary=words)
+        assert [edit.replacement for edit in edits] == ["goes"] and refused == []
+
+
+def test_the_edits_of_windows_go_to_their_texts() -> None:
+    corrector = TextCorrector(NOBODY, NOBODY, Thresholds())
+    texts = ["They was late.", TEXT]
+    windows = [ModelWindow(1, SENTENCE, NOBODY), ModelWindow(0, split(texts[0])[0], NOBODY)]
+    found = corrector.project(texts, windows, [SentenceChanges((GO,)), SentenceChanges((Change(5, 8, "were", 0.9),))])
+    assert [(each.text, [edit.replacement for edit in each.edits]) for each in found] == [(1, ["goes"]), (0, ["were"])]
+    for each in found:
+        assert all(texts[each.text][edit.start : edit.end] == edit.original for edit in each.edits)
 
 
 @pytest.mark.parametrize("name", PREFIXES)
