@@ -6,19 +6,23 @@ Without a target the drafted edits are made. With one its own are made, and each
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from edit_gec.editing.document_edits import Projection
 from edit_gec.speculative.provenance import attribute_provenance
 from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
 from edit_gec.text.correction import SentenceEdits
+from edit_gec.text.dialect import check_dialect
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from edit_gec.editing.alternatives import Suggester
     from edit_gec.text.edits import Edit
     from edit_gec.text.sentences import Sentence
+
+
+T = TypeVar("T", bound="TextCorrector")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -30,6 +34,15 @@ class TextCorrector(WindowCorrector):
 
     dictionary: frozenset[str] = frozenset()
     dialect: str | None = None
+
+    def with_settings(self: T, min_confidence: float | None, dialect: str | None) -> T:
+        """A copy with another threshold and dialect; None keeps the current one.
+
+        Raises InputError for a threshold out of range, and for an unknown dialect.
+        """
+        check_dialect(dialect)
+        given = {} if min_confidence is None else {"min_confidence": min_confidence}
+        return replace(self.with_thresholds(**given), dialect=dialect or self.dialect)
 
     @property
     def projection(self) -> Projection:
