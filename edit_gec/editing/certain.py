@@ -202,7 +202,7 @@ def _base(match: re.Match[str]) -> Sequence[str]:
     return (_BASES[match["it"]],)
 
 
-_DOUBLE = frozenset(  # words that may stand twice
+DOUBLE = frozenset(  # words that may stand twice
     "had that is so very no bye ha blah long many much really never again hear there now more far too knock tut boo pop "
     "well please ok okay yes hi la na one two do can log foo bar night half ever deep".split()
 )
@@ -210,7 +210,7 @@ _DOUBLE = frozenset(  # words that may stand twice
 RULES = [
     # doubled words
     _rule(rf"(?<![\w'’-])(?P<it>(?P<word>[a-z]{{2,}}) (?P=word)){_NO_TAIL}",
-          lambda match: () if match["word"] in _DOUBLE else (match["word"],)),
+          lambda match: () if match["word"] in DOUBLE else (match["word"],)),
     # capitals
     _rule(
         r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import log_odds, logistic
+from edit_gec.editing.obvious import find_obvious
 from edit_gec.text.dialect import find_other_side, keep_side
 from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.habits import is_habit
@@ -60,6 +61,19 @@ class Projection:
         if self.dialect is None:
             return []
         return self.choose(text, sentence, find_other_side(sentence.text, self.dialect, self._is_known))
+
+    def add_obvious(self, text: str, sentence: Sentence, edits: list[Edit]) -> list[Edit]:
+        """The edits, and those of obvious errors where there are none, in order."""
+        if self.spelling is None:
+            return edits
+        found = self.choose(text, sentence, find_obvious(text, sentence, self.spelling))
+        free = [
+            new
+            for new in found
+            if new.confidence >= self.min_confidence
+            and all(new.end < each.start or each.end < new.start for each in edits)
+        ]
+        return sorted([*edits, *free], key=lambda edit: edit.span)
 
     def _cut(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
         """One edit per error, so that markup which blocks one of them leaves the others."""

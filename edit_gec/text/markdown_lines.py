@@ -63,7 +63,9 @@ def find_indented_code(text: str, *, is_markdown: bool) -> Iterator[tuple[int, i
             is_code = was_code
         else:
             is_code = not (_HOLDS_BLOCKS.match(line_above) or _SENTENCE.match(chunk[0][:2000]))
-        looks_like_code = sum(_CODE_LINE.match(line[:200]) is not None for line in lines) * 2 >= len(lines)
+        is_html = bool(between) and between[-1].lstrip().startswith("<")  # a block of it
+        code_lines = sum(_CODE_LINE.match(line[:200]) is not None for line in lines)
+        looks_like_code = code_lines * 2 >= len(lines) and not is_html
         line_above, was_code = lines[-1], looks_like_code or is_code
         if was_code:
             yield chunk.span()

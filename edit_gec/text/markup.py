@@ -29,6 +29,7 @@ _ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|ver
 _OPENER = re.compile(
     r"^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}(?=[^~\n]*$))"
     r"|(?P<comment><!--)"
+    r"|(?P<declaration><(?:!DOCTYPE\b|\?xml\b)[^<>]*>)"
     rf"|<(?P<raw>{_RAW}|code)\b[^<>]*>"
     r"|(?P<dollars>\$\$)"
     r"|^[ \t>]*(?P<bracket>\\\[)"
@@ -145,7 +146,7 @@ def regions(text: str, *, indented_code: bool = True, is_markdown: bool = False)
 def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
     """Flag the region that `opener` begins; return its end, or -1 where nothing begins."""
     text, kind = closer.text, opener.lastgroup
-    if kind is None:
+    if kind is None or (kind == "fence" and _is_underline(text, opener.start(), opener[kind])):
         return -1
     end = _end_of_region(kind, opener[kind], closer, opener.end())
     if end > 0:
@@ -155,12 +156,20 @@ def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
     return end
 
 
+def _is_underline(text: str, start: int, marks: str) -> bool:
+    """Whether tildes stand under a title of their length."""
+    above = text[text.rfind("\n", 0, max(0, start - 1)) + 1 : max(0, start - 1)].strip()
+    return len(marks) > 3 and marks[0] == "~" and 0 <= len(marks) - len(above) + 1 <= 2
+
+
 def _end_of_region(kind: str, value: str, closer: _Closer, pos: int) -> int:
     """Where a region ends whose opener ends at `pos`, or -1."""
     everything = len(closer.text)
     if kind == "fence":  # unclosed: to the end of the document, as CommonMark has it
         end = closer.find(rf"^[ \t>]*{value[0]}{{{len(value)},}}[ \t]*$", pos, everything)
         return everything if end < 0 else end
+    if kind == "declaration":
+        return pos
     if kind == "dollars":
         return _end_of_display_math(closer, pos, closer.paragraph_end(pos))
     if kind == "ticks":

@@ -40,6 +40,7 @@ _PART_READERS: dict[str, PartReader] = {
 }
 
 REGIONS: dict[str, Reader] = {  # of formats that are read alike apart from these regions
+    "html": partial(regions, indented_code=False),
     "markdown": partial(regions, is_markdown=True),
     "mdx": mark_mdx_regions,
 }

@@ -341,11 +341,20 @@ LAYOUT = [
     ("[TOC]\n\nA.\n{: .wide .new }\n\n*[HTML]: The text", ["A.", "The text"]),
     ("Term\n: What it is\n:   More", ["Term", "What it is", "More"]),
     ("a [[Page One|text]] and [[Page Two]]", ["a text and [[Page Two]]"]),
+    ("A test\n~~~~~~\nIt is.\n\nTwo\n~~~~\nand so", ["A test", "It is.", "Two", "and so"]),
+    ("<table>\n  <tr>\n    <td>one</td>\n    <td>two\n    three</td>\n</table>", ["one", "two three"]),
     ("{% highlight c %}\nx y\n{% endhighlight %}\na {% if x %}b{% endif %}", ["a {% if x %}b{% endif %}"]),
     ('{{< highlight go >}}\nx y\n{{< /highlight >}}\na\n{{< figure src="x"\n  title="y" >}}\nb', ["a", "b"]),
     ("", []),
     (" \n\t\n", []),
 ]
+
+
+def test_html_is_read_however_deep_it_is_indented() -> None:
+    text = (
+        "<!DOCTYPE html>\n<html>\n<body>\n      <p>It is (here); <b>so</b> it\n      goes on.</p>\n      <p>Two</p>\n"
+    )
+    assert [sentence.text for sentence in split(text, format="html")] == ["It is (here); so it goes on.", "Two"]
 
 
 @pytest.mark.parametrize(("text", "views"), LAYOUT)
