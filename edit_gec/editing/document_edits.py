@@ -22,14 +22,14 @@ from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.habits import is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
-from edit_gec.text.style import is_style, swaps_small_words
+from edit_gec.text.style import changes_small_words, is_style
 from edit_gec.text.word_edits import split_change
 from edit_gec.text.words import sticks_words
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
 
-SWAP_ODDS = 0.4  # log-odds above the threshold that a swap of small words needs in a document
+SMALL_ODDS = 0.9  # log-odds above the threshold that a change of small words needs in a document
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ class Projection:
         return all(sentence.text[start:end] != edit.original for start, end, _ in find_certain(sentence.text))
 
     def _is_unsure(self, edit: Edit) -> bool:
-        """Whether an edit swaps small words without being sure enough."""
-        least = logistic(log_odds(self.min_confidence) + SWAP_ODDS)
-        return swaps_small_words(edit) and edit.confidence < least
+        """Whether an edit changes small words without being sure enough."""
+        least = logistic(log_odds(self.min_confidence) + SMALL_ODDS)
+        return changes_small_words(edit) and edit.confidence < least
 
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)
