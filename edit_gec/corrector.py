@@ -101,13 +101,13 @@ class Corrector(TextCorrector):
         formats: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> list[Correction]:
-        """Correct several texts together; `progress` is called with (sentences done, sentences in all).
+        """Correct several texts together; `progress` is called with (characters done, characters in all).
 
         `formats` has one entry per text; by default all are Markdown. Raises InputError for a text that is not a
         string, for an unknown format, and if there are more or fewer formats than texts.
         """
         given = list(check_texts(texts))
-        stretches = cut_stretches(split_texts(given, formats, lines=lines, markup=markup))
+        stretches = cut_stretches(given, formats, lines=lines, markup=markup)
         edits = (edit for stretch in stretches for edit in self.find_edits(given, stretch, progress))
         return assemble_texts(given, edits)
 
@@ -116,14 +116,13 @@ class Corrector(TextCorrector):
     ) -> Iterator[Correction]:
         """The correction of one text of any length, in consecutive stretches of about 200,000 characters.
 
-        Memory holds the text, one stretch, and all sentences: 19 bytes for each character of prose. Raises InputError
-        as `correct` does.
+        Memory holds the text, a few bytes for each of its characters, and one stretch. Raises InputError as `correct`
+        does.
         """
         begin = 0
-        for stretch in cut_stretches(split_texts([check_text(text)], [format], lines=lines, markup=markup)):
+        for stretch in cut_stretches([check_text(text)], [format], lines=lines, markup=markup):
             found = self.find_edits([text], stretch)
-            ends = [stretch.end, *(edit.end for sentence in found for edit in sentence.edits)]
-            end = max(ends) if stretch.after else len(text)
+            end = max(stretch.end, *(edit.end for sentence in found for edit in sentence.edits), 0)
             yield assemble_part(text, begin, end, found)
             begin = end
         if begin < len(text):  # nothing in it is prose
@@ -140,7 +139,7 @@ class Corrector(TextCorrector):
     def find_edits(
         self, texts: Sequence[str], stretch: Stretch, progress: Progress | None = None
     ) -> list[SentenceEdits]:
-        """The edits of a stretch of sentences; `progress` counts them among all sentences."""
+        """The edits of a stretch of sentences; `progress` counts characters of all texts."""
         windows = self.encode_windows(stretch.sentences)  # 2
         return self.project(texts, windows, self.predict(windows, stretch.report_to(progress)))
 

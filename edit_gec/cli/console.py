@@ -123,7 +123,8 @@ class ProgressBar:
 
     def begin(self, name: str, size: int) -> None:
         """The next part."""
-        self.name, self.part = name, size
+        self.name = name
+        self.part = size
         self.size = max(self.size, self.finished + size)
 
     def __call__(self, done: int, total: int) -> None:

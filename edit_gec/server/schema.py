@@ -1,4 +1,4 @@
-"""The messages of our own endpoints, and what the OpenAPI document says of LanguageTool's."""
+"""The messages of our own endpoints, and the OpenAPI description of LanguageTool's."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CorrectionRequest(BaseModel):
     _require_utf8 = field_validator("text")(require_utf8)
 
     def known_format(self) -> str:
-        """What the text is read as."""
+        """The format that the text is read as."""
         return self.format if self.markup else PLAIN
 
 
@@ -74,7 +74,7 @@ class Edit(BaseModel):
 
 
 class Timing(BaseModel):
-    """Where the time of this request went. The times of the model are those of the batches that this text was in."""
+    """Where the time of this request went. Model times are those of the batches that held its sentences."""
 
     total_ms: float
     prepare_ms: float = Field(description="Splitting into sentences and pieces.")

@@ -69,14 +69,15 @@ class TextCorrector(WindowCorrector):
     ) -> tuple[list[Edit], list[Edit]]:
         """The changes of a sentence as edits of its text, and the drafted edits that a target refused.
 
-        A target's edits need `verified_confidence`; without a target all drafted edits are taken, and none is refused.
+        A target's edits need `verified_confidence`. Without a target all drafted edits are taken, obvious errors are
+        corrected, and no edit is refused.
         """
         projection = self.projection
         with span(Stage.REALIZE):
             drafted = projection.choose(text, sentence, changes.drafted)
             respelt = projection.respell(text, sentence)
         if changes.verified is None:
-            return drafted + respelt, []
+            return projection.add_obvious(text, sentence, drafted + respelt), []
         with span(Stage.ALIGN):
             sure = [change for change in changes.verified if change.confidence >= self.verified_confidence]
             edits, refused = attribute_provenance(drafted, projection.project(text, sentence, sure))
