@@ -125,6 +125,11 @@ class WordList:
         candidates = self.candidates(word)
         return word.casefold() in self.slips or bool(candidates and candidates[0].cost <= COMMON_SLIP)
 
+    def is_compound(self, word: str) -> bool:
+        """Whether a word is made of two frequent ones: "manpage", "inout"."""
+        cuts = ((word[:cut].casefold(), word[cut:].casefold()) for cut in range(2, len(word) - 1))
+        return any(first in self.ranks and second in self.ranks for first, second in cuts)
+
     def find_words(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
         """The words of a sentence that can be looked up and that follow a space; with `unknown` only unknown ones.
 

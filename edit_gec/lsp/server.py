@@ -153,9 +153,9 @@ class Server(LanguageServer):
     ) -> list[Mark]:
         """The marks of some sentences, with types and messages. `text` is the text of the document as it was read."""
         settings = self._settings(document)
-        named = await corrector.explain(text, sentences)
+        suggested = await corrector.suggest(text, sentences, settings, hints=self.options.hints)
         marks: list[Mark] = []
-        for sentence in await corrector.suggest(text, named, settings, hints=self.options.hints):
+        for sentence in await corrector.explain(text, suggested):
             found = resolve_overlaps((*sentence.edits, *sentence.hints))
             for start, end, replacement, edit, others in to_document_spans(plain(text), found):
                 key = correction_key(text[sentence.start : sentence.end], edit.start - sentence.start, edit)

@@ -193,20 +193,27 @@ class AsyncCorrector:
     async def explain(
         self, text: str, sentences: Sequence[SentenceResult], stages: Stages | None = None
     ) -> list[SentenceResult]:
-        """The sentences with their edits' types, messages and reasons."""
+        """The sentences with types, messages and reasons of their edits and of their hints."""
         stages = stages or Stages()
         begun = perf_counter()
-        jobs = [_job(text, sentence) for sentence in sentences if sentence.edits]
-        named = iter(await self._in_thread(lambda: self.types.name(jobs)) if jobs else [])
+        edits = await self._name(text, sentences, [sentence.edits for sentence in sentences])
+        hints = await self._name(text, sentences, [sentence.hints for sentence in sentences])
         stages.explain_s += perf_counter() - begun
-        explained = []
-        for sentence in sentences:
-            if sentence.edits:
-                pairs = zip(sentence.edits, next(named), strict=True)
-                edits = tuple(replace(edit, **name._asdict()) for edit, name in pairs)
-                sentence = replace(sentence, edits=edits)
-            explained.append(sentence)
-        return explained
+        found = zip(sentences, edits, hints, strict=True)
+        return [replace(sentence, edits=edits, hints=hints) for sentence, edits, hints in found]
+
+    async def _name(
+        self, text: str, sentences: Sequence[SentenceResult], edits: Sequence[tuple[Edit, ...]]
+    ) -> list[tuple[Edit, ...]]:
+        """The edits of each sentence with their types, messages and reasons."""
+        jobs = [_job(text, sentence, found) for sentence, found in zip(sentences, edits, strict=True) if found]
+        named = iter(await self._in_thread(lambda: self.types.name(jobs)) if jobs else [])
+        return [
+            tuple(replace(edit, **name._asdict()) for edit, name in zip(found, next(named), strict=True))
+            if found
+            else ()
+            for found in edits
+        ]
 
     async def sentences(
         self, text: str, *, settings: Settings = DEFAULTS, format: str = "markdown", stages: Stages | None = None
@@ -306,15 +313,14 @@ def join(text: str, sentences: Sequence[SentenceResult]) -> Correction:
     return assemble(text, edits, refused, hints)
 
 
-def _job(text: str, sentence: SentenceResult) -> Job:
-    """The text in which the edits of a sentence get their types: what the model read, or, if an edit spans lines, the
+def _job(text: str, sentence: SentenceResult, edits: Sequence[Edit]) -> Job:
+    """The text in which edits of a sentence get their types: what the model read, or, if an edit spans lines, the
     document itself."""
     source = sentence.source
-    spans = [source.span_of(edit) for edit in sentence.edits] if source else []
-    if source and all(source.text[a:b] == edit.original for (a, b), edit in zip(spans, sentence.edits, strict=True)):
-        moved = (replace(edit, start=a, end=b) for (a, b), edit in zip(spans, sentence.edits, strict=True))
+    spans = [source.span_of(edit) for edit in edits] if source else []
+    if source and all(source.text[a:b] == edit.original for (a, b), edit in zip(spans, edits, strict=True)):
+        moved = (replace(edit, start=a, end=b) for (a, b), edit in zip(spans, edits, strict=True))
         return source.text, tuple(moved)
-    first = min(sentence.start, sentence.edits[0].start)
-    last = max(sentence.end, sentence.edits[-1].end)
-    edits = (replace(edit, start=edit.start - first, end=edit.end - first) for edit in sentence.edits)
-    return text[first:last], tuple(edits)
+    first = min(sentence.start, edits[0].start)
+    last = max(sentence.end, edits[-1].end)
+    return text[first:last], tuple(replace(edit, start=edit.start - first, end=edit.end - first) for edit in edits)

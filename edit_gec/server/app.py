@@ -36,6 +36,7 @@ from edit_gec.server import languagetool, schema, words
 from edit_gec.server.callers import Callers
 from edit_gec.server.fields import read_fields
 from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
+from edit_gec.speculative.loading import STRICTNESS
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit, offsets
 from edit_gec.version import version
@@ -178,6 +179,21 @@ async def max_text_length(request: Request) -> str:
 # --- our own -----------------------------------------------------------------------------------------------------
 
 
+@router.get("/v1/info", tags=["edit-gec"])
+async def describe_offer(request: Request) -> schema.Offer:
+    """The model, what a request may ask for, and what the server's own settings have decided already."""
+    corrector: Corrector = request.app.state.corrector.corrector
+    has_presets = corrector.verifier is None  # a target has one threshold only
+    names = [name for name in STRICTNESS if name == "default" or (has_presets and name in corrector.presets)]
+    return schema.Offer(
+        model=corrector.folder.name,
+        strictness=names,
+        dialect=_find_settings(request, None).dialect,
+        words=words.reason_to_refuse(request) is None,
+        characters=request.app.state.limits.characters,
+    )
+
+
 @router.post("/v1/correct", responses=schema.ERRORS, tags=["edit-gec"])
 async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.CorrectionResponse:
     """Correct a text: the corrected text, its edits with offsets in three units, and where the time went."""
@@ -186,13 +202,13 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     _check_length(request, asked.text)
     corrector: AsyncCorrector = request.app.state.corrector
     settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
-    work = corrector.correct_by_sentence(
-        asked.text, settings=settings, format=asked.known_format(), explain=asked.explain, stages=stages
-    )
-    correction, results = await _cancel_if_gone(request, work)
+    work = corrector.correct_by_sentence(asked.text, settings=settings, format=asked.known_format(), stages=stages)
+    _, results = await _cancel_if_gone(request, work)
     if asked.suggest:
         results = await _cancel_if_gone(request, corrector.suggest(asked.text, results, settings))
-        correction = join(asked.text, results)
+    if asked.explain:
+        results = await _cancel_if_gone(request, corrector.explain(asked.text, results, stages))
+    correction = join(asked.text, results)
     log_fields(request, characters=len(asked.text), sentences=stages.sentences, edits=len(correction.edits))
     return schema.CorrectionResponse(
         corrected=correction.corrected,
@@ -218,10 +234,10 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
         async with aclosing(sentences):
             sentence = first
             while sentence:
-                if asked.explain:
-                    (sentence,) = await corrector.explain(asked.text, [sentence], stages)
                 if asked.suggest:
                     (sentence,) = await corrector.suggest(asked.text, [sentence], settings)
+                if asked.explain:
+                    (sentence,) = await corrector.explain(asked.text, [sentence], stages)
                 yield _to_json_line(asked.text, sentence)
                 sentence = await anext(sentences, None)
         timing = schema.Timing.from_stages(stages, perf_counter() - begun)

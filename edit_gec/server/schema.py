@@ -128,6 +128,16 @@ class CorrectionResponse(BaseModel):
     timing: Timing
 
 
+class Offer(BaseModel):
+    """What the server has, and what a request may ask for."""
+
+    model: str
+    strictness: list[str] = Field(description="The names that a request may give.")
+    dialect: str | None = Field(description="The server's own; it wins over that of a request.")
+    words: bool = Field(description="Whether this client may list and change the user's words, see /v2/words.")
+    characters: int = Field(description="The longest text of a request, markup included.")
+
+
 class Language(BaseModel):
     """A language in LanguageTool's list."""
 

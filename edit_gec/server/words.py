@@ -51,13 +51,21 @@ async def delete_word(request: Request) -> dict[str, bool]:
 
 def _find_words(request: Request) -> WatchedLineFile:
     """The file of the user's words. Raises HTTPException 403 for anyone but the user."""
+    reason = reason_to_refuse(request)
+    if reason is not None:
+        raise HTTPException(403, reason)
+    words: WatchedLineFile = request.app.state.projects.own
+    return words
+
+
+def reason_to_refuse(request: Request) -> str | None:
+    """Why the sender of a request may not read or change the user's words; None where that is allowed."""
     if not _is_of_the_user(request):
-        raise HTTPException(403, "the user's words are only for programs on this machine")
+        return "the user's words are only for programs on this machine"
     projects = request.app.state.projects
     if projects is None or projects.isolated:
-        raise HTTPException(403, "this server runs without the user's words")
-    words: WatchedLineFile = projects.own
-    return words
+        return "this server runs without the user's words"
+    return None
 
 
 def _is_of_the_user(request: Request) -> bool:

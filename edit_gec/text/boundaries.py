@@ -35,11 +35,23 @@ _BEFORE_CAPITAL = frozenset("etc a.m p.m am pm b.c a.d bc ad".split())
 _ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _LAST_WORD = re.compile(r"(?:^|[\s\"'“‘(,])([^\W\d_]+(?:['’][^\W\d_]+)?)$")
 _NEXT_WORD = re.compile(r"([^\W\d_]{1,30})(?:['’][^\W\d_]{1,30})?(?=[\s,;!?]|$|\.(?:\s|$))")
+LONGEST = 50_000  # characters of a sentence; the model reads windows of some 500
 _LOOK_BACK = 40  # characters; no abbreviation is longer
 
 
 def boundaries(view: str, flags: bytearray) -> Iterator[int]:
-    """Ends of sentences in `view`, in order, the end of the paragraph last."""
+    """Ends of sentences in `view`, in order, the end of the paragraph last. None is longer than LONGEST."""
+    start = 0
+    for end in _find_ends(view, flags):
+        while end - start > LONGEST:
+            gap = view.rfind(" ", start + LONGEST // 2, start + LONGEST)
+            start = gap + 1 if gap >= 0 else start + LONGEST
+            yield start
+        start = end
+        yield end
+
+
+def _find_ends(view: str, flags: bytearray) -> Iterator[int]:
     start = 0
     last = len(view)
     while last and not view[last - 1].isalnum():

@@ -20,6 +20,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import NamedTuple
 
+from edit_gec.errors import InputError
 from edit_gec.text.edits import Change, Edit, trim
 from edit_gec.text.words import WORD
 
@@ -103,6 +104,12 @@ _COLLECTIVE = re.compile(
 )
 _NUMBERS = {"are": "is", "were": "was", "have": "has", "do": "does", "aren't": "isn't", "weren't": "wasn't",
             "haven't": "hasn't", "don't": "doesn't"}  # fmt: skip
+
+
+def check_dialect(dialect: str | None) -> None:
+    """Raise InputError unless it is one of DIALECTS, or None."""
+    if dialect not in (None, *DIALECTS):
+        raise InputError(f"dialect {dialect!r}: expected {' or '.join(DIALECTS)}")
 
 
 class _Spellings(NamedTuple):

@@ -488,6 +488,7 @@ def test_progress_bar_on_long_work_on_a_terminal() -> None:
     assert shown.index("a.txt") < shown.index("b.txt and 1 more file"), "it says what is being read"
     shares = [int(share) for share in re.findall(r"(\d+) %", shown)]
     assert shares == sorted(shares) and {*shares} & set(range(68, 100)), "one bar for all files"
+    assert re.search(r"[1-9]\d? %, \d+ s left", shown), "it says how long the rest will take"
     put(a=b"SLOW go")
     assert on_terminal(["correct", "-q", "a.txt"], TERM="xterm") == "SLOW goes"
 
