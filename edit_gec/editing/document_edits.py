@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import log_odds, logistic
-from edit_gec.editing.obvious import find_obvious
+from edit_gec.editing.obvious import DOUBLED, find_obvious
 from edit_gec.text.dialect import find_other_side, keep_side
 from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.habits import is_habit
@@ -63,17 +63,17 @@ class Projection:
         return self.choose(text, sentence, find_other_side(sentence.text, self.dialect, self._is_known))
 
     def add_obvious(self, text: str, sentence: Sentence, edits: list[Edit]) -> list[Edit]:
-        """The edits, and those of obvious errors where there are none, in order."""
+        """The edits, and those of obvious errors, in order. Of two that touch the model's counts, except for words that
+        stand twice."""
         if self.spelling is None:
             return edits
         found = self.choose(text, sentence, find_obvious(text, sentence, self.spelling))
-        free = [
-            new
-            for new in found
-            if new.confidence >= self.min_confidence
-            and all(new.end < each.start or each.end < new.start for each in edits)
-        ]
-        return sorted([*edits, *free], key=lambda edit: edit.span)
+        for new in found:
+            touched = [each for each in edits if new.start <= each.end and each.start <= new.end]
+            is_sure = all(new.confidence >= DOUBLED > each.confidence for each in touched)
+            if new.confidence >= self.min_confidence and is_sure:
+                edits = [*(each for each in edits if each not in touched), new]
+        return sorted(edits, key=lambda edit: edit.span)
 
     def _cut(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
         """One edit per error, so that markup which blocks one of them leaves the others."""
@@ -94,7 +94,7 @@ class Projection:
     def _is_unsure(self, edit: Edit) -> bool:
         """Whether an edit changes small words without being sure enough."""
         least = logistic(log_odds(self.min_confidence) + SMALL_ODDS)
-        return changes_small_words(edit) and edit.confidence < least
+        return changes_small_words(edit) and edit.confidence < min(least, DOUBLED)
 
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)

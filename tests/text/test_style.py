@@ -11,7 +11,8 @@ from edit_gec.text.sentences import split
 from edit_gec.text.style import changes_small_words, is_style
 
 KNOWN = frozenset(
-    "they occupy it is useless you dont don't know the in fact infact filesystem file system see sees list go goes".split()
+    "they occupy it is useless you dont don't know the in fact infact".split()
+    + "filesystem file system see sees list go goes".split()
 )
 
 
