@@ -22,22 +22,20 @@ from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.habits import is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
-from edit_gec.text.style import changes_small_words, is_style
+from edit_gec.text.style import extra_odds, is_style
 from edit_gec.text.word_edits import split_change
 from edit_gec.text.words import sticks_words
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
 
-SMALL_ODDS = 0.9  # log-odds above the threshold that a change of small words needs in a document
-
 
 @dataclass(frozen=True)
 class Projection:
     """How changes become edits. `spelling`: the words of the language. `dictionary`: words to leave alone, case folded.
 
-    dialect: the spelling to enforce; None accepts British and American. min_confidence: that of the changes; small
-    words in documents need a little more.
+    dialect: the spelling to enforce; None accepts British and American. min_confidence: that of the changes; some
+    edits of documents need a little more.
     """
 
     spelling: WordList | None
@@ -92,9 +90,9 @@ class Projection:
         return all(sentence.text[start:end] != edit.original for start, end, _ in find_certain(sentence.text))
 
     def _is_unsure(self, edit: Edit) -> bool:
-        """Whether an edit changes small words without being sure enough."""
-        least = logistic(log_odds(self.min_confidence) + SMALL_ODDS)
-        return changes_small_words(edit) and edit.confidence < min(least, DOUBLED)
+        """Whether an edit is not sure enough for a place where writers choose."""
+        least = logistic(log_odds(self.min_confidence) + extra_odds(edit))
+        return edit.confidence < min(least, DOUBLED)
 
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)

@@ -25,6 +25,7 @@ from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import Sentence
 
 TITLE = 72  # characters of a block that may be a title
+CHOICE, COMMA = 0.9, 0.15  # log-odds that edits need in addition where writers choose
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
 _MARKS = frozenset(".,;:!?-–—")
@@ -84,7 +85,11 @@ def _is_right_already(document: str, sentence: Sentence, edit: Edit) -> bool:
         return new in ("a", "an") and _PLURAL_PHRASE.match(after) is not None
     if old.endswith("ing") and new.startswith("to "):
         return _NEEDS.search(before) is not None
-    if not (_SINGULAR.get(old.lower()) == new.lower() or new in (f"{old}s", f"{old}es", f"{old[:-1]}ies")):
+    if not (_adds_s(old, new) or _adds_s(new, old)):
+        return False
+    if before.rstrip().endswith(":"):
+        return True  # what does it is before the colon
+    if not _adds_s(old, new):
         return False
     if sentence.first and edit.start <= sentence.offsets[0]:
         return _OBJECT.match(after) is not None
@@ -110,18 +115,27 @@ def _is_telegram(sentence: Sentence, edit: Edit) -> bool:
     return is_raised or set(old) == {"-"}
 
 
-def changes_small_words(edit: Edit) -> bool:
-    """Whether one small word takes the place of another, "in" for "at", "can" for "could", or one other than an article
-    comes or goes. "an" for "a" is none.
+def _adds_s(old: str, new: str) -> bool:
+    """Whether a verb becomes one of the third person singular."""
+    return _SINGULAR.get(old.lower()) == new.lower() or new in (f"{old}s", f"{old}es", f"{old[:-1]}ies")
 
-    A full stop in the place of a comma is of the same kind.
+
+def extra_odds(edit: Edit) -> float:
+    """The log-odds above the threshold that an edit of a document needs, because writers choose there.
+
+    Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes
+    or goes, where a full stop takes the place of a comma, and where a word loses its capital; a few for a comma.
+    "an" for "a" needs none.
     """
-    if edit.original[:1] == "," and edit.replacement[:1] == ".":
-        return True
-    old, new = edit.original.strip().lower(), edit.replacement.strip().lower()
+    old, new = edit.original.strip(), edit.replacement.strip()
+    if not old and new == ",":
+        return COMMA
     if not (old and new):
-        return (old or new) in _ADDED
-    return edit.original != edit.replacement and _SWAPPED.issuperset((edit.original, edit.replacement))
+        return CHOICE if (old or new).lower() in _ADDED else 0.0
+    is_swap = old != new and _SWAPPED.issuperset((old, new))
+    is_stop = old[0] == "," and new[0] == "."
+    is_lowered = old.istitle() and new == old.lower()
+    return CHOICE if is_swap or is_stop or is_lowered else 0.0
 
 
 def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:
