@@ -91,7 +91,7 @@ class Projection:
 
     def _is_unsure(self, edit: Edit) -> bool:
         """Whether an edit is not sure enough for a place where writers choose."""
-        least = logistic(log_odds(self.min_confidence) + extra_odds(edit))
+        least = logistic(log_odds(self.min_confidence) + extra_odds(edit, self._is_known))
         return edit.confidence < min(least, DOUBLED)
 
     def _is_known(self, word: str) -> bool:

@@ -301,9 +301,10 @@ def split(text: str, *, lines: bool = False, markup: bool = True, format: str = 
         mark_ignored(tidy, flags)
     stand_ins = flags.stand_ins if isinstance(flags, Flags) else {}
     special = SPECIAL.get(format, "") if reader or markup else ""
+    flows = markup and format == "html"
     sentences: list[Sentence] = []
     for layer in _layers(flags):
-        for paragraph in flagged_paragraphs(text, layer) if reader else paragraphs(text, layer, markup):
+        for paragraph in flagged_paragraphs(text, layer) if reader else paragraphs(text, layer, markup, flows=flows):
             raw = _fold(text, layer, paragraph, stand_ins)
             if markup:
                 inline(raw.text, raw.flags)

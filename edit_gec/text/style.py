@@ -25,7 +25,7 @@ from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import Sentence
 
 TITLE = 72  # characters of a block that may be a title
-CHOICE, COMMA = 0.9, 0.15  # log-odds that edits need in addition where writers choose
+CHOICE, WORD, COMMA = 0.9, 0.3, 0.15  # log-odds that edits need in addition where writers choose
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
 _MARKS = frozenset(".,;:!?-–—")
@@ -41,6 +41,10 @@ _SWAPPED = frozenset(  # small words that writers choose among; a corrector seld
     "would may might shall should is was".split()
 )
 _ADDED = frozenset("of to in on at for with by from as do does is are be it that which they we you he she".split())
+_CONFUSED = frozenset(  # "are", "its", "than": what they become is one of them
+    "a an the is are was were has have had do does did its their there they your you whose than then to too of off "
+    "lose loose affect effect quite quiet".split()
+)
 _SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _PLURAL_SUBJECT = re.compile(
     r"(?:(?P<before>\w+)\s+)?\b(?P<subject>these|those|they|we|you|I)"
@@ -120,12 +124,13 @@ def _adds_s(old: str, new: str) -> bool:
     return _SINGULAR.get(old.lower()) == new.lower() or new in (f"{old}s", f"{old}es", f"{old[:-1]}ies")
 
 
-def extra_odds(edit: Edit) -> float:
+def extra_odds(edit: Edit, is_known: Callable[[str], bool]) -> float:
     """The log-odds above the threshold that an edit of a document needs, because writers choose there.
 
     Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes
-    or goes, where a full stop takes the place of a comma, and where a word loses its capital; a few for a comma.
-    "an" for "a" needs none.
+    or goes, where a full stop takes the place of a comma, and where a word loses its capital. Some where a known word
+    becomes another one, a few for a comma. "an" for "a" needs none, nor does what is often confused, "is" and "are",
+    "its" and "it's". `is_known` tells the words.
     """
     old, new = edit.original.strip(), edit.replacement.strip()
     if not old and new == ",":
@@ -135,7 +140,10 @@ def extra_odds(edit: Edit) -> float:
     is_swap = old != new and _SWAPPED.issuperset((old, new))
     is_stop = old[0] == "," and new[0] == "."
     is_lowered = old.istitle() and new == old.lower()
-    return CHOICE if is_swap or is_stop or is_lowered else 0.0
+    if is_swap or is_stop or is_lowered:
+        return CHOICE
+    is_word = old.isalpha() and new.isalpha() and old.casefold() != new.casefold()
+    return WORD if is_word and _CONFUSED.isdisjoint((old.lower(), new.lower())) and is_known(old) else 0.0
 
 
 def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import split
-from edit_gec.text.style import CHOICE, COMMA, extra_odds, is_style
+from edit_gec.text.style import CHOICE, COMMA, WORD, extra_odds, is_style
 
 KNOWN = frozenset(
     "they occupy it is useless you dont don't know the in fact infact".split()
@@ -130,7 +130,11 @@ def test_comments_are_telegrams(document: str, old: str, place: str, new: str, s
         ("user", "User", 0),
         ("", ",", COMMA),
         ("", ".", 0),
+        ("useless", "list", WORD),
+        ("sees", "see", WORD),
+        ("seees", "sees", 0),
+        ("their", "there", 0),
     ],
 )
 def test_where_writers_choose(old: str, new: str, odds: float) -> None:
-    assert extra_odds(Edit(0, len(old), old, new, 0.5)) == odds
+    assert extra_odds(Edit(0, len(old), old, new, 0.5), lambda word: word in KNOWN) == odds
