@@ -23,13 +23,13 @@ from collections.abc import Callable
 
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import Sentence
+from edit_gec.text.words import WORD
 
 TITLE = 72  # characters of a block that may be a title
-CHOICE, WORD, COMMA = 0.9, 0.3, 0.15  # log-odds that edits need in addition where writers choose
+CHOICE, REWORDED, COMMA = 0.9, 0.3, 0.15  # log-odds that edits need in addition where writers choose
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
 _MARKS = frozenset(".,;:!?-–—")
-_WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SMALL_WORDS = frozenset(  # a word that holds one is written apart: "infact", "eachother", "aswell"
     "a about after again all an and any as at be before by can do each else even ever every for from had has have "
     "he how i if in is it just least less lot many may more most much my no not now of off on one or other our "
@@ -143,12 +143,12 @@ def extra_odds(edit: Edit, is_known: Callable[[str], bool]) -> float:
     if is_swap or is_stop or is_lowered:
         return CHOICE
     is_word = old.isalpha() and new.isalpha() and old.casefold() != new.casefold()
-    return WORD if is_word and _CONFUSED.isdisjoint((old.lower(), new.lower())) and is_known(old) else 0.0
+    return REWORDED if is_word and _CONFUSED.isdisjoint((old.lower(), new.lower())) and is_known(old) else 0.0
 
 
 def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:
     """Whether known words become one that is no word: "occupy" -> "occupys"."""
-    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    before, after = WORD.findall(old), WORD.findall(new)
     made = [word for word in after if word.islower() and len(word) > 2 and not is_known(word) and word not in before]
     return bool(made and before) and all(map(is_known, before))
 
@@ -161,7 +161,9 @@ def _is_opposite(old: str, new: str) -> bool:
 
 def _is_in_wide_gap(document: str, edit: Edit) -> bool:
     """Whether a mark is written into a gap of two and more spaces, as justified lines have them."""
-    new, before, after = edit.replacement.strip(), document[: edit.start][-1:], document[edit.end : edit.end + 1]
+    new = edit.replacement.strip()
+    before = document[: edit.start][-1:]
+    after = document[edit.end : edit.end + 1]
     if edit.original.strip() or not new or not set(new) <= _MARKS:
         return False
     gap = sum(map(str.isspace, (before, after))) + len(edit.original)

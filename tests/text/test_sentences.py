@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.timing import is_linear, repeat
 
+from edit_gec.text.boundaries import LONGEST
 from edit_gec.text.markup import LEFT_OUT, regions
 from edit_gec.text.sentences import Sentence, split
 
@@ -470,8 +471,16 @@ def test_no_input_takes_quadratic_time(unit: str) -> None:
 
 def test_a_line_of_a_million_characters() -> None:
     text = "the children was going home by 5 km of road, " * 22_223
-    (sentence,) = split(text)
-    assert len(sentence.text) > 1_000_000 - 50 and isinstance(sentence.offsets, range)
+    sentences = split(text)
+    assert " ".join(sentence.text for sentence in sentences) == text.rstrip()  # cut at spaces
+    assert all(len(sentence.text) <= LONGEST and isinstance(sentence.offsets, range) for sentence in sentences)
+    assert len(sentences) <= 2 * len(text) / LONGEST
+    assert [sentence.first for sentence in sentences] == [True] + [False] * (len(sentences) - 1)
+
+
+def test_a_word_of_a_million_characters() -> None:
+    text = "x" * 1_000_000
+    assert [len(sentence.text) for sentence in split(text)] == [LONGEST] * (len(text) // LONGEST)
 
 
 def test_a_document_of_twenty_thousand_lines() -> None:
