@@ -5,8 +5,8 @@
     gain      log p(goes to) - log p(go to)         at this place, given the source; one pass for both texts
 
 The confidence of an edit is one number from both models (`JointScale`), and the only one that a threshold is compared
-with. The T5 is not asked about edits that EdiT5 is sure of. It reads an edit in its sentence, or, if the sentence is too
-long for it, in the longest stretch around the edit that it can read. So no sentence is left out, and no output can be
+with. The T5 is not asked about edits that EdiT5 is sure of. It reads an edit in its sentence. Of a sentence that is too
+long for it, it reads the longest stretch around the edit that it can. So no sentence is left out, and no output can be
 endless.
 """
 
@@ -41,12 +41,11 @@ KEY = "second_opinion"  # of config.json
 class JointScale:
     """From EdiT5's confidence and the T5's gain to one confidence; a T5 folder carries fitted values.
 
-    log-odds = slope * log-odds(EdiT5's confidence) + gain_slope * gain + offset
+    log-odds = log-odds(EdiT5's confidence) + gain_slope * gain + offset
 
     That is below `sure`. From there on EdiT5's own confidence counts. `min_confidence` is the default threshold.
     """
 
-    slope: float = 1.0
     gain_slope: float = 0.0
     offset: float = 0.0
     sure: float = 1.0
@@ -57,14 +56,14 @@ class JointScale:
         if first >= self.sure:
             return first
         most = max(-MOST_GAIN, min(MOST_GAIN, gain))
-        joint = logistic(self.slope * log_odds(first) + self.gain_slope * most + self.offset)
+        joint = logistic(log_odds(first) + self.gain_slope * most + self.offset)
         return min(joint, self.sure - BELOW_SURE)
 
     def lowest_first(self, confidence: float) -> float:
         """The confidence of EdiT5 below which no gain lifts an edit to this confidence."""
         if confidence > self.sure - BELOW_SURE:
             return confidence
-        return logistic((log_odds(confidence) - self.gain_slope * MOST_GAIN - self.offset) / self.slope)
+        return min(self.sure, logistic(log_odds(confidence) - self.gain_slope * MOST_GAIN - self.offset))
 
     @classmethod
     def load(cls, folder: Path) -> JointScale | None:
@@ -80,8 +79,8 @@ class JointScale:
             raise ModelError(f"{folder / 'config.json'}: {KEY} {entries!r}; expected numbers for {', '.join(names)}")
         scale = cls(**values)
         shares = (scale.sure, scale.min_confidence)
-        if scale.slope <= 0 or scale.gain_slope < 0 or not all(0 < share <= 1 for share in shares):
-            expected = "slope above 0, gain_slope not below 0, sure and min_confidence above 0 up to 1"
+        if scale.gain_slope < 0 or not all(0 < share <= 1 for share in shares):
+            expected = "gain_slope not below 0, sure and min_confidence above 0 up to 1"
             raise ModelError(f"{folder / 'config.json'}: {KEY} {entries!r}; expected {expected}")
         return scale
 
@@ -96,7 +95,7 @@ class SecondOpinion:
         self._counting = Lock()
 
     def summary(self) -> dict[str, int]:
-        """What it did, for JSON: edits that it was asked about, those that were refused, those that it could not read."""
+        """What it did, for JSON: edits that it was asked about, those refused, those that it could not read, passes."""
         return {"edits": self.edits, "refused": self.refused, "unread": self.unread, "passes": self.passes}
 
     def judge(

@@ -4,11 +4,14 @@
     python -m edit_gec.training.second_opinion --model models/edit5-mini --target models/t5-mini --data DEV --write
 
 The EdiT5 proposes edits of learners', native and clean text (evidence.py); the T5 says of each how much likelier it
-makes its sentence (speculative/second_opinion.py). A logistic regression on learners' and native edits maps both to one
-confidence. Slopes of the T5's gain are tried, and from which confidence of its own the EdiT5 is not doubted; those with
-the best F0.5 on learners' text count, in the mean over the rates of clean sentences changed. Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other
-sentences, the scale of the EdiT5 as well. With --write the folder of the T5 gets the scale, the threshold of one rate,
-and the presets of --strictness. Run it again for new weights of either model.
+makes its sentence (speculative/second_opinion.py). Logistic regression on likely edits of learners' and native text
+together gives the offset of the joint confidence. Slopes of the T5's gain are tried, and confidences from which the
+EdiT5 is not doubted. Those with the best F0.5 on learners' text count, in the mean over three rates of clean sentences
+changed: few, some, and any.
+
+Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other sentences, the scale of the EdiT5 as
+well. With --write the folder of the T5 gets the scale, the threshold of one rate, and the presets of --strictness. Run
+it again for new weights of either model.
 """
 
 from __future__ import annotations
@@ -32,9 +35,10 @@ from edit_gec.speculative.target import Target
 from edit_gec.text.files import write_json
 from edit_gec.training.calibrate import (
     FOLDS,
-    LEAST_SLOPE,
+    LIKELY,
     NEVER,
     RATES,
+    STEPS,
     STRICTNESS_RATES,
     Outcome,
     best_scale,
@@ -50,6 +54,7 @@ from edit_gec.training.evidence import Sample, collect, reread
 GAIN_SLOPES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 SURE_RATES = (0.5, 1.5, 3.0)  # the EdiT5 can be sure of what it does at these rates of clean sentences changed
 ALWAYS = 1.0  # the T5 is asked about every edit
+SCORED_RATES = (1.5, 4.0, 100.0)  # clean sentences changed, per cent: what a scale is chosen by
 AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is
 
 
@@ -102,33 +107,34 @@ def collect_opinions(corrector: Corrector, target: Target, samples: Sequence[Sam
 
 
 def fit_joint(opinions: Opinions, own: Scale, gain_slope: float, sure: float) -> JointScale:
-    """The scale under which what happened to learners' and native edits below `sure` is most likely.
+    """The scale under which what happened to likely edits below `sure`, of learners' and native text, is most likely.
 
     Raises InputError where all of these are right, or none is.
     """
-    rows, right, known = [], [], []
+    right, known = [], []
     for sample, gains in zip(opinions.samples[:-1], opinions.gains[:-1], strict=True):
         for p, first, gain in zip(sample.proposals, grade(sample, own), gains, strict=True):
-            if first < sure:
-                rows.append([log_odds(first), 1.0])
+            if LIKELY <= first < sure:
                 right.append(0 < p.made == p.right)
-                known.append(gain_slope * max(-MOST_GAIN, min(MOST_GAIN, gain)))
+                known.append(log_odds(first) + gain_slope * max(-MOST_GAIN, min(MOST_GAIN, gain)))
     if len(set(right)) < 2:
         raise InputError(f"{len(right)} edits, {sum(right)} right: too few sentences to fit a scale")
-    slope, offset = fit_logistic(rows, right, known)
-    return JointScale(max(round(slope, 3), LEAST_SLOPE), gain_slope, round(offset, 3), sure)
+    (offset,) = fit_logistic([[1.0]] * len(right), right, known)
+    return JointScale(gain_slope, round(offset, 3), sure)
 
 
 def best_joint(opinions: Opinions, own: Scale) -> JointScale:
-    """The scale whose F0.5 on the learners' text is the best in the mean over RATES."""
+    """The scale whose F0.5 on the learners' text is the best in the mean over SCORED_RATES."""
 
     def mean(joint: JointScale) -> float:
         learners, *_, clean = opinions.joined(own, joint)
-        return sum(outcome.scores[2] for outcome in choose(learners, clean, AS_IT_IS).values()) / len(RATES)
+        outcomes = count(learners, clean, AS_IT_IS, STEPS)
+        best = [max((o.scores[2] for o in outcomes if o.rate <= rate), default=0.0) for rate in SCORED_RATES]
+        return sum(best) / len(best)
 
     learners, *_, clean = opinions.alone(own)
     alone = choose(learners, clean, AS_IT_IS)
-    sure = sorted({ALWAYS, *(alone[rate].min_confidence for rate in SURE_RATES if rate in alone)})
+    sure = sorted({ALWAYS, *(round(alone[rate].min_confidence, 3) for rate in SURE_RATES if rate in alone)})
     return max((fit_joint(opinions, own, *each) for each in product(GAIN_SLOPES, sure)), key=mean)
 
 
