@@ -6,8 +6,8 @@
 The EdiT5 proposes edits of learners', native and clean text (evidence.py); the T5 says of each how much likelier it
 makes its sentence (speculative/second_opinion.py). Logistic regression on likely edits of learners' and native text
 together gives the offset of the joint confidence. Slopes of the T5's gain are tried, and confidences from which the
-EdiT5 is not doubted. Those with the best F0.5 on learners' text count, in the mean over three rates of clean sentences
-changed: few, some, and any.
+EdiT5 is not doubted. Those with the best F0.5 on learners' text count, in the mean over rates of clean sentences
+changed.
 
 Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other sentences, the scale of the EdiT5 as
 well. With --write the folder of the T5 gets the scale, the threshold of one rate, and the presets of --strictness. Run
@@ -51,10 +51,10 @@ from edit_gec.training.calibrate import (
 from edit_gec.training.entry import run_main
 from edit_gec.training.evidence import Sample, collect, reread
 
-GAIN_SLOPES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
+GAIN_SLOPES = (0.0, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5)
 SURE_RATES = (0.5, 1.5, 3.0)  # the EdiT5 can be sure of what it does at these rates of clean sentences changed
 ALWAYS = 1.0  # the T5 is asked about every edit
-SCORED_RATES = (1.5, 4.0, 100.0)  # clean sentences changed, per cent: what a scale is chosen by
+SCORED_RATES = (*RATES, 100.0)  # clean sentences changed, per cent: what a scale is chosen by
 AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is
 
 
