@@ -290,6 +290,5 @@ class Run:
                 say(f"{self.arguments.baseline}: {count(len(set(self.found)), 'sentence')}")
         else:
             self.output.conclude()
-        if self.arguments.stats and corrector is not None:
-            for judge in filter(None, (corrector.verifier, corrector.second_opinion)):
-                say(json.dumps(judge.summary()))
+        if self.arguments.stats and corrector is not None and (summary := corrector.summarize_target()):
+            say(json.dumps(summary))

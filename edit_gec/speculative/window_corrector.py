@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from edit_gec.editing.batching import plan_batches
 from edit_gec.errors import InputError
@@ -98,6 +98,12 @@ class WindowCorrector:
         if self.verifier is not None:
             lowest = given.pop("min_confidence", lowest)
         return replace(self, thresholds=self.thresholds.replaced(given), verified_confidence=lowest)
+
+    def summarize_target(self) -> dict[str, Any] | None:
+        """What the target did so far, for JSON; None without a target."""
+        if self.verifier is not None:
+            return self.verifier.summary()
+        return None if self.second_opinion is None else self.second_opinion.summary()
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that the model can read."""
