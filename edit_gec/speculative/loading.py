@@ -55,7 +55,7 @@ class LoadSettings:
     backend: "onnx", "torch", or "auto": ONNX Runtime if it is installed, the model folder has graphs for it
         (edit-gec export), and nothing below needs torch.
     precision: of ONNX Runtime, "float32", "int8", or "auto": int8 if the processor is fast at it and the model folder
-        has thresholds for it ("thresholds_int8" in config.json).
+        has a graph for it. Both use the same thresholds; their edits differ where the evidence is at a threshold.
     device, dtype: of torch. Anything but cpu and float32 needs torch, as a target does.
     min_confidence: from 0 to 1, replaces the model's own threshold; with a target, the lowest probability of its edits,
         0 by default (drafts then follow thresholds that suit the target).
@@ -162,18 +162,17 @@ def load_models(settings: LoadSettings) -> Loaded:
 
     backend = choose_backend(folder, settings.backend, settings.needs_torch)
     from edit_gec.editing.lexicon import WordList
-    from edit_gec.editing.thresholds import load_thresholds, read_overrides, read_presets
+    from edit_gec.editing.thresholds import load_thresholds, read_presets
     from edit_gec.modeling.tokenizer import Tokens
 
     network, workers = _load_onnx(folder, settings) if backend == "onnx" else _load_torch(folder, settings)
     tokens = Tokens.load(folder, network.config.slots)
     if tokens.size != (expected := network.config.vocab_size):
         raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
-    of_precision = read_overrides(folder, f"thresholds_{network.precision}") if backend == "onnx" else {}
-    thresholds = load_thresholds(folder, **of_precision)
+    thresholds = load_thresholds(folder)
     if target is None and settings.min_confidence is not None:
         thresholds = replace(thresholds, min_confidence=settings.min_confidence)
-    presets = read_presets(folder, network.precision)
+    presets = read_presets(folder)
     if target is None and settings.strictness not in (None, "default"):
         if settings.strictness not in presets:
             missing = f"{folder / 'config.json'}: no strictness {settings.strictness!r}"
