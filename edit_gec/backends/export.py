@@ -1,7 +1,7 @@
 """Model folder -> ONNX graphs next to its weights, in the layout of the Hugging Face hub.
 
     FOLDER/onnx/encode.onnx  point.onnx  encode_plan.onnx  decode.onnx  weights.json    some 100 kB in all
-    FOLDER/onnx/encode-int8.onnx                                                where the weights are in bytes
+    FOLDER/onnx/encode-int8.onnx  encode_plan-int8.onnx                         where the weights are in bytes
 
 Opset 17 with operators of ONNX Runtime. The graphs hold no weights: weights.json names those that each takes from
 FOLDER/model.safetensors, so nothing is stored twice.

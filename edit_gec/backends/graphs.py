@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 OPSET, IR_VERSION = 17, 9
 CONTRIB = "com.microsoft"  # the domain of ONNX Runtime's own operators
-# What stays in float32 with products in int8. One scale rounds all positions of a sentence, and before `wo` the first
-# and the last position have values thirty times as large as those of words. Rounding in the first layer and in the one
-# before the tags moves the tags most.
-EXACT, EXACT_ENDING = ("encoder.layers.0.", "tag_layer."), ".wo.weight"
 
 
 class GraphBuilder:
@@ -71,14 +67,18 @@ class GraphBuilder:
 
     def linear(self, x: str, name: str, inputs: int, outputs: int) -> str:
         """x [..., inputs] -> [..., outputs], without bias. In int8 one scale rounds all of x."""
-        if not self.is_rounded(name):
+        if not self.int8:
             return self.add("MatMul", x, self.weight(name, inputs, outputs))
         digits, scales = self.weight(f"{name}.digits", inputs, outputs), self.weight(f"{name}.scales", outputs)
         return self.add("DynamicQuantizeMatMul", x, digits, scales, domain=CONTRIB)
 
-    def is_rounded(self, name: str) -> bool:
-        """Whether products with a weight are in int8."""
-        return self.int8 and not name.startswith(EXACT) and not name.endswith(EXACT_ENDING)
+    def linear_by_row(self, x: str, name: str, inputs: int, outputs: int) -> str:
+        """The same where rows differ in size by orders of magnitude: in int8 each has a scale of its own."""
+        if not self.int8:
+            return self.linear(x, name, inputs, outputs)
+        largest = self.add("ReduceMax", self.add("Abs", x), axes=[-1], keepdims=1)
+        largest = self.add("Max", largest, self.constant(float(np.finfo(np.float32).tiny)))  # a row may be all 0
+        return self.add("Mul", self.linear(self.add("Div", x, largest), name, inputs, outputs), largest)
 
     def norm(self, x: str, name: str) -> str:
         """Scale by the root mean square [..., d]."""
@@ -127,7 +127,9 @@ class GraphBuilder:
             hidden = self.add("Mul", self.add("FastGelu", gate, domain=CONTRIB), value)
         else:
             hidden = self.add("Relu", hidden)
-        return self.add("Add", x, self.linear(hidden, f"{name}.wo.weight", c.d_ff, c.d_model))
+        # The first and the last position have values that are up to thirty times as large as those of words. With one
+        # scale for all positions, rounding here would move the tags three times as far as it does.
+        return self.add("Add", x, self.linear_by_row(hidden, f"{name}.wo.weight", c.d_ff, c.d_model))
 
     def encoder_layer(self, x: str, bias: str, name: str) -> str:
         """[B, S, d] -> [B, S, d]; bias [B, H, S, S]."""
@@ -143,7 +145,7 @@ class GraphBuilder:
 
 
 def build(config: EdiT5Config, *, int8: bool = False) -> dict[str, Any]:
-    """The four graphs of a model as ONNX ModelProtos, by name. int8 products are in `encode` only.
+    """The four graphs of a model as ONNX ModelProtos, by name. int8 products are in `encode` and `encode_plan` only.
 
     Raises ModelError for more than one decoder layer: EdiT5 has one.
     """
@@ -152,7 +154,7 @@ def build(config: EdiT5Config, *, int8: bool = False) -> dict[str, Any]:
     return {
         "encode": _encode(GraphBuilder(config, int8=int8)),
         "point": _point(GraphBuilder(config)),
-        "encode_plan": _encode_plan(GraphBuilder(config)),
+        "encode_plan": _encode_plan(GraphBuilder(config, int8=int8)),
         "decode": _decode(GraphBuilder(config)),
     }
 

@@ -36,8 +36,9 @@ class Sessions(NamedTuple):
 
 
 def graph_files(*, int8: bool = False) -> tuple[str, str, str, str]:
-    """Names of the graphs, in the order of Sessions; all but the first compute in float32 in any case."""
-    return "encode-int8.onnx" if int8 else "encode.onnx", "point.onnx", "encode_plan.onnx", "decode.onnx"
+    """Names of the graphs, in the order of Sessions; the decoder computes in float32 in any case."""
+    kind = "-int8" if int8 else ""
+    return f"encode{kind}.onnx", "point.onnx", f"encode_plan{kind}.onnx", "decode.onnx"
 
 
 def has_graphs(folder: Path) -> bool:
