@@ -22,30 +22,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.catalog import DEFAULT_MODEL, find_pretrained
-from edit_gec.editing.document_edits import Projection
-from edit_gec.speculative.document_edits import project_changes
 from edit_gec.speculative.loading import LoadSettings, load_models
-from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
-from edit_gec.text.correction import Correction, SentenceEdits, assemble_part, assemble_texts, check_text, check_texts
-from edit_gec.text.edits import Edit
-from edit_gec.text.sentences import Sentence
+from edit_gec.speculative.text_corrector import TextCorrector
+from edit_gec.text.correction import (
+    Correction,
+    SentenceEdits,
+    assemble_part,
+    assemble_texts,
+    check_correction,
+    check_text,
+    check_texts,
+)
 from edit_gec.text.stretches import Progress, Stretch, cut_stretches, group_texts, split_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from edit_gec.editing.alternatives import Suggester
     from edit_gec.speculative.loading import LoadKeywords
+    from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Corrector(WindowCorrector):
+class Corrector(TextCorrector):
     """A loaded model, from texts to corrections. Immutable and thread-safe."""
 
     folder: Path
     presets: Mapping[str, float] = field(default_factory=dict)  # strictness: lowest confidence of an edit
-    dictionary: frozenset[str] = frozenset()  # words to leave alone, case folded
-    dialect: str | None = None  # the spelling to enforce; None accepts British and American
 
     @classmethod
     def from_pretrained(
@@ -76,11 +78,6 @@ class Corrector(WindowCorrector):
             corrector = replace(corrector.verified_by(parts.verifier), verified_confidence=lowest)
         return replace(corrector, settings=settings)
 
-    def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
-        """A copy with another threshold and dialect; None keeps the current one. Raises InputError if out of range."""
-        given = {} if min_confidence is None else {"min_confidence": min_confidence}
-        return replace(self.with_thresholds(**given), dialect=dialect or self.dialect)
-
     # ---------------------------------------------------------------- texts in, corrections out
 
     def __call__(self, text: str) -> Correction:
@@ -104,13 +101,13 @@ class Corrector(WindowCorrector):
         formats: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> list[Correction]:
-        """Correct several texts together; `progress` is called with (sentences done, sentences in all).
+        """Correct several texts together; `progress` is called with (characters done, characters in all).
 
         `formats` has one entry per text; by default all are Markdown. Raises InputError for a text that is not a
         string, for an unknown format, and if there are more or fewer formats than texts.
         """
         given = list(check_texts(texts))
-        stretches = cut_stretches(split_texts(given, formats, lines=lines, markup=markup))
+        stretches = cut_stretches(given, formats, lines=lines, markup=markup)
         edits = (edit for stretch in stretches for edit in self.find_edits(given, stretch, progress))
         return assemble_texts(given, edits)
 
@@ -119,14 +116,13 @@ class Corrector(WindowCorrector):
     ) -> Iterator[Correction]:
         """The correction of one text of any length, in consecutive stretches of about 200,000 characters.
 
-        Memory holds the text, one stretch, and all sentences: 19 bytes for each character of prose. Raises InputError
-        as `correct` does.
+        Memory holds the text, a few bytes for each of its characters, and one stretch. Raises InputError as `correct`
+        does.
         """
         begin = 0
-        for stretch in cut_stretches(split_texts([check_text(text)], [format], lines=lines, markup=markup)):
+        for stretch in cut_stretches([check_text(text)], [format], lines=lines, markup=markup):
             found = self.find_edits([text], stretch)
-            ends = [stretch.end, *(edit.end for sentence in found for edit in sentence.edits)]
-            end = max(ends) if stretch.after else len(text)
+            end = max(stretch.end, *(edit.end for sentence in found for edit in sentence.edits), 0)
             yield assemble_part(text, begin, end, found)
             begin = end
         if begin < len(text):  # nothing in it is prose
@@ -143,7 +139,7 @@ class Corrector(WindowCorrector):
     def find_edits(
         self, texts: Sequence[str], stretch: Stretch, progress: Progress | None = None
     ) -> list[SentenceEdits]:
-        """The edits of a stretch of sentences; `progress` counts them among all sentences."""
+        """The edits of a stretch of sentences; `progress` counts characters of all texts."""
         windows = self.encode_windows(stretch.sentences)  # 2
         return self.project(texts, windows, self.predict(windows, stretch.report_to(progress)))
 
@@ -155,21 +151,13 @@ class Corrector(WindowCorrector):
         """The same correction with alternatives to its edits, and with hints.
 
         The text is read once more, as `correct` reads it with these arguments. With a target there are neither: its
-        text is the only one. Raises InputError for formats that are unknown.
+        text is the only one. Raises InputError for what is no correction, and for formats that are unknown.
         """
+        check_correction(correction)
         if self.verifier is not None:
             return correction
         sentences = split_texts([correction.text], [format], lines=lines, markup=markup)
         return self.suggester().extend(correction, [sentence for _, sentence in sentences])
-
-    def suggester(self) -> Suggester:
-        """What finds alternatives and hints, sentence by sentence."""
-        from edit_gec.editing.alternatives import Suggester
-
-        return Suggester(self.network, self.tokens, self.thresholds, self._projection())
-
-    def _projection(self) -> Projection:
-        return Projection(self.spelling, self.dictionary, self.dialect, self.thresholds.min_confidence)
 
     def prepare(
         self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
@@ -186,21 +174,6 @@ class Corrector(WindowCorrector):
     ) -> list[Correction]:
         """The changes of windows as corrections of their texts."""
         return assemble_texts(texts, self.project(texts, windows, changes))
-
-    def project(
-        self, texts: Sequence[str], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
-    ) -> list[SentenceEdits]:
-        """The changes of windows as edits of their texts (7)."""
-        return [
-            SentenceEdits(window.text, *self.to_document_edits(texts[window.text], window.sentence, each))
-            for window, each in zip(windows, changes, strict=True)
-        ]
-
-    def to_document_edits(
-        self, text: str, sentence: Sentence, changes: SentenceChanges
-    ) -> tuple[list[Edit], list[Edit]]:
-        """The changes of a sentence as edits of its text, and the drafted edits that a target refused."""
-        return project_changes(text, sentence, changes, self._projection(), self.verified_confidence)
 
     # ---------------------------------------------------------------- as a value
 

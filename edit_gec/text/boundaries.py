@@ -35,12 +35,25 @@ _BEFORE_CAPITAL = frozenset("etc a.m p.m am pm b.c a.d bc ad".split())
 _ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _LAST_WORD = re.compile(r"(?:^|[\s\"'“‘(,])([^\W\d_]+(?:['’][^\W\d_]+)?)$")
 _NEXT_WORD = re.compile(r"([^\W\d_]{1,30})(?:['’][^\W\d_]{1,30})?(?=[\s,;!?]|$|\.(?:\s|$))")
+LONGEST = 50_000  # characters of a sentence; the model reads windows of some 500
 _LOOK_BACK = 40  # characters; no abbreviation is longer
 
 
 def boundaries(view: str, flags: bytearray) -> Iterator[int]:
-    """Ends of sentences in `view`, in order, the end of the paragraph last."""
-    start, last = 0, len(view)
+    """Ends of sentences in `view`, in order, the end of the paragraph last. None is longer than LONGEST."""
+    start = 0
+    for end in _find_ends(view, flags):
+        while end - start > LONGEST:
+            gap = view.rfind(" ", start + LONGEST // 2, start + LONGEST)
+            start = gap + 1 if gap >= 0 else start + LONGEST
+            yield start
+        start = end
+        yield end
+
+
+def _find_ends(view: str, flags: bytearray) -> Iterator[int]:
+    start = 0
+    last = len(view)
     while last and not view[last - 1].isalnum():
         last -= 1  # quotes and dashes at the end are no sentence
     for stop in _STOP.finditer(view, 0, last):
@@ -53,7 +66,10 @@ def boundaries(view: str, flags: bytearray) -> Iterator[int]:
 
 
 def _ends_sentence(view: str, flags: bytearray, start: int, stop: re.Match[str]) -> bool:
-    at, end, marks, closing = stop.start(), stop.end(), stop[1], stop[2]
+    at = stop.start()
+    end = stop.end()
+    marks = stop[1]
+    closing = stop[2]
     if flags[at] & PROTECTED or at == start:
         return False
     if marks[0] in "。！？｡":
@@ -94,7 +110,8 @@ def _is_full_stop(head: str, word: str, whole: bool) -> bool:
 
 
 def _is_missing_space(head: str, view: str, end: int) -> bool:
-    left, right = _LAST_WORD.search(head), _NEXT_WORD.match(view, end)
+    left = _LAST_WORD.search(head)
+    right = _NEXT_WORD.match(view, end)
     if left is None or right is None or len(left[1]) < 2 or not left[1].islower():
         return False
     word = right[1]

@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
 
+from edit_gec.text.words import HYPHENATED_WORD
+
 HABIT = 3  # occurrences that make a habit
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
 _GAPS = re.compile(r"[\s’'-]+")
 
@@ -23,7 +24,7 @@ _GAPS = re.compile(r"[\s’'-]+")
 @lru_cache(maxsize=8)  # the edits of a document come one after the other
 def count_words(text: str) -> Mapping[str, int]:
     """How often each word stands in a document, by its exact form."""
-    return Counter(_WORD.findall(text))
+    return Counter(found[0] for found in HYPHENATED_WORD.finditer(text))
 
 
 def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str], bool]) -> bool:
@@ -34,7 +35,7 @@ def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str],
     """
     if not original.strip() or not replacement.strip():
         return original.isspace() and not replacement.strip() and has_wide_spaces(text)
-    words = _WORD.findall(original)
+    words = HYPHENATED_WORD.findall(original)
     if not words or min(count_words(text)[word] for word in words) < HABIT:
         return False
     is_raised = original.casefold() == replacement.casefold() and original.islower()

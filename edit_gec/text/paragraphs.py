@@ -15,11 +15,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from edit_gec.text.markup import BREAK, FOLD, LEFT_OUT, PROTECTED
 
 LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # what str.splitlines takes for one
+
+
+LONGEST = 1_000_000  # characters of a paragraph; what goes on after them is another one
 
 
 class Line(NamedTuple):
@@ -37,8 +41,9 @@ class Line(NamedTuple):
 _LEAD = re.compile(r"(?:>[ \t]?)*(?:(?:#{1,6}|//+!?|;;+|%+)[ \t]+)?[ \t]*")
 _ITEM = re.compile(
     r"(?:(?P<number>\d{1,3})\.|[-*+•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z])\)|\\item\b)[ \t]+(?:\[[ xX]\][ \t]+)?"
-    r"|\[\^[^\]\s]{1,40}\]:[ \t]*"
+    r"|\[\^[^\]\s]{1,40}\]:[ \t]*|:[ \t]+(?=\S)"
 )
+_DEFINITION = re.compile(r"[ \t>]*:[ \t]+\S")
 _CAPTION = re.compile(r"(?:Figure|Fig\.|Table|Listing|Image|Photo)[ \t]+\d+[a-z]?[.:]")
 _UNDERLINE = re.compile(r"[ \t>]*(?:={2,}|-{2,}|~{2,})[ \t]*\Z")
 _RULE = re.compile(r"([-*_=~+#])(?:[ \t]*\1)+[ \t]*\Z")
@@ -62,22 +67,28 @@ def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]
     """Groups of lines that are one paragraph each. Bars of table rows get BREAK in `flags`."""
     group: list[Line] = []
     table = False
-    spans = list(_line_spans(text))
-    for index, (start, end) in enumerate(spans):
+    for (start, end), after in pairwise(chain(_line_spans(text), [(len(text), len(text))])):
         bars = markup and "|" in text[start:end]
-        following = text[slice(*spans[index + 1])] if bars and index + 1 < len(spans) else ""
+        following = text[slice(*after)] if bars else ""
         table = bars and (table or text[start:end].lstrip(" \t>")[:1] == "|" or _is_separator(following))
         reading = _Reading.TABLE_ROW if table else _Reading.MARKUP if markup else _Reading.PLAIN
         line = _read_line(text, flags, start, end, group[-1] if group else None, reading)
-        if line is None and len(group) == 1 and _UNDERLINE.match(text[start:end]):
-            group = [group[0]._replace(fragment=True)]
-        if group and (line is None or line.opens or group[-1].closes or line.lead != group[-1].lead):
+        is_below = line is None and _UNDERLINE.match(text[start:end])
+        if len(group) == 1 and (is_below or (markup and line and _DEFINITION.match(text, start, end))):
+            group = [group[0]._replace(fragment=True)]  # a title, a term
+        if group and (line is None or line.opens or not _goes_on(group, line)):
             yield from _unwrap(text, group)
             group = []
         if line is not None:
             group.append(line)
     if group:
         yield from _unwrap(text, group)
+
+
+def _goes_on(group: list[Line], line: Line) -> bool:
+    """Whether a line continues the paragraph of these."""
+    last = group[-1]
+    return not last.closes and line.lead == last.lead and line.end - group[0].start <= LONGEST
 
 
 def flagged_paragraphs(text: str, flags: bytearray) -> Iterator[list[Line]]:
@@ -91,7 +102,7 @@ def flagged_paragraphs(text: str, flags: bytearray) -> Iterator[list[Line]]:
         start, end = _trim(text, flags, margin, stop)
         goes_on = stop < len(flags) and flags[stop] & FOLD
         parted = _IS_BREAK.search(flags, group[-1].end, start) if group and start < end else not goes_on
-        if group and parted:
+        if group and (parted or end - group[0].start > LONGEST):
             yield group
             group = []
         if start < end:

@@ -9,7 +9,9 @@ sentences of a part know where they stand in the document (sentences.py).
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
+from itertools import chain, starmap
 from typing import NamedTuple
 
 Span = tuple[int, int]
@@ -28,7 +30,7 @@ def take(document: str, spans: Iterable[Span], format: str = "markdown", *, frag
     """The part that these spans of a document are together; they are in order and share nothing."""
     kept = [*spans]
     text = "".join(document[start:end] for start, end in kept)
-    return Part(text, [at for start, end in kept for at in range(start, end)], format, fragment)
+    return Part(text, array("q", chain.from_iterable(starmap(range, kept))), format, fragment)
 
 
 def line_spans(text: str) -> list[Span]:

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import merge
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -52,6 +53,7 @@ from edit_gec.text.parts import Part
 from edit_gec.text.readers import READERS, REGIONS, SPECIAL, read_parts
 from edit_gec.text.words import breaks_character, is_word_character, narrow
 
+LONG_TEXT = 200_000  # characters; the sentences of a longer one are never all in memory
 _KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
 _NOT_BREAK = re.compile(rb"[\x00-\x07\x10-\x17]+")
 _IS_PROTECTED = re.compile(rb"[\x02\x06\x12\x16]+")
@@ -288,9 +290,16 @@ def split(text: str, *, lines: bool = False, markup: bool = True, format: str = 
     `markup=False`, or `format="plain"`: nothing is left out; protected spans are still found.
     `format`: what readers.py reads has its own reader; every other format is read as Markdown and HTML.
     """
+    return list(find_sentences(text, lines=lines, markup=markup, format=format))
+
+
+def find_sentences(
+    text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown"
+) -> Iterator[Sentence]:
+    """The sentences that `split` gives, each when it is asked for, so that memory holds none of a long text."""
     markup = markup and format != PLAIN
     if lines:
-        return [_line(text, start, end, markup) for start, end in _lines(text)]
+        return (_line(text, start, end, markup) for start, end in _lines(text))
     tidy = text.replace("\r\n", " \n").replace("\r", "\n")  # same offsets, one kind of line break
     if markup and (parts := read_parts(tidy, format)) is not None:
         return _split_parts(text, tidy, parts, format.partition("/")[0])
@@ -299,31 +308,62 @@ def split(text: str, *, lines: bool = False, markup: bool = True, format: str = 
     flags = reader(tidy) if reader else REGIONS.get(format, regions)(tidy) if markup else bytearray(len(text))
     if reader:
         mark_ignored(tidy, flags)
-    stand_ins = flags.stand_ins if isinstance(flags, Flags) else {}
     special = SPECIAL.get(format, "") if reader or markup else ""
-    sentences: list[Sentence] = []
-    for layer in _layers(flags):
-        for paragraph in flagged_paragraphs(text, layer) if reader else paragraphs(text, layer, markup):
-            raw = _fold(text, layer, paragraph, stand_ins)
-            if markup:
+    return _follow_style(_Document(text, flags, markup, reader is not None, special))
+
+
+@dataclass(frozen=True)
+class _Document:
+    """A text that is no part of another, and the flags of its characters, which stay as they are."""
+
+    text: str
+    flags: bytearray
+    markup: bool  # Markdown or HTML, which are read line by line; False: plain, or flagged
+    is_flagged: bool  # by the reader of its format
+    special: str
+
+    def read(self) -> Iterator[Sentence]:
+        """Its sentences in order, found anew at each call."""
+        layers = [self._read_layer(layer) for layer in _layers(self.flags)]
+        return merge(*layers, key=lambda sentence: sentence.offsets[0])
+
+    def _read_layer(self, flags: bytearray) -> Iterator[Sentence]:
+        text = self.text
+        stand_ins = self.flags.stand_ins if isinstance(self.flags, Flags) else {}
+        for paragraph in flagged_paragraphs(text, flags) if self.is_flagged else paragraphs(text, flags, self.markup):
+            raw = _fold(text, flags, paragraph, stand_ins)
+            if self.markup:
                 inline(raw.text, raw.flags)
             for part in _NOT_BREAK.finditer(raw.flags):
                 marked = bool(raw.flags[part.start()] & FRAGMENT)
                 fragment = marked or paragraph[0].fragment or is_fragment(text, raw.offsets[part.start()])
-                sentences += _sentences(_keep(raw, *part.span()), fragment, special)
-    return _follow_style(sorted(sentences, key=lambda sentence: sentence.offsets[0]))
+                yield from _sentences(_keep(raw, *part.span()), fragment, self.special)
 
 
-def _follow_style(sentences: list[Sentence]) -> list[Sentence]:
-    """The sentences, with those as fragments that end or begin a block as it is the style of their document."""
-    whole = [n for n, each in enumerate(sentences) if not each.fragment]
-    styles = (
-        [n for n in whole if sentences[n].last and ends_open(sentences[n].text)],
-        [n for n in whole if sentences[n].first and starts_small(sentences[n].text)],
-    )
-    for n in {n for style in styles if len(style) >= SEVERAL for n in style}:
-        sentences[n] = replace(sentences[n], fragment=True)
-    return sentences
+def _follow_style(document: _Document) -> Iterator[Sentence]:
+    """The sentences, with those as fragments that end or begin a block as it is the style of their document.
+
+    A long document is read twice: for its style, and for its sentences.
+    """
+    kept = None if len(document.text) > LONG_TEXT else list(document.read())
+    ends, begins = _find_style(document.read() if kept is None else kept)
+    for each in document.read() if kept is None else kept:
+        ends_so = ends and each.last and ends_open(each.text)
+        if not each.fragment and (ends_so or (begins and each.first and starts_small(each.text))):
+            each = replace(each, fragment=True)
+        yield each
+
+
+def _find_style(sentences: Iterable[Sentence]) -> tuple[bool, bool]:
+    """Whether several blocks have no mark at their end, and whether several begin with a small letter."""
+    open_ends = small_starts = 0
+    for each in sentences:
+        if not each.fragment:
+            open_ends += each.last and ends_open(each.text)
+            small_starts += each.first and starts_small(each.text)
+            if open_ends >= SEVERAL and small_starts >= SEVERAL:
+                break
+    return open_ends >= SEVERAL, small_starts >= SEVERAL
 
 
 def _layers(flags: bytearray) -> Iterator[bytearray]:
@@ -334,14 +374,15 @@ def _layers(flags: bytearray) -> Iterator[bytearray]:
         yield flags.translate(_INSIDE_ASIDES)
 
 
-def _split_parts(text: str, tidy: str, parts: Iterator[Part], kind: str) -> list[Sentence]:
+def _split_parts(text: str, tidy: str, parts: Iterator[Part], kind: str) -> Iterator[Sentence]:
     """The sentences of the parts of `text`, without those that "edit-gec: ignore" leaves out."""
     ignored = bytearray(len(text))
     mark_ignored(tidy, ignored)
-    sentences = (
-        _to_document(text, part, sentence, kind) for part in parts for sentence in split(part.text, format=part.format)
-    )
-    return [each for each in sentences if not any(ignored[each.offsets[0] : each.offsets[-1]])]
+    for part in parts:
+        for sentence in find_sentences(part.text, format=part.format):
+            placed = _to_document(text, part, sentence, kind)
+            if not any(ignored[placed.offsets[0] : placed.offsets[-1]]):
+                yield placed
 
 
 def _to_document(text: str, part: Part, sentence: Sentence, kind: str) -> Sentence:
@@ -450,14 +491,18 @@ def _keep(raw: _View, start: int, end: int) -> _View:
     return view
 
 
-def _sentences(view: _View, fragment: bool, special: str) -> list[Sentence]:
+def _sentences(view: _View, fragment: bool, special: str) -> Iterator[Sentence]:
     """The sentences of one block."""
-    ends = list(boundaries(view.text, view.flags))
-    found = [each for span in zip([0, *ends], ends, strict=False) if (each := _sentence(view, *span))]
-    last = len(found) - 1
-    return [
-        replace(each, first=n == 0, last=n == last, fragment=fragment, special=special) for n, each in enumerate(found)
-    ]
+    start, before = 0, None
+    for end in boundaries(view.text, view.flags):
+        found, start = _sentence(view, start, end), end
+        if found is None:
+            continue
+        if before is not None:
+            yield before
+        before = replace(found, first=before is None, fragment=fragment, special=special)
+    if before is not None:
+        yield replace(before, last=True)
 
 
 def _sentence(view: _View, start: int, end: int) -> Sentence | None:

@@ -1,17 +1,18 @@
-"""Texts -> sentences, one stretch at a time, so that memory holds the model's data for one stretch only.
+"""Texts -> sentences, one stretch at a time, so that memory holds the sentences of one stretch only.
 
-    for stretch in cut_stretches(split_texts(texts)): ...       the next 200,000 characters of sentences
+    for stretch in cut_stretches(texts): ...       the next 200,000 characters of sentences
 
-The pieces and logits of a text take about 160 bytes a character, its edits less than one.
+The sentences, pieces and logits of a text take about 180 bytes a character, its edits less than one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from edit_gec.text.formats import check_formats
-from edit_gec.text.sentences import Sentence, split
+from edit_gec.text.sentences import Sentence, find_sentences
 from edit_gec.tracing import Stage, span
 
 STRETCH_CHARACTERS = 200_000  # of the sentences in a stretch
@@ -22,23 +23,19 @@ NumberedSentence = tuple[int, Sentence]  # with the number of its text
 
 
 class Stretch(NamedTuple):
-    """Sentences that follow each other, and how many come before and after them."""
+    """Sentences that follow each other. Places are in code points of all texts, one behind the other."""
 
-    before: int
     sentences: Sequence[NumberedSentence]
-    after: int
-
-    @property
-    def end(self) -> int:
-        """Where its last sentence ends, in code points of that sentence's text."""
-        return self.sentences[-1][1].offsets[-1]
+    begin: int  # where the stretch before it ends
+    end: int  # where its last sentence ends, or the last text if no sentence comes after it
+    size: int  # of all texts
 
     def report_to(self, progress: Progress | None) -> Progress | None:
-        """A callback for this stretch that reports to `progress` in sentences of the whole."""
+        """A callback for this stretch that reports to `progress` in characters of all texts."""
         if progress is None:
             return None
-        within = len(self.sentences)
-        return lambda done, of: progress(self.before + done * within // of, self.before + within + self.after)
+        within = self.end - self.begin
+        return lambda done, of: progress(self.begin + done * within // of, self.size)
 
 
 def split_texts(
@@ -49,23 +46,46 @@ def split_texts(
     `formats` has one entry per text; by default all are Markdown. Raises InputError for an unknown format, and if there
     are more or fewer formats than texts.
     """
-    named = check_formats(formats, len(texts))
     with span(Stage.SPLIT):
-        return [
-            (number, sentence)
-            for number, (text, format) in enumerate(zip(texts, named, strict=True))
-            for sentence in split(text, lines=lines, markup=markup, format=format)
-        ]
+        return list(_find_numbered(texts, formats, lines=lines, markup=markup))
 
 
-def cut_stretches(sentences: Sequence[NumberedSentence]) -> Iterator[Stretch]:
-    """The sentences in stretches of STRETCH_CHARACTERS."""
-    begin = characters = 0
-    for end, (_, sentence) in enumerate(sentences, start=1):
-        characters += len(sentence.text)
-        if characters >= STRETCH_CHARACTERS or end == len(sentences):
-            yield Stretch(begin, sentences[begin:end], len(sentences) - end)
-            begin, characters = end, 0
+def cut_stretches(
+    texts: Sequence[str], formats: Sequence[str] = (), *, lines: bool = False, markup: bool = True
+) -> Iterator[Stretch]:
+    """The sentences that `split_texts` gives in stretches of STRETCH_CHARACTERS, each found when it is asked for.
+
+    Raises InputError as `split_texts` does.
+    """
+    sentences = _find_numbered(texts, formats, lines=lines, markup=markup)
+    starts = list(accumulate(map(len, texts), initial=0))
+    begin, ahead = 0, next(sentences, None)
+    while ahead is not None:
+        with span(Stage.SPLIT):
+            taken, end = [ahead], _end(starts, ahead)
+            characters = len(ahead[1].text)
+            while (ahead := next(sentences, None)) is not None:
+                is_free = starts[ahead[0]] + ahead[1].offsets[0] >= end  # no footnote inside the sentence before it
+                if characters >= STRETCH_CHARACTERS and is_free:
+                    break
+                taken.append(ahead)
+                characters += len(ahead[1].text)
+                end = max(end, _end(starts, ahead))
+        yield Stretch(taken, begin, end if ahead else starts[-1], starts[-1])
+        begin = end
+
+
+def _find_numbered(
+    texts: Sequence[str], formats: Sequence[str], *, lines: bool, markup: bool
+) -> Iterator[NumberedSentence]:
+    for number, (text, format) in enumerate(zip(texts, check_formats(formats, len(texts)), strict=True)):
+        for sentence in find_sentences(text, lines=lines, markup=markup, format=format):
+            yield number, sentence
+
+
+def _end(starts: Sequence[int], sentence: NumberedSentence) -> int:
+    number, found = sentence
+    return starts[number] + found.offsets[-1]
 
 
 def group_texts(texts: Iterable[str]) -> Iterator[list[str]]:
