@@ -36,7 +36,7 @@ def test_the_server_is_such_an_engine() -> None:
 def test_the_names_of_strictness_are_thresholds_of_the_model() -> None:
     import httpx
 
-    text = "I bought two book at the market. She waited untill the rain stopped. I am interested football. He go home."
+    text = "I bought two book at the market. Everybody know the answer. They left there coats in the car. He go home."
     corrector = Corrector.load(threads=1)
     with serving(corrector, LIMITS) as address:
 
