@@ -57,7 +57,7 @@ class LoadSettings:
     backend: "onnx", "torch", or "auto": ONNX Runtime if it is installed, the model folder has graphs for it
         (edit-gec export), and nothing below needs torch.
     precision: of ONNX Runtime, "float32", "int8", or "auto": int8 if the processor is fast at it and the model folder
-        has thresholds for it ("thresholds_int8" in config.json).
+        has a graph for it. Both use the same thresholds; their edits differ where the evidence is at a threshold.
     device, dtype: of torch. Anything but cpu and float32 needs torch, as a target does.
     min_confidence: from 0 to 1, replaces the model's own threshold; with "exact" and "auto", the lowest probability of
         the target's edits, 0 by default (drafts then follow thresholds that suit the target).
@@ -188,16 +188,15 @@ def load_models(settings: LoadSettings) -> Loaded:
 
     backend = choose_backend(folder, settings.backend, settings.needs_torch)
     from edit_gec.editing.lexicon import WordList
-    from edit_gec.editing.thresholds import load_thresholds, read_overrides, read_presets
+    from edit_gec.editing.thresholds import load_thresholds, read_presets
     from edit_gec.modeling.tokenizer import Tokens
 
     network, workers = _load_onnx(folder, settings) if backend == "onnx" else _load_torch(folder, settings)
     tokens = Tokens.load(folder, network.config.slots)
     if tokens.size != (expected := network.config.vocab_size):
         raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
-    of_precision = read_overrides(folder, f"thresholds_{network.precision}") if backend == "onnx" else {}
-    thresholds = load_thresholds(folder, **of_precision)
-    presets = read_presets(folder, network.precision)
+    thresholds = load_thresholds(folder)
+    presets = read_presets(folder)
     verifier, second_opinion = _load_target(target, network, settings) if target else (None, None)
     if target and second_opinion:
         thresholds = replace(thresholds, min_confidence=second_opinion.scale.min_confidence)
