@@ -58,6 +58,7 @@ _ITEM_HEAD = re.compile(
 )
 
 
+LONGEST_LINE = 1_000  # characters; what comes after them does not tell code from prose
 _ALIGNED = re.compile(r"\S(?:[ \t]{3,}|[ \t]+(?:[-=]+>|<[-=]+)[ \t]+)\S")  # columns, arrows: an example, a table
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
@@ -103,6 +104,7 @@ def read_comment(text: str, lines: Sequence[Span], *, in_docstring: bool) -> Ite
 
 
 def _is_code(line: str) -> bool:
+    line = line[:LONGEST_LINE]
     is_directive = _DIRECTIVE.match(line) or _DOCTEST.match(line) or not any(map(str.isalnum, line))
     return bool(is_directive or (_CODE.match(line) and not _PROSE.match(line)))
 

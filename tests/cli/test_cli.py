@@ -428,6 +428,30 @@ def test_interrupt_is_one_line_and_harms_no_file(interruptible: None) -> None:
     assert os.listdir() == ["a.txt"] and Path("a.txt").read_bytes() == b"ENDLESS go"
 
 
+def test_interrupt_in_a_long_file_keeps_what_is_printed(interruptible: None) -> None:
+    done, rest = "She go home.\n" * 15_000, "SLOW. She go home.\n" * 500
+    put(a=(done + rest).encode())
+    with subprocess.Popen([*STAND_IN, "correct", "a.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None and child.stderr is not None
+        first = child.stdout.read(100_000)
+        child.send_signal(signal.SIGINT)
+        printed = first + child.stdout.read()
+        assert child.stderr.read() == b"edit-gec: interrupted\n"
+    whole = (done + rest).replace("go", "goes").encode()
+    assert child.returncode == 130
+    assert whole.startswith(printed) and 100_000 < len(printed) < len(whole)
+    assert Path("a.txt").read_bytes() == (done + rest).encode()
+
+
+def test_a_file_that_is_too_long_is_one_line() -> None:
+    with open("a.txt", "wb") as file:
+        file.truncate(64 * 2**20 + 1)
+    status, printed, said = run("correct", "a.txt")
+    assert status == 2 and printed == b""
+    most = "longer than 64 MiB, the most that one document may have"
+    assert said == f"edit-gec: a.txt: {most}; split it, or correct its lines as rows with edit-gec corpus\n"
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_nobody_reads_the_output(monkeypatch: pytest.MonkeyPatch, unbuffered: str) -> None:
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
