@@ -24,7 +24,15 @@ from typing import TYPE_CHECKING, Any
 from edit_gec.catalog import DEFAULT_MODEL, find_pretrained
 from edit_gec.speculative.loading import LoadSettings, load_models
 from edit_gec.speculative.text_corrector import TextCorrector
-from edit_gec.text.correction import Correction, SentenceEdits, assemble_part, assemble_texts, check_text, check_texts
+from edit_gec.text.correction import (
+    Correction,
+    SentenceEdits,
+    assemble_part,
+    assemble_texts,
+    check_correction,
+    check_text,
+    check_texts,
+)
 from edit_gec.text.stretches import Progress, Stretch, cut_stretches, group_texts, split_texts
 
 if TYPE_CHECKING:
@@ -69,11 +77,6 @@ class Corrector(TextCorrector):
             lowest = settings.min_confidence or 0.0
             corrector = replace(corrector.verified_by(parts.verifier), verified_confidence=lowest)
         return replace(corrector, settings=settings)
-
-    def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
-        """A copy with another threshold and dialect; None keeps the current one. Raises InputError if out of range."""
-        given = {} if min_confidence is None else {"min_confidence": min_confidence}
-        return replace(self.with_thresholds(**given), dialect=dialect or self.dialect)
 
     # ---------------------------------------------------------------- texts in, corrections out
 
@@ -148,8 +151,9 @@ class Corrector(TextCorrector):
         """The same correction with alternatives to its edits, and with hints.
 
         The text is read once more, as `correct` reads it with these arguments. With a target there are neither: its
-        text is the only one. Raises InputError for formats that are unknown.
+        text is the only one. Raises InputError for what is no correction, and for formats that are unknown.
         """
+        check_correction(correction)
         if self.verifier is not None:
             return correction
         sentences = split_texts([correction.text], [format], lines=lines, markup=markup)

@@ -84,6 +84,9 @@ def room_of(module: str) -> str:
     return module.partition(".")[0]
 
 
+MODULES = {module_name(file) for file in FILES}
+
+
 @cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
@@ -99,11 +102,10 @@ def imported_modules(path: Path) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             names |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
-    modules = {module_name(file) for file in FILES}
-    ours = {name.removeprefix("edit_gec.") for name in names if name.startswith("edit_gec.")} & modules
+    ours = {name.removeprefix("edit_gec.") for name in names if name.startswith("edit_gec.")} & MODULES
     if "edit_gec" in names and not ours:
         ours = {"__init__"}
-    return frozenset(ours - {module_name(path)})
+    return frozenset(ours - {module_name(path)} if path.is_relative_to(PACKAGE) else ours)
 
 
 def forbidden_arrows() -> set[str]:
@@ -198,6 +200,60 @@ def test_files_say_what_they_are_and_never_print(path: Path) -> None:
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id != "print", f"line {node.lineno}: the library returns results"
+
+
+# Modules that are tested through others: which test exercises them.
+TESTED_BY = {
+    "__main__": "cli/test_cli.py",
+    "backends.graphs": "backends/test_onnx_network.py",
+    "cli.bench": "performance/test_side_by_side.py",
+    "cli.corpus": "corpus/test_corpus.py",
+    "cli.correct": "cli/test_cli.py",
+    "cli.correct_inputs": "cli/test_cli.py",
+    "cli.correct_output": "cli/test_cli.py",
+    "cli.corrupt": "training/test_corruptor.py",
+    "cli.distil": "training/test_distillation.py",
+    "cli.export": "backends/test_onnx_network.py",
+    "cli.lsp": "lsp/test_lsp.py",
+    "cli.profile": "performance/test_stages.py",
+    "cli.score": "evaluation/test_score.py",
+    "cli.train": "training/test_train_t5.py",
+    "corpus.local_runner": "corpus/test_faults.py",
+    "corpus.tables": "corpus/test_corpus.py",
+    "evaluation.evaluate": "evaluation/test_score.py",
+    "evaluation.report": "evaluation/test_score.py",
+    "lsp.handlers": "lsp/test_lsp.py",
+    "server.schema": "server/test_server.py",
+    "server.words": "server/test_user_words.py",
+    "text.asciidoc": "text/test_readers.py",
+    "text.blocks": "text/test_latex.py",
+    "text.comment_lines": "text/test_code_comments.py",
+    "text.latex_groups": "text/test_latex.py",
+    "text.latex_names": "text/test_latex.py",
+    "text.org": "text/test_readers.py",
+    "text.typst": "text/test_readers.py",
+    "training.objective": "training/test_trainer.py",
+    "training.objective_edit5": "training/test_trainer.py",
+    "training.synthetic.confusions_lexical": "training/test_corruptor.py",
+}
+
+
+def test_every_module_has_a_test() -> None:
+    """A test of its name, one that imports it, or one of TESTED_BY."""
+    tests = {path.relative_to(ROOT / "tests").as_posix(): path for path in (ROOT / "tests").rglob("*.py")}
+    imported = {module for path in tests.values() for module in imported_modules(path)}
+    named = {f"{room_of(module)}/test_{module.rpartition('.')[2]}.py": module for module in MODULES}
+    tested = imported | {module for test, module in named.items() if test in tests}
+    packages = {module_name(path) for path in FILES if path.name == "__init__.py"}
+    assert MODULES - packages - tested - TESTED_BY.keys() == set()
+    assert [module for module in TESTED_BY if module in tested or module not in MODULES] == [], "no need to list them"
+    assert [test for test in TESTED_BY.values() if test not in tests] == []
+
+
+def test_error_classes_have_names_of_their_own() -> None:
+    names = [node.name for path in FILES for node in ast.walk(parse(path)) if isinstance(node, ast.ClassDef)]
+    errors = [name for name in names if name.endswith("Error")]
+    assert len(errors) > 6 and len(set(errors)) == len(errors)
 
 
 def test_no_path_of_a_developers_machine() -> None:

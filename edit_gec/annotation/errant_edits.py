@@ -1,8 +1,8 @@
-"""Sentence pair -> typed edits, by ERRANT's alignment, merging rules and classifier, on parses that are kept.
+"""Sentence pair -> typed edits, by ERRANT's alignment, merging rules and classifier, on cached parses.
 
     He go home .  /  He goes home .   ->   [1, 2) R:VERB:SVA goes
 
-errant_parallel parses sentences one by one. Here unchanged sentences are not parsed, the others once, in batches.
+errant_parallel parses sentences one by one. This module parses each changed sentence once, in batches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BATCH = 128
 
 @cache
 def load_extractor(spacy_model: str | None) -> Extractor:
-    """The extractor with this spaCy pipeline (None: ours), loaded once; it keeps every parse.
+    """The extractor with this spaCy pipeline (None: ours), loaded once. It keeps every parse.
 
     Raises InputError where ERRANT, spaCy or the pipeline is missing.
     """

@@ -3,9 +3,9 @@
     text  "She go home."   edit go -> goes   ->   type R:VERB:SVA, message "subject-verb agreement: 'go' -> 'goes'",
                                                   reason "The verb agrees with its subject: “he goes”, “they go”."
 
-The types come from ERRANT itself, on the parse of the sentence before and after all its edits. In two places they
-are mended, since its lemmatiser does not know misspelt words: "recieved" is spelling and no verb ending, "its" for
-"it's" a contraction. Messages name what the words show, where a type is vague.
+ERRANT itself gives the types, from the parses of the sentence before and after all its edits. Two kinds are mended,
+because its lemmatiser does not know misspelt words: "recieved" is a spelling error, not a wrong verb ending, and "its"
+for "it's" is a contraction. Where a type is vague, the message names what the words show.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MARKS = {",": "comma", ".": "full stop", "?": "question mark", "!": "exclamation
 
 
 class Explanation(NamedTuple):
-    """The ERRANT type of an edit, its name with the words that change, and why it is right, where that can be said."""
+    """The ERRANT type of an edit, its name with the changed words, and the reason, if there is a known one."""
 
     type: str
     message: str
@@ -51,10 +51,10 @@ class _Place(NamedTuple):
 
 @dataclass
 class _Passage:
-    """A sentence, or several that an edit joins: characters with their document offsets, and the edits in them."""
+    """A sentence, or several that an edit joins: its characters, their document offsets, and its edits."""
 
     text: str
-    offsets: list[int]  # one more than characters, as in Sentence
+    offsets: list[int]  # one more than there are characters, as in Sentence
     edits: list[int] = field(default_factory=list)
 
     def places(self, edits: Sequence[Edit]) -> list[_Place]:
@@ -79,7 +79,7 @@ class _Passage:
 
 
 def explain(text: str, edits: Sequence[Edit], format: str = "markdown") -> list[Edit]:
-    """The edits of a document, in order, with `type`, `message` and `reason`; R:OTHER in what cannot be parsed.
+    """The edits of a document, in order, with `type`, `message` and `reason`. In text that is not parsed, R:OTHER.
 
     `format` is what the document was read as. Raises InputError where ERRANT, spaCy or the pipeline is missing.
     """
@@ -97,7 +97,7 @@ def explain(text: str, edits: Sequence[Edit], format: str = "markdown") -> list[
 
 
 def parseable(sentence: str) -> bool:
-    """Whether sentence and words are short enough: spaCy takes 5 s for one word of 8,000 characters like "(*`<"."""
+    """Whether a sentence and its words are short enough. A word of 8,000 marks such as "(*`<" takes spaCy 5 s."""
     return len(sentence) <= LONGEST and not _NO_WORD.search(sentence)
 
 
@@ -128,7 +128,7 @@ def _group_edits(sentences: Sequence[Sentence], edits: Sequence[Edit]) -> list[_
         passage = _Passage(sentence.text, list(sentence.offsets))
         if passages and passages[-1].edits and edits[passages[-1].edits[-1]].end > passage.offsets[0]:
             last = passages.pop()
-            # The blank between them stands where the first one ends.
+            # The space between them has the offset at which the first one ends.
             passage = _Passage(f"{last.text} {passage.text}", last.offsets + passage.offsets, last.edits)
         while at < len(edits) and edits[at].start <= passage.offsets[-1]:
             passage.edits.append(at)
@@ -151,13 +151,13 @@ def _classify(annotator: Any, source: Any, target: Any, place: _Place) -> Explan
 
 
 def _mend_type(kind: str, old: str, new: str) -> str:
-    """Spelling where a word that ERRANT takes for badly inflected keeps its ending; contraction where it is one."""
+    """R:SPELL if a word that ERRANT takes for badly inflected keeps its ending, R:CONTR for a contraction."""
     if kind in ("R:VERB:INFL", "R:NOUN:INFL") and old[-2:].lower() == new[-2:].lower():
         return "R:SPELL"
     if kind == "R:OTHER" and is_contraction(old, new):
         return "R:CONTR"
     if kind == "R:SPELL" and are_confused(old, new):
-        return "R:OTHER"  # "then" is spelt rightly, and no dictionary should learn it
+        return "R:OTHER"  # "then" is spelt correctly, and no dictionary should learn it
     return kind
 
 
@@ -169,7 +169,7 @@ def _is_repeated(doc: Any, first: int, last: int) -> bool:
 
 
 def _cover_tokens(source: Any, target: Any, place: _Place) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The tokens of an edit in source and target: whole ones on both sides, since a letter more changes the word."""
+    """The tokens of an edit in source and target. Both sides grow until they are whole tokens."""
     start, end, new_start, new_end = place
     while True:
         before = _tokens(source, start, end)
@@ -197,7 +197,7 @@ def _overhang_right(doc: Any, tokens: tuple[int, int], end: int) -> int:
 
 
 def _tokens(doc: Any, start: int, end: int) -> tuple[int, int]:
-    """Tokens that share a character with [start, end), or have the point start == end inside them."""
+    """The tokens that share a character with [start, end), or contain the point start == end."""
     first = sum(t.idx + len(t) <= start for t in doc)
     last = sum(t.idx < end for t in doc)
     return first, max(first, last)
@@ -209,10 +209,12 @@ def _end(doc: Any, span: tuple[int, int]) -> int:
 
 
 def _words(doc: Any, tokens: Any) -> str:
-    """The text of the tokens in whole words: spaCy makes two of "don't", a writer sees one."""
+    """The text of the tokens in whole words: for spaCy "don't" is two tokens, for a writer one word."""
     if not tokens:
         return ""
-    text, start, end = doc.text, tokens[0].idx, _end(doc, (0, tokens[-1].i + 1))
+    text = doc.text
+    start = tokens[0].idx
+    end = _end(doc, (0, tokens[-1].i + 1))
     while WORD.fullmatch(text[max(start - 1, 0) : start + 1]):
         start -= 1
     while WORD.fullmatch(text[end - 1 : end + 1]):
@@ -229,7 +231,7 @@ def message(kind: str, old: str, new: str) -> str:
 
 
 def _name(operation: str, category: str, old: str, new: str) -> str:
-    """What a writer calls it."""
+    """The name of a type in a writer's words."""
     if category == "PUNCT":
         return MARKS.get((new if operation == "M" else old).split(" ")[0], NAMES[category])
     if category == "ORTH":
@@ -240,7 +242,7 @@ def _name(operation: str, category: str, old: str, new: str) -> str:
 
 
 def _name_writing(old: str, new: str) -> str:
-    """What changes where the letters stay."""
+    """The name of a change that keeps the letters."""
     if old.lower() == new.lower():
         return "capital letter" if sum(map(str.isupper, new)) > sum(map(str.isupper, old)) else "small letter"
     if old.count("-") != new.count("-"):

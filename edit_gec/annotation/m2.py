@@ -4,7 +4,8 @@
     A 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0
     A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1
 
-Offsets count tokens, half-open. A sentence that an annotator left alone has a `noop` line; here that is an empty list.
+Offsets count tokens, half-open. The `noop` line of a sentence that an annotator left
+alone is read as an empty list.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 from edit_gec.errors import InputError
 
-DETECTION_ONLY = {"UNK", "Um"}  # an error was seen, no correction was given
+DETECTION_ONLY = {"UNK", "Um"}  # an error without a correction
 
 
 class M2Edit(NamedTuple):
@@ -82,7 +83,9 @@ def _parse(line: str, length: int, where: str) -> tuple[int, M2Edit | None]:
     cells = line[2:].split("|||")
     try:
         start, end = (int(x) for x in cells[0].split())
-        kind, correction, annotator = cells[1], cells[2], int(cells[-1])
+        kind = cells[1]
+        correction = cells[2]
+        annotator = int(cells[-1])
     except (ValueError, IndexError):
         raise InputError(
             f"{where}: expected 'A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator', found {line[:60]!r}"
@@ -106,7 +109,8 @@ def check_overlap(edits: Sequence[M2Edit], where: str) -> None:
 
 def apply_edits(tokens: Sequence[str], edits: Iterable[M2Edit]) -> list[str]:
     """The corrected tokens; detection-only edits change nothing."""
-    out, at = [], 0
+    out = []
+    at = 0
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
         if edit.type not in DETECTION_ONLY:
             out += [*tokens[at : edit.start], *edit.correction.split()]

@@ -5,7 +5,7 @@
     >>> give_reason("R:SPELL", "becuase", "because")
     'This word is spelt “because”.'
 
-A reason says what the rule is. It does not say that the model thought of it.
+A reason states the rule. It does not claim that the model followed it.
 """
 
 from __future__ import annotations

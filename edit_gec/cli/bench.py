@@ -227,7 +227,8 @@ def plot_pareto(arguments: Arguments, of: str) -> int:
 
 def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
     """What to measure with, and on. Raises InputError for what is not there."""
-    model, target = find_model(arguments.model), find_target(arguments)
+    model = find_model(arguments.model)
+    target = find_target(arguments)
     import torch
 
     from edit_gec.modeling.tokenizer import Tokens

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ from edit_gec.errors import InputError
 
 PATIENCE_S = 2.0  # work that takes longer gets a progress bar
 BAR = 40  # its width
+LEAST_SHARE = 0.01  # of the work, from which on the rest can be estimated
 
 
 def say(line: str) -> None:
@@ -86,6 +88,21 @@ def ending_at_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def estimate_rest(took_s: float, share: float) -> str:
+    """How long work of which a `share` took so many seconds will go on at this rate; "" where that is a mere guess.
+
+    >>> estimate_rest(60, 0.25), estimate_rest(60, 0.9), estimate_rest(600, 0.1), estimate_rest(2, 0.001)
+    (', 3 min left', ', 7 s left', ', 1 h 30 min left', '')
+    """
+    if share < LEAST_SHARE:
+        return ""
+    rest_s = took_s * (1 - share) / share
+    if rest_s < 100:
+        return f", {math.ceil(rest_s)} s left"
+    hours, minutes = divmod(round(rest_s / 60), 60)
+    return f", {hours} h {minutes} min left" if hours else f", {minutes} min left"
+
+
 class ProgressBar:
     """A bar on standard error over the whole work, if that is a terminal and the work takes long.
 
@@ -106,16 +123,18 @@ class ProgressBar:
 
     def begin(self, name: str, size: int) -> None:
         """The next part."""
-        self.name, self.part = name, size
+        self.name = name
+        self.part = size
         self.size = max(self.size, self.finished + size)
 
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` are done in this part."""
-        if not self.enabled or time.monotonic() - self.begun <= PATIENCE_S:
+        took_s = time.monotonic() - self.begun
+        if not self.enabled or took_s <= PATIENCE_S:
             return
         share = (self.finished + self.part * done / max(1, total)) / max(1, self.size)
         full = round(BAR * share)
-        self._show(f"{self.name} {'━' * full}{' ' * (BAR - full)} {round(100 * share)} %")
+        self._show(f"{self.name} {'━' * full}{' ' * (BAR - full)} {round(100 * share)} %{estimate_rest(took_s, share)}")
 
     def end(self) -> None:
         """This part is done."""

@@ -232,7 +232,8 @@ class Run:
 
     def _comes_in_stretches(self, source: Source) -> bool:
         """Whether to print a document stretch by stretch: it is long, and only its text is printed."""
-        asked, text = self.arguments, source.document.text
+        asked = self.arguments
+        text = source.document.text
         plain = asked.form == "text" and not (asked.check or asked.explain or asked.verbose)
         compared = (
             self.since is not None or asked.baseline is not None or source.settings.edit_filter().needs_types(text)
@@ -265,7 +266,8 @@ class Run:
 
     def _choose(self, source: Source, edits: Sequence[Edit]) -> Sequence[Edit]:
         """The edits that remain after settings, directives and known sentences."""
-        document, chooser = source.document, source.settings.edit_filter()
+        document = source.document
+        chooser = source.settings.edit_filter()
         if self.arguments.explain or chooser.needs_types(document.text):
             with needing("--explain" if self.arguments.explain else "ignore by type", "score"):
                 from edit_gec.annotation.explain import explain

@@ -46,7 +46,8 @@ class Inputs:
     """The requested documents. A file that cannot be read gives one line on standard error and sets `has_failed`."""
 
     def __init__(self, names: Sequence[str], projects: Projects, reading: Reading) -> None:
-        self.projects, self.reading = projects, reading
+        self.projects = projects
+        self.reading = reading
         self.has_failed = False
         self.paths = list(self._find(names or [STDIN]))  # (path, whether it was named and not found in a folder)
         self.size = sum(map(_size, (path for path, _ in self.paths)))  # in bytes, of what has a size
@@ -58,12 +59,14 @@ class Inputs:
         for source in self._sources():
             if group and len(source.document.text) >= GROUP_CHARACTERS:  # a long one comes alone
                 yield group
-                group, characters = [], 0
+                group = []
+                characters = 0
             group.append(source)
             characters += len(source.document.text)
             if characters >= GROUP_CHARACTERS:
                 yield group
-                group, characters = [], 0
+                group = []
+                characters = 0
         if group:
             yield group
 
@@ -141,7 +144,8 @@ class Inputs:
 
     def _check_format(self, path: str) -> None:
         """Raises FormatError for a file, or a name of standard input, that must not be corrected."""
-        name, reading = self._name(path), self.reading
+        name = self._name(path)
+        reading = self.reading
         if reading.read_as == "code" and not formats.is_understood(self._format(path)):
             what = name or "standard input"
             raise formats.FormatError(f"{what}: cannot tell the language of code by this name; use --stdin-filename")
@@ -153,7 +157,8 @@ class Inputs:
 
     def _format(self, path: str) -> str:
         """What a document is read as: by its name, or as --read-as says; an unknown one as Markdown."""
-        name, forced = self._name(path), self.reading.read_as
+        name = self._name(path)
+        forced = self.reading.read_as
         if forced == "code":
             return f"code/{os.path.basename(name)}"
         known = forced or formats.find_format(path=name)

@@ -72,7 +72,9 @@ class Output:
             say(f"{say_count(self.changed_files, 'file')} would change, {say_count(self.edits, 'edit')}")
 
     def _print(self, document: files.Document, correction: Correction) -> None:
-        path, text, edits = document.path, document.text, correction.edits
+        path = document.path
+        text = document.text
+        edits = correction.edits
         path = "stdin" if path == "-" else path
         if self.form in ("json", "sarif"):
             self.reports.append(Report(path, text, edits, correction.refused))

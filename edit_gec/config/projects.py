@@ -64,7 +64,8 @@ class Projects:
         known = self._known.get(path)
         if known is None or known[0] != _stamps(path, known[1]):
             project = _parse(path)
-            known = self._known[path] = (_stamps(path, project), project)
+            known = (_stamps(path, project), project)
+            self._known[path] = known
         return known[1]
 
 
@@ -83,10 +84,10 @@ def _stamps(path: str, project: SettingsFile | None) -> _Stamps:
 def _upwards(path: str) -> Iterator[str]:
     """The folders that a file is in, or a folder and those that it is in, the nearest first."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)
-    while True:
+    yield folder
+    while folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
         yield folder
-        if folder == (folder := os.path.dirname(folder)):
-            return
 
 
 def _settings_files(folder: str) -> Iterator[str]:

@@ -167,13 +167,15 @@ def parse(table: dict[str, Any], path: str, where: str = "") -> Settings:
 
     Raises InputError for an unknown key or a wrong value.
     """
-    place, root = f"{path}: {where}".rstrip(": "), os.path.dirname(path)
+    place = f"{path}: {where}".rstrip(": ")
+    root = os.path.dirname(path)
     return replace(_parse(table, place, root, KEYS), root=root)
 
 
 def parse_file(table: dict[str, Any], path: str, where: str = "") -> SettingsFile:
     """The settings file at `path`. Raises InputError as `parse` does."""
-    place, root = f"{path}: {where}".rstrip(": "), os.path.dirname(path)
+    place = f"{path}: {where}".rstrip(": ")
+    root = os.path.dirname(path)
     overrides = table.get("overrides", [])
     if not isinstance(overrides, list) or not all(isinstance(each, dict) for each in overrides):
         raise InputError(f"{place} overrides must be tables, each begun by [[overrides]]")

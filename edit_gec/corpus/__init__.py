@@ -7,5 +7,5 @@
           -> local_runner.py, ray_runner.py    the workers: processes of this machine, or a Ray cluster
           -> journal.py, progress.py, summary.py    what is done, how far it is, what it cost
 
-rate.py and cost.py measure it. README.md next to this file is for those who run it.
+rate.py and cost.py measure it. README.md in this folder is for those who run a job.
 """

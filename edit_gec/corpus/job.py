@@ -57,7 +57,7 @@ class ChunkWork:
     chunk: Chunk
     windows: list[list[ModelWindow]]
     changes: list[list[SentenceChanges]] = field(default_factory=list)
-    broken: str | None = None  # why the unit ends here, though it has more rows
+    broken: str | None = None  # why the unit ends here although it has more rows
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
@@ -226,7 +226,7 @@ def _choose(
 
 
 class _EmptyPartError(Exception):
-    """No row was good: the unit has no part."""
+    """Every row was set aside, so the unit has no part."""
 
 
 def bad_rows_path(folder: str, number: int) -> str:
@@ -235,7 +235,7 @@ def bad_rows_path(folder: str, number: int) -> str:
 
 
 def _count_row(counts: Counter[str], text: str | None, correction: Correction, edits: Sequence[Edit]) -> None:
-    """Count a row that is written."""
+    """Count a written row."""
     counts["rows"] += 1
     counts["written"] += 1
     counts["null"] += text is None

@@ -3,10 +3,10 @@
     OUTPUT/__job__/plan.json       units and settings, written once
                    journal.jsonl   one line for each unit that is done, appended after its part is written
                    set-aside/      bad rows of each unit
-    in the end     summary.json, set-aside.jsonl
+    at the end     summary.json, set-aside.jsonl
 
-A unit that is not in the journal is repeated, and its part replaces the one that may be there. So every row is output
-exactly once.
+A unit that is not in the journal is repeated, and its part replaces any earlier one. So every row is output exactly
+once.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ def open_journal(folder: str, settings: dict[str, Any], make_plan: Callable[[], 
     """The journal of a new job, planned by `make_plan`, or of the one that the folder holds.
 
     Raises InputError if the folder holds something else, a job with other settings or changed input, or a job that
-    another process is doing.
+    another process is running.
     """
     job = Path(folder, JOB_FOLDER)
     if not job.is_dir() and os.path.isdir(folder) and os.listdir(folder):
-        raise InputError(f"{folder}: not empty, and no job of edit-gec; give a new folder for the output")
+        raise InputError(f"{folder}: not empty, and not a job of edit-gec; give a new folder for the output")
     with contextlib.ExitStack() as stack:
         try:
             job.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def open_journal(folder: str, settings: dict[str, Any], make_plan: Callable[[], 
 
 
 def _remove_partial_files(folder: str) -> None:
-    """Remove what workers that died had begun to write."""
+    """Remove the unfinished files of workers that died."""
     for path in Path(folder).rglob(f".*{PARTIAL_SUFFIX}"):
         path.unlink()
 
@@ -112,7 +112,7 @@ def _lock(file: FileIO, folder: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise InputError(f"{folder}: another process is at this job; wait for it, or end it") from None
+        raise InputError(f"{folder}: another process is running this job; wait for it, or end it") from None
 
 
 def _load_plan(path: Path, settings: dict[str, Any], make_plan: Callable[[], Plan]) -> Plan:

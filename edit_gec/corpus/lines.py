@@ -101,7 +101,7 @@ def _read_lines(file: IO[bytes], stop: int | None) -> Iterator[bytes]:
 
 
 def _skip_line(file: IO[bytes], begun: bytes) -> _LineTooLong:
-    """Skip the rest of a line that is too long, of which `begun` has been read."""
+    """Skip the rest of a line that is too long. `begun` is what has been read of it."""
     line = _LineTooLong(begun[:1000])
     line.length = len(begun)
     while rest := file.readline(MAX_ROW_BYTES):
@@ -212,9 +212,9 @@ def _find_csv_ends(path: str, file: IO[bytes]) -> Iterator[int]:
 
 
 def _read_header(path: str, file: IO[bytes], columns: Columns) -> tuple[bytes, list[str]]:
-    """Bytes and names of the first row of a CSV file; reading continues after it.
+    """Bytes and names of the first row of a CSV file. Reading continues after it.
 
-    Raises BrokenFileError if the column of texts is missing, or one of those to add is there already.
+    Raises BrokenFileError if the column of texts is missing, or a column to add exists already.
     """
     begun = file.tell()
     raw, names = next(_parse_csv(_read_lines(file, None), _delimiter(path)), Row(b""))
@@ -307,7 +307,7 @@ def read(unit: Unit, columns: Columns) -> Iterator[Chunk]:
 
 
 def _add_row(chunk: Chunk, number: int, row: Row, parse: Parser) -> None:
-    """Add a row to the chunk, among the bad ones if it cannot be read."""
+    """Add a row to the chunk; to its bad rows if the row cannot be read."""
     try:
         if isinstance(row.raw, _LineTooLong):
             raise _RowError(f"too long: {row.raw.length:,} bytes, at most {MAX_ROW_BYTES:,} are read")
@@ -347,7 +347,7 @@ class Writer:
                 self.file.write(row[:-1].rstrip() + b", " + _to_json(added)[1:] + b"\n")
 
     def close(self) -> None:
-        """Write what a compressed file ends with; the file stays open."""
+        """Write the end of a compressed file. The file stays open."""
         if self.zipped is not None:
             self.zipped.close()
 

@@ -1,4 +1,4 @@
-"""One machine: a process for each device, or for each core, that reads, corrects and writes unit after unit.
+"""One machine: a process per device, or per core, that reads, corrects and writes unit after unit.
 
 The driver hands out units and passes on their results. A worker that dies (out of memory, a signal) is replaced, and
 its unit is repeated. After two deaths it is repeated row by row: a row at which two workers die is set aside with the
@@ -47,7 +47,7 @@ class Message(NamedTuple):
 
 @dataclass
 class Task:
-    """A unit, how many workers died at it, and how many at each of its rows."""
+    """A unit, and how many workers died at it and at each of its rows."""
 
     unit: Unit
     deaths: int = 0
@@ -64,7 +64,7 @@ class _Worker:
     process: Any
     pipe: Connection
     task: Task | None = None
-    row: int | None = None  # the row that it works at, where rows are done one by one
+    row: int | None = None  # the current row, if rows are done one by one
     is_ready: bool = False
 
 
@@ -159,13 +159,13 @@ class _Driver:
             del self.workers[number]
 
     def _replace(self, number: int) -> None:
-        """Replace a worker that died and repeat its unit. Raises InputError if that is hopeless."""
+        """Replace a worker that died and repeat its unit. Raises InputError if workers die before they are ready."""
         worker = self.workers[number]
         worker.process.join()
         self.failed_starts += not worker.is_ready
         self.events.on_message(_describe_death(worker))
         if self.failed_starts > len(self.devices) + DEATHS_BEFORE_ROWS:
-            raise InputError("workers end before they begin; see above, or try --workers 1") from None
+            raise InputError("workers exit before they are ready; see above, or try --workers 1") from None
         if worker.task is not None:
             _count_death(worker.task, worker.row)
             self.waiting.appendleft(worker.task)
@@ -180,25 +180,27 @@ def _describe_death(worker: _Worker) -> str:
 
 
 def _count_death(task: Task, row: int | None) -> None:
-    """Count a death, at this row where that is known. Raises InputError if workers die before any row."""
+    """Count a death, at the row if it is known. Raises InputError if workers die before any row."""
     task.deaths += 1
     if row is not None:
         task.row_deaths[row] += 1
     elif task.deaths > DEATHS_BEFORE_ROWS + DEATHS_PER_ROW and not task.row_deaths:
-        raise InputError(f"{task.unit.path}: workers die while they read it ({task.unit.part}); is memory short?")
+        raise InputError(
+            f"{task.unit.path}: workers die while they read it ({task.unit.part}); is there enough memory?"
+        )
 
 
 # ---------------------------------------------------------------- the worker
 
 
 def _run_worker(pipe: Connection, job: Job) -> None:
-    """Do units until there are no more, or the driver is gone."""
+    """Do units until there are no more or the driver is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the driver ends its workers
     try:
         corrector = job.load_corrector()
         job.warm_up()
         pipe.send(Message(Kind.READY))
-        while (task := pipe.recv()) is not None:
+        for task in iter(pipe.recv, None):
             split = _row_splitter(pipe, task) if task.is_row_by_row else None
             works = (job.infer(work, corrector) for work in job.load(task.unit, corrector, split))
             pipe.send(Message(Kind.DONE, job.save(task.unit, _count_rows(works, pipe), corrector)))
@@ -222,7 +224,7 @@ def _count_rows(works: Iterator[ChunkWork], pipe: Connection) -> Iterator[ChunkW
 
 
 def _row_splitter(pipe: Connection, task: Task) -> Splitter:
-    """Splits a chunk into rows. The driver is told each before it is done; those that kill workers are set aside."""
+    """Splits a chunk into rows. The driver learns of each before it is done. Rows that kill workers are set aside."""
 
     def split(chunk: Chunk) -> Iterator[Chunk]:
         yield Chunk(chunk.rows[:0], [], [], chunk.bad)

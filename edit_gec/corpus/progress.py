@@ -13,7 +13,7 @@ INTERVAL_S = 30.0
 
 
 class Progress:
-    """Counts rows and units as they are done. `size` is the bytes of all units, for the time that is left.
+    """Counts finished rows and units. `size` is the bytes of all units, from which the remaining time follows.
 
     The bar is on standard error; a line elsewhere goes to `say`.
     """

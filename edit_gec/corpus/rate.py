@@ -4,7 +4,7 @@
     python -m edit_gec.corpus.rate prose.txt memory.json --rows 1000 30000 1000000 --distinct 2000
 
 Rows are the different lines of the text, so the model reads every sentence. `--distinct N` repeats N of them instead: a
-million rows are done in minutes, because remembered sentences are not inferred, and what is measured is memory, reading
+million rows take minutes, because the model reads no sentence twice. This measures memory, reading
 and writing. Other options go to `edit-gec corpus` (`--unit-size 100000` makes enough parts for all workers).
 
 Each run is a JSON object: rows, workers, seconds, peak resident memory in MB of the driver and of its largest worker,

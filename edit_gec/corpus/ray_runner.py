@@ -3,8 +3,8 @@
     units -> load (CPU tasks) -> infer (actors: one GPU or some cores each) -> save (CPU tasks) -> journal (driver)
 
 Ray passes blocks from stage to stage as there is room (back-pressure) and repeats tasks whose process has died. A unit
-at which two actors have died is done at the end by local_runner.py, row by row, so that the row at fault is found. All
-machines see input and output under the same paths and have edit-gec installed. A unit is in memory as a whole.
+at which two actors have died is left to the end, when local_runner.py finds the row at fault by going row by row. All
+machines see input and output under the same paths and have edit-gec installed. A unit is held in memory as a whole.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _corrector_of(job: Job) -> DeduplicatingCorrector:
 
 
 def _pass_on_errors(stage: Callable[[Any, Row], Row]) -> Callable[[Any, Row], Row]:
-    """A stage whose errors go to the driver with the row, which stops at the first: Ray's own report is unreadable."""
+    """A stage that passes its errors to the driver, which stops at the first. Ray's own report is unreadable."""
 
     @wraps(stage)
     def guarded(self: Any, row: Row) -> Row:
@@ -155,7 +155,7 @@ def _connect(address: str | None) -> None:
             logging_level=logging.CRITICAL,
             include_dashboard=None if address else False,
         )
-    except Exception as error:  # of many kinds, Exception itself among them
+    except Exception as error:  # Ray raises many kinds, plain Exception among them
         place = f"--address {address}: no Ray cluster there" if address else "--engine ray: Ray does not start here"
         raise InputError(f"{place} ({(str(error) or repr(error)).splitlines()[0]})") from None
 
@@ -182,7 +182,7 @@ def _run_units(job: Job, units: Sequence[Unit], actors: int) -> Iterator[UnitRes
 
 
 def _run_row_by_row(job: Job, unit: Unit) -> UnitResult:
-    """Do a unit at which processes die, on some machine of the cluster."""
+    """Do a unit at which processes die, on any machine of the cluster."""
     results: list[UnitResult] = []
     events = Events(on_result=results.append, on_rows=lambda rows: None, on_message=lambda line: None)
     local_runner.run(job, [unit], [job.options["device"]], events, row_by_row=True)
@@ -222,14 +222,14 @@ def _check_reachable(address: str | None) -> None:
 
 
 def _unwrap(error: BaseException | None) -> EditGecError | None:
-    """The error of ours that Ray has wrapped, perhaps several times."""
+    """Our own error, which Ray may have wrapped several times."""
     while error is not None and not isinstance(error, EditGecError):
         error = getattr(error, "cause", None) or error.__cause__
     return error
 
 
 def _count_actors(options: dict[str, Any]) -> int:
-    """One actor per GPU of the cluster, or per core; one core is left to the other stages."""
+    """One actor per GPU of the cluster, or per core. One core is left for the other stages."""
     import ray
 
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]

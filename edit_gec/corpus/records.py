@@ -92,7 +92,7 @@ class Chunk:
 class UnitResult(TypedDict):
     """The result of a unit: a line of the journal.
 
-    `broken` is the reason why the unit ends early, or None. `seconds` is the time that the worker was busy.
+    `broken` is the reason why the unit ends early, or None. `seconds` is the busy time of the worker.
     `reasons` counts the rows set aside by reason, `counts` everything else. `workers` is how many worked side by side.
     """
 

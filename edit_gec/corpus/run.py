@@ -157,7 +157,7 @@ def _run_workers(task: CorpusTask, job: Job, units: Sequence[Unit], events: Even
     if task.engine is Engine.RAY:
         from edit_gec.corpus import ray_runner
 
-        with contextlib.redirect_stdout(sys.stderr):  # Ray prints there which processes died
+        with contextlib.redirect_stdout(sys.stderr):  # Ray prints to stdout which processes died
             ray_runner.run(job, units, task.workers, task.address, events)
         return
     from edit_gec.corpus import local_runner

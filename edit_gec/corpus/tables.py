@@ -1,4 +1,4 @@
-"""Parquet, saved Hugging Face data sets and those of the hub: rows are Arrow tables, to which two columns are added.
+"""Parquet, saved Hugging Face data sets and data sets of the hub: Arrow tables, to which two columns are added.
 
     text: string   ->   text: string, corrected: string, edits: list<struct<offset, length, original, ...>>
 
@@ -165,7 +165,8 @@ def _read_parquet(unit: Unit) -> Iterator[pyarrow.Table]:
     with pyarrow.parquet.ParquetFile(unit.path) as file:
         at = 0
         for batch in file.iter_batches(_chunk_rows(unit, unit.stop - unit.start), row_groups=[unit.group]):
-            begin, end = max(unit.start - at, 0), min(unit.stop - at, batch.num_rows)
+            begin = max(unit.start - at, 0)
+            end = min(unit.stop - at, batch.num_rows)
             at += batch.num_rows
             if begin < end:
                 yield pyarrow.Table.from_batches([batch.slice(begin, end - begin)])
@@ -214,7 +215,7 @@ class Writer:
         self.writer.write_table(table.cast(self.writer.schema))
 
     def close(self) -> None:
-        """Write what Parquet ends with; the file stays open."""
+        """Write the footer of the Parquet file. The file stays open."""
         if self.writer is not None:
             self.writer.close()
 

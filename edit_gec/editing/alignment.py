@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from edit_gec.editing.plan import Plan
 from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.text.edits import count_shared_ends
 
 MOVED_PIECES = 2  # smallest block that may move: smaller ones are mostly spurious (a "the" re-used eight words away)
 STEM_CHARACTERS = 4  # smallest stem that may stay of a changed word
@@ -41,7 +42,8 @@ def align(source: Sequence[int], target: Sequence[int], tokens: Tokens) -> Plan:
 
 def word_ranges(ids: Sequence[int], tokens: Tokens) -> list[tuple[int, int]]:
     """Half-open piece ranges of words: a new one starts at a space, and where letters, digits and signs meet."""
-    starts, last = [], ""
+    starts = []
+    last = ""
     for n, piece in enumerate(ids):
         surface = tokens.surface(piece)
         kind = _kind(surface.lstrip(b" "))
@@ -86,12 +88,7 @@ def _match_pieces(
 
 def _match_common(source: list[tuple[int, ...]], target: list[tuple[int, ...]]) -> dict[int, int]:
     """Longest common subsequence of words, weighted by pieces; ties go to contiguous runs."""
-    head = 0
-    while head < min(len(source), len(target)) and source[head] == target[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(source), len(target)) - head and source[-1 - tail] == target[-1 - tail]:
-        tail += 1
+    head, tail = count_shared_ends(source, target)
     matched = {n: n for n in range(head)}
     matched.update({len(target) - 1 - n: len(source) - 1 - n for n in range(tail)})
     rows, columns = len(source) - tail, len(target) - tail
@@ -104,16 +101,22 @@ def _match_common(source: list[tuple[int, ...]], target: list[tuple[int, ...]]) 
             match = len(source[i]) + run[i + 1][j + 1] if source[i] == target[j] else -1.0
             best[i][j] = max(skip, match)
             run[i][j] = max(skip, match + 0.1 if match >= 0 else match)
-    i, j, running = head, head, head > 0
+    i = head
+    j = head
+    running = head > 0
     while i < rows and j < columns:
         value = run[i][j] if running else best[i][j]
         if source[i] == target[j] and value == len(source[i]) + run[i + 1][j + 1] + (0.1 if running else 0.0):
             matched[j] = i
-            i, j, running = i + 1, j + 1, True
+            i += 1
+            j += 1
+            running = True
         elif value == best[i + 1][j]:
-            i, running = i + 1, False
+            i += 1
+            running = False
         else:
-            j, running = j + 1, False
+            j += 1
+            running = False
     return matched
 
 
@@ -144,12 +147,14 @@ def _add_moved_blocks(matched: dict[int, int], source: list[tuple[int, ...]], ta
 def _pair_changed_words(matched: dict[int, int], sources: int, targets: int) -> list[tuple[int, int]]:
     """(source word, target word) that face each other in gaps with as many words on both sides."""
     pairs = []
-    previous_i, previous_j = -1, -1
+    previous_i = -1
+    previous_j = -1
     for j, i in [*sorted(matched.items()), (targets, sources)]:
         gap = j - previous_j - 1
         if gap and gap == i - previous_i - 1:
             pairs += [(previous_i + 1 + n, previous_j + 1 + n) for n in range(gap)]
-        previous_i, previous_j = i, j
+        previous_i = i
+        previous_j = j
     used = set(matched.values())
     return [(i, j) for i, j in pairs if i not in used]
 

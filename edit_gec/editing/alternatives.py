@@ -180,8 +180,12 @@ class Reading:
     """A window of a sentence behind the encoder, and what may be written into it."""
 
     def __init__(self, suggester: Suggester, pieces: Pieces) -> None:
-        self.network, self.tokens, self.thresholds = suggester.network, suggester.tokens, suggester.thresholds
-        self.lexicon, self.pieces, self.hint_doubt = suggester.projection.spelling, pieces, suggester.hint_doubt
+        self.network = suggester.network
+        self.tokens = suggester.tokens
+        self.thresholds = suggester.thresholds
+        self.lexicon = suggester.projection.spelling
+        self.pieces = pieces
+        self.hint_doubt = suggester.hint_doubt
         self.source = self.network.encode([self.tokens.wrap(pieces.ids)])
 
     @cached_property

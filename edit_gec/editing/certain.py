@@ -167,6 +167,10 @@ def _words(words: Sequence[str]) -> str:
 
 # ---------------------------------------------------------------- the rules
 
+_NO_OBJECT = "".join(
+    f"(?<!{word} )" for word in "of about in with to for on at by from like around behind and or".split()
+)
+_AMOUNTS = "few|lot|lots|number|couple|dozen|hundred|thousand|million|variety|many|handful|range|series|bunch|total|set|pair|host"
 _NO_TAIL = r"(?![\w'’-])"
 _PHRASE_END = (
     r"(?=$|[.,!?;:]| (?:in|at|on|for|and|or|of|to|from|with|who|that|which|is|are|was|were|here|there|when|but|because|"
@@ -202,7 +206,7 @@ def _base(match: re.Match[str]) -> Sequence[str]:
     return (_BASES[match["it"]],)
 
 
-_DOUBLE = frozenset(  # words that may stand twice
+DOUBLE = frozenset(  # words that may stand twice
     "had that is so very no bye ha blah long many much really never again hear there now more far too knock tut boo pop "
     "well please ok okay yes hi la na one two do can log foo bar night half ever deep".split()
 )
@@ -210,7 +214,7 @@ _DOUBLE = frozenset(  # words that may stand twice
 RULES = [
     # doubled words
     _rule(rf"(?<![\w'’-])(?P<it>(?P<word>[a-z]{{2,}}) (?P=word)){_NO_TAIL}",
-          lambda match: () if match["word"] in _DOUBLE else (match["word"],)),
+          lambda match: () if match["word"] in DOUBLE else (match["word"],)),
     # capitals
     _rule(
         r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",
@@ -270,7 +274,10 @@ RULES = [
     _rule(rf"\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
     _rule(r"\b(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>was)\b", _fixed("were")),
     _rule(r"\b(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>has)\b", _fixed("have")),
-    _rule(rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
+    _rule(rf"{_NO_OBJECT}(?<!er )\b(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
+    _rule(rf"{_NO_OBJECT}\b(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _fixed("is")),
+    _rule(rf"^This (?P<it>are|have){_NO_TAIL}", lambda match: ({"are": "is", "have": "has"}[match["it"]],)),
+    _rule(rf"\b[Tt]here (?P<it>are) an? (?!(?:\w+ )?(?:{_AMOUNTS})\b)[a-z]", _fixed("is")),
     _rule(rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>{_words(list(_THIRD))}){_NO_TAIL}", lambda match: (_THIRD[match["it"]], _past(_THIRD[match["it"]]))),
     _rule(r"\b(?:[Tt]here) (?P<it>is|was) (?:many|several|some people|two|three|four|five|six|ten|lots of|a lot of people|too many|so many)\b",
           lambda match: ({"is": "are", "was": "were"}[match["it"]],)),

@@ -30,7 +30,8 @@ NOT_ASKED = 0.5  # probability that the source stays where no decoder computed i
 MIN_STAYS = 0.02  # smaller probabilities that the source stays count as this, so that their effect has a bound
 IMPOSSIBLE = 1e-9  # no edit of a smaller confidence is made, whatever supports it
 CALM = 0.02  # doubt of the second pass up to which nothing is subtracted
-NO_SUPPORT, MOST_SUPPORT = -2.0, 2.5  # log-odds above which an edit supports others; the most that it can add
+NO_SUPPORT = -2.0  # log-odds above which an edit supports others
+MOST_SUPPORT = 2.5  # the most that it can add
 
 
 class Kind(str, Enum):

@@ -182,7 +182,8 @@ def write_slots(
     """Write into the slots whose changes can still pass the threshold: words of the lexicon first, then the rest."""
     if lexicon:
         with span(Stage.SPELL):
-            proposed, misspelt = [], []
+            proposed = []
+            misspelt = []
             for state in states:
                 certain = {slot.after_piece: state.proposals(slot.after_piece) for slot in state.likely_slots}
                 slots = [slot for slot in state.likely_slots if certain[slot.after_piece]]
@@ -256,7 +257,8 @@ def prune_unlikely(state: SentenceState, thresholds: Thresholds, *, empty: bool 
     knows empty slots, so its decoder can also raise a confidence (Slot.stays).
     """
     stays = MIN_STAYS if empty else NOT_ASKED
-    links, gaps = state.order.links, state.gaps
+    links = state.order.links
+    gaps = state.gaps
     best = {piece: thresholds.confidence(Evidence(value)) for piece, value in links.items()}
     for piece, value in tag_confidences(gaps, state.probabilities).items():
         certain = bool(state.proposals(piece))
@@ -286,7 +288,8 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
     Where pieces moved, gaps and links are one decision: all or nothing.
     """
     written = {slot.after_piece: slot for slot in state.slots}
-    links, gaps = state.order.links, state.gaps
+    links = state.order.links
+    gaps = state.gaps
     confidence = {piece: thresholds.confidence(Evidence(value)) for piece, value in links.items()}
     for piece, value in tag_confidences(gaps, state.probabilities).items():
         slot = written.get(piece)

@@ -23,20 +23,24 @@ import numpy as np
 
 from edit_gec.errors import ModelError
 from edit_gec.modeling.tokenizer import Pieces
+from edit_gec.text.words import WORD
 
 FILE = "words.txt"  # in a model folder; build_lexicon.py makes it
 NAMED = 60_000  # words from the top of the list that may be candidates
-LISTED, DEARER = 16, 2.0  # most candidates that the decoder scores; most nats above the cheapest of them
-SHORTEST, LONGEST = 3, 24  # letters of a word that is looked up
+LISTED = 16  # most candidates that the decoder scores
+DEARER = 2.0  # most nats above the cheapest of them
+SHORTEST = 3  # letters of a word that is looked up, at least
+LONGEST = 24  # and at most
 LONGEST_GAP = 6  # most consecutive words that are chosen together
 ENGLISH = 0.3  # least share of the words of an English sentence that are among the first SPLIT of the list
-FOREIGN_WORDS, FOREIGN = 4, 0.2  # least words of a sentence in another language, and least share of unknown ones
+FOREIGN_WORDS = 4  # least words of a sentence in another language
+FOREIGN = 0.2  # least share of its words that are unknown
 COMMON_SLIP = 2.6  # cost of a candidate: one letter changed, and among the first 1,500 of the list
 # The cost of a candidate, in nats:
 APART = 1.5  # for each changed letter; another first letter costs a third of that
 COMMON = 0.15  # times the logarithm of its rank in the list
-SPLIT, TORN = 3000, 0.4  # for a missing space ("alot"): both words are among the first 3,000, at this extra cost
-WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+SPLIT = 3000  # for a missing space ("alot"), both words must be among so many from the top of the list
+TORN = 0.4  # for a missing space
 _LATIN = re.compile("[A-Za-zÀ-ɏ]")
 _COUNTS = np.array([bin(n).count("1") for n in range(1 << 13)], dtype=np.uint8)
 
@@ -65,7 +69,8 @@ class WordList:
     def __init__(self, words: Sequence[str], slips: Iterable[tuple[str, str]] = ()) -> None:
         folded = "\n".join(words).casefold().split("\n")
         self.known = frozenset(folded)
-        self.words, self.folded = words[:NAMED], folded[:NAMED]
+        self.words = words[:NAMED]
+        self.folded = folded[:NAMED]
         self.slips: dict[str, list[str]] = {}
         for wrong, right in slips:
             self.slips.setdefault(wrong, []).append(right)
@@ -120,12 +125,18 @@ class WordList:
         candidates = self.candidates(word)
         return word.casefold() in self.slips or bool(candidates and candidates[0].cost <= COMMON_SLIP)
 
+    def is_compound(self, word: str) -> bool:
+        """Whether a word is made of two frequent ones: "manpage", "inout"."""
+        cuts = ((word[:cut].casefold(), word[cut:].casefold()) for cut in range(2, len(word) - 1))
+        return any(first in self.ranks and second in self.ranks for first, second in cuts)
+
     def find_words(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
         """The words of a sentence that can be looked up and that follow a space; with `unknown` only unknown ones.
 
         Words in capitals (names, abbreviations) and parts of addresses and formulas are left out.
         """
-        text, n = sentence.source, 0
+        text = sentence.source
+        n = 0
         begin, stop = (sentence.starts[0], sentence.ends[-1]) if len(sentence) else (0, 0)
         for match in WORD.finditer(text, begin, stop):
             word, start, end = match.group(), match.start(), match.end()

@@ -128,7 +128,8 @@ def spans(plan: Plan, source: Pieces, tokens: Tokens) -> list[Span]:
     """
     inserted = dict(plan.insertions)
     edits = []
-    text, previous = tokens.decode(inserted.get(1, ())), 0
+    text = tokens.decode(inserted.get(1, ()))
+    previous = 0
     fixed = _stay_in_place(plan.order, source)
     for k, i in [*enumerate(plan.order[1:], start=2), (0, plan.length)]:
         if k and not fixed[k - 1]:
@@ -137,7 +138,8 @@ def spans(plan: Plan, source: Pieces, tokens: Tokens) -> list[Span]:
         edit = _replace_between(source, previous, i, text)
         if edit:
             edits.append(Span(*edit, (previous, i)))
-        text, previous = tokens.decode(inserted.get(k, ())), i
+        text = tokens.decode(inserted.get(k, ()))
+        previous = i
     return edits
 
 

@@ -99,7 +99,8 @@ def _cover(sentence: Pieces, start: int, end: int) -> tuple[int, int] | None:
     inside = [n for n, (a, b) in enumerate(zip(sentence.starts, sentence.ends, strict=True)) if a < end and b > start]
     if not inside:
         return None
-    first, last = inside[0], inside[-1] + 1
+    first = inside[0]
+    last = inside[-1] + 1
     first -= bool(first and sentence.text(first - 1, first) == " ")  # the space can be a piece of its own
     return (first, last) if sentence.text(first, last) == " " + sentence.source[start:end] else None
 

@@ -1,4 +1,4 @@
-"""Is a confidence of 0.8 right in 8 of 10 edits? Reliability table and expected calibration error.
+"""Whether 8 of 10 edits with confidence 0.8 are right: reliability table and expected calibration error.
 
 confidence   edits   mean confidence   right
 0.8 - 0.9      120              0.86    0.81
@@ -19,7 +19,7 @@ RIDGE = 1e-3  # penalty on the squared weights of the logistic regression
 
 
 class Bin(NamedTuple):
-    """Edits with confidence in [low, high): how many, their mean confidence, the share that was right."""
+    """Edits with confidence in [low, high): their number, their mean confidence, and the share that is right."""
 
     low: float
     high: float
@@ -32,7 +32,7 @@ class Bin(NamedTuple):
 class Calibration:
     """Expected calibration error: the gap between confidence and share right, averaged over edits.
 
-    `slope` and `offset` of the log-odds would remove the gap. editing/confidence.py calibrates the model itself.
+    A Platt scaling by `slope` and `offset` would reduce the gap. editing/confidence.py calibrates the model itself.
     """
 
     ece: float
@@ -58,10 +58,11 @@ def pair_confidences(
 
 
 def changes_of_edit(raw: RawSentence, changes: Sequence[Change], edit: M2Edit) -> list[Change]:
-    """The system's changes, in code points of the raw text, that an ERRANT edit of its tokens is made of."""
+    """The system's changes, in code points of the raw text, that an ERRANT edit of its tokens covers."""
     start = raw.spans[edit.start][0] if edit.start < len(raw.spans) else len(raw.text)
     end = raw.spans[edit.end - 1][1] if edit.end else 0
-    low, high = min(start, end), max(start, end)
+    low = min(start, end)
+    high = max(start, end)
     return [change for change in changes if change.start <= high and change.end >= low]
 
 

@@ -5,14 +5,14 @@ Each corrected text is corrected again; a second change is counted, too.
     {"kind": "names", "text": "Siobhan moved to Kraków."}                            any change is a failure
     {"kind": "its", "text": "Its late.", "accept": ["It's late.", "It is late."]}    one of these, to the letter
 
-A case may name the error that it is about, and bring a twin: a similar text that is right.
+A case may name its error, and have a twin: a similar text that is correct.
 
     {"kind": "its", "writer": "native", "text": "its late, i think.", "error": "its", "fixed": ["it's", "It's"],
      "accept": ["It's late, I think."], "twin": "Its roof is old."}
 
-The text passes when all of its errors are corrected. A named error is gone when the words of `error` are no longer
-there and those of one of `fixed` are, whatever else was changed or missed. The twin is a case of its own, of the kind
-"its, twin", that must be left alone.
+The text passes when all of its errors are corrected. A named error counts as corrected when the words of `error` have
+been replaced by those of one of `fixed`, whatever else was changed or missed. The twin is a separate case of the kind
+"its, twin". It must be left alone.
 
 An average over a corpus hides that a model spoils every e-mail address. A share per kind of text shows it.
 """
@@ -54,11 +54,11 @@ class Case:
     fixed: tuple[str, ...] = ()
 
     def passes(self, corrected: str) -> bool:
-        """Whether this is a right outcome for the text."""
+        """Whether the outcome is correct for the text."""
         return corrected in self.accept if self.accept else corrected == self.text
 
     def lost_its_error(self, corrected: str) -> bool:
-        """Whether the named error is gone and one of its corrections is there, as whole words."""
+        """Whether whole words of one of the corrections have replaced the named error."""
         return not _contains(corrected, self.error) and any(_contains(corrected, words) for words in self.fixed)
 
     @property
@@ -81,13 +81,13 @@ class Outcome(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the case was handled as it should be."""
+        """Whether the outcome is correct."""
         return self.case.passes(self.corrected)
 
 
 @dataclass(frozen=True)
 class ChecklistResult:
-    """All outcomes of one system on one file. With `plain` the file was any text, so nothing passes or fails."""
+    """All outcomes of one system on one file. With `plain`, the file was any text, and nothing passes or fails."""
 
     name: str
     system: str
@@ -137,12 +137,12 @@ class ChecklistResult:
 
     @property
     def changed_again(self) -> int:
-        """Texts that it changed again when it got its own output."""
+        """Texts that the system changed again when it read its own output."""
         return sum(o.again != o.corrected for o in self.outcomes)
 
 
 def _word_pattern(words: str) -> str:
-    """A pattern for these words, not as a part of longer ones."""
+    """A pattern for these words as whole words."""
     return rf"(?<!\w){re.escape(words)}(?!\w)"
 
 
@@ -216,7 +216,7 @@ def run_checklist(
     *,
     plain: bool = False,
 ) -> ChecklistResult:
-    """Give each text to a system, and its output again. `plain` takes any text file; else it holds cases."""
+    """Give each text to a system, then its output. `path` holds cases, or with `plain` any text."""
     cases = read_lines_as_cases(path) if plain else read_cases(path)
     first = systems.run_system(system, [case.text for case in cases], model, min_confidence, markup=True)
     second = systems.run_system(system, [output.text for output in first], model, min_confidence, markup=True)
@@ -261,7 +261,7 @@ def _kind_rows(result: ChecklistResult) -> list[list[str]]:
 
 
 def _format_named(result: ChecklistResult) -> list[str]:
-    """The sums over cases with a named error, in all and by group."""
+    """The totals over cases with a named error, overall and by group."""
     if not result.named:
         return []
     groups = ", ".join(f"{name} {passed}/{cases}" for name, (passed, cases) in sorted(result.groups.items()))

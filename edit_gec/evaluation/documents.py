@@ -14,7 +14,6 @@ markup, math and addresses. An edit of kind `structure` breaks a document; there
 from __future__ import annotations
 
 import hashlib
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -29,14 +28,13 @@ from edit_gec.evaluation.edit_kinds import Kind, TextEdit, classify_edit, find_e
 from edit_gec.evaluation.prose_mask import FORMATS, mask_markup
 from edit_gec.text import files, formats
 from edit_gec.text.tables import align_columns
+from edit_gec.text.words import HYPHENATED_WORD
 from edit_gec.version import version
-
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 @dataclass(frozen=True)
 class SourceDocument:
-    """A file of the folder: its path below it, its format, its text."""
+    """A file of the folder: its relative path, format and text."""
 
     path: str
     format: str
@@ -50,7 +48,7 @@ class SourceDocument:
     @cached_property
     def words(self) -> int:
         """Words of prose."""
-        return sum(not any(self.mask[m.start() : m.end()]) for m in _WORD.finditer(self.text))
+        return sum(not any(self.mask[m.start() : m.end()]) for m in HYPHENATED_WORD.finditer(self.text))
 
 
 class FoundEdit(NamedTuple):
@@ -68,7 +66,8 @@ class FoundEdit(NamedTuple):
     @property
     def shown(self) -> str:
         """The line with the edit marked as in a word diff: "the [-teh-]{+the+} end"."""
-        text, (start, end, new) = self.document.text, self.edit
+        text = self.document.text
+        start, end, new = self.edit
         before = text[text.rfind("\n", 0, start) + 1 : start]
         after = text[end : end + 200].partition("\n")[0]
         return f"{before}[-{text[start:end]}-]{{+{new}+}}{after}".strip().replace("\n", "⏎")
@@ -123,7 +122,7 @@ def score_documents(
 
 
 def compare_folders(folder: str | Path, corrected: str | Path) -> DocumentScore:
-    """Count what differs between a folder and a corrected copy of it; a file that the copy lacks is unchanged."""
+    """Count the differences between a folder and a corrected copy. A file that the copy lacks counts as unchanged."""
     documents = read_documents(folder)
     copies = [Path(corrected, document.path) for document in documents]
     texts = [

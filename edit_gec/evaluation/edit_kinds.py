@@ -1,11 +1,11 @@
-"""Coarse kinds of edits, told by their characters alone: no parser, no model, any system.
+"""Coarse kinds of edits, told from their characters alone: no parser, no model, any system.
 
     "done" -> "done."       end mark          "monday" -> "Monday"    capital
     "teh" -> "the"          spelling          "a" -> ""               word
     "::" -> "." before a code block           structure
 
-ERRANT names what an edit does to a sentence. In a document the first questions are whether it breaks the file, and
-whether it is only a full stop.
+ERRANT names what an edit does to a sentence. In a document the first questions are whether the edit breaks the file and
+whether it only adds a full stop.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MARKUP = {
     "mdx": "`*_[]<>|#~\\${}",
     "typst": "`*_[]<>#$@\\",
 }
-_INDENTED = ("markdown", "mdx", "rst", "asciidoc", "org", "typst")  # spaces at the start of a line mean something
+_INDENTED = ("markdown", "mdx", "rst", "asciidoc", "org", "typst")  # spaces at the start of a line are syntax
 _CLOSES = re.compile(r"[\s*_`|)\]}\"'”’~+=/\\]*(?:</?\w[^>]*>|\]\([^)]*\)|\s)*(?:\n|\Z)")
 
 
@@ -82,7 +82,7 @@ def _find_in_line(place: int, old: str, new: str) -> Iterator[TextEdit]:
 
 
 def _split_mark(start: int, old: list[str], new: list[str]) -> Iterator[TextEdit]:
-    """A changed run as one edit; as two where a word changes and the mark after it, too."""
+    """A changed run as one edit, or as two if both a word and the mark after it change."""
     ends = [bool(side) and _is_mark(side[-1]) for side in (old, new)]
     words = [side[:-1] if end else side for side, end in zip((old, new), ends, strict=True)]
     if not any(ends) or not all(words):

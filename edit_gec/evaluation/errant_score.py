@@ -45,7 +45,7 @@ class Counts:
 
 @dataclass
 class Breakdown:
-    """The proposed edits by what became of them (hit + wrong + over), and the errors that none of them touches."""
+    """Proposed edits by outcome (hit + wrong + over), and errors that no edit touches."""
 
     hit: int = 0  # the annotator's own edit
     wrong: int = 0  # there is an error, with another correction
@@ -85,7 +85,7 @@ def score_edits(
     """Score hypothesis edits against reference edits, sentence by sentence in file order."""
     score = ErrantScore(mode, beta)
     for hyp, ref in zip(hypothesis, reference, strict=True):
-        # Empty hypotheses still get one round, so that their misses are counted.
+        # Empty hypotheses get one round, too: their misses count.
         candidates = [
             (h, r, *_count(_key(hyp_edits, mode), _key(ref_edits, mode)))
             for h, hyp_edits in hyp.annotators.items()

@@ -27,7 +27,7 @@ THRESHOLDS = [i / 20 for i in range(20)]
 
 
 class CurvePoint(NamedTuple):
-    """The counts when only edits with at least this confidence are made."""
+    """Counts if only edits with at least this confidence are made."""
 
     threshold: float
     counts: Counts
@@ -66,7 +66,7 @@ def score_hypothesis(test: TestSet, hypothesis: Hypothesis, options: ScoreOption
 
 
 def reference_edits(test: TestSet, options: ScoreOptions) -> list[M2Sentence]:
-    """The annotated edits, or ERRANT's own where the set has only corrected lines or `options.reference` is "auto"."""
+    """The annotated edits; ERRANT's own if the set has only corrected lines or `options.reference` is "auto"."""
     if not test.m2:
         columns = [[line.split() for line in ref] for ref in test.references]
         return load_extractor(options.spacy_model).to_m2([line.split() for line in test.lines], columns)

@@ -1,9 +1,9 @@
-"""A corrected raw text -> back on the tokens of the corpus that the raw text was made of.
+"""Corrected raw text -> the tokens of the corpus that the raw text comes from.
 
     tokens     It is n't mine , said Ann .        raw   It isn't mine, said Ann.
     corrected  It isn't mine, said Anna.    ->   tokens  It is n't mine , said Anna .
 
-Only the words that the system changed are tokenised again, so text that it left alone never counts as an edit.
+Only words that the system changed are tokenised again, so unchanged text never counts as an edit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from edit_gec.text.detokenize import RawSentence
 
-# Pieces of text that a difference is made of: a word, a run of spaces, or one other character.
+# Units of a difference: a word, a run of spaces, or one other character.
 PIECE = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -33,7 +33,7 @@ def _tokenizer(split_hyphens: bool) -> Any:
 
 
 def project_to_tokens(raw: RawSentence, corrected: str, split_hyphens: bool = True) -> list[str]:
-    """The corrected sentence as tokens; tokens in text that did not change are the reference's own."""
+    """The corrected sentence as tokens. Unchanged text keeps the tokens of the reference."""
     out: list[str] = []
     at = 0
     for first, last, replacement in _touched(raw, corrected):
@@ -113,7 +113,7 @@ def _touched(raw: RawSentence, corrected: str) -> list[tuple[int, int, str]]:
 
 
 def _is_invisible(raw: RawSentence, corrected: str, change: WordChange) -> bool:
-    """Whether a change is one of spaces that no token can see."""
+    """Whether a change only concerns spaces outside all tokens."""
     start, end, new_start, new_end = change
     if corrected[new_start:new_end].strip() or raw.text[start:end].strip():
         return False

@@ -4,8 +4,8 @@ r"""Which characters of a document are prose, and which are code, markup, math o
     >>> "".join("x" if masked else c for c, masked in zip(text, mask_markup(text, "markdown")))
     'Run xxxxxx xnowx.'
 
-A judge of damage must not share the blind spots of the corrector, so this is written apart from the scanners of the
-text room. It only measures: where a rule of a format is rare in edited documents, it is left out.
+A judge of damage must not share the blind spots of the corrector, so this module is independent of the readers in
+text/. It only measures: rules of a format that are rare in edited documents are left out.
 """
 
 from __future__ import annotations

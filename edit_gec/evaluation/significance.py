@@ -48,7 +48,8 @@ def rate_per_100(totals: Array) -> Array:
 
 def _resampled(stats: Array, resamples: int, seed: int) -> Array:
     """Sums over `resamples` draws of N sentences with replacement, [resamples, K]."""
-    generator, n = np.random.default_rng(seed), len(stats)
+    generator = np.random.default_rng(seed)
+    n = len(stats)
     sums = []
     for at in range(0, resamples, CHUNK):
         weights = generator.multinomial(n, np.full(n, 1 / n), size=min(CHUNK, resamples - at))
@@ -68,8 +69,10 @@ def compare_paired(a: Array, b: Array, score: Metric, resamples: int = 1000, see
     # The same seed draws the same sentences for both.
     spread = score(_resampled(b, resamples, seed)) - score(_resampled(a, resamples, seed))
     low, high = np.percentile(spread, [2.5, 97.5])
-    generator, more = np.random.default_rng(seed), 0
-    total, difference = a.sum(axis=0), b - a
+    generator = np.random.default_rng(seed)
+    more = 0
+    total = a.sum(axis=0)
+    difference = b - a
     for at in range(0, resamples, CHUNK):
         swap = generator.integers(0, 2, size=(min(CHUNK, resamples - at), len(a)))
         moved = swap @ difference  # what changes hands when the outputs of the drawn sentences are swapped

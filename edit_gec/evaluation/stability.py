@@ -7,8 +7,8 @@
 
 A writer who sees no more marks believes that the sentence is right. Each sentence with two or more suggestions is
 corrected again with its first suggestion accepted, and the new suggestions are compared with the remaining ones.
-edit-gec runs as in the server and in editors, where suggestions stand (runtime/standing.py); the score without memory
-is reported, too.
+edit-gec runs as in the server and in editors, where suggestions stand (runtime/standing.py). The score without memory
+is reported as well.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Acceptance(NamedTuple):
 
     @property
     def changed(self) -> int:
-        """Other suggestions with another replacement now, at a place that still has one."""
+        """Other suggestions that now have a different replacement at the same place."""
         return sum(
             edit not in self.suggested_again and any(touches(edit, now) for now in self.suggested_again)
             for edit in self.left
@@ -65,7 +65,7 @@ class Acceptance(NamedTuple):
 
     @property
     def vanished(self) -> int:
-        """Other suggestions whose place has none any more."""
+        """Other suggestions whose place has no suggestion now."""
         return sum(not any(touches(edit, now) for now in self.suggested_again) for edit in self.left)
 
 
@@ -78,7 +78,7 @@ class StabilityScore:
     sentences: int
     acceptances: Sequence[Acceptance]
     signature: str
-    read_anew: Sequence[Acceptance] | None = None  # the same without memory, of a system that remembers
+    read_anew: Sequence[Acceptance] | None = None  # the same without memory, for a system that has one
 
     @property
     def counts(self) -> dict[str, int]:
@@ -99,7 +99,7 @@ class StabilityScore:
 
     @property
     def vanish_rate(self) -> float:
-        """Share in percent of the sentences with several suggestions where others vanish; 0 where there are none."""
+        """Percentage of the sentences with several suggestions in which others vanish; 0 without such sentences."""
         return 100 * self.counts["some vanish"] / max(len(self.acceptances), 1)
 
 
@@ -142,7 +142,8 @@ def score_stability(
 async def _accept_first(texts: Sequence[str], suggest: Suggest, again: Suggest | None = None) -> list[Acceptance]:
     """The sentences with several suggestions; `again` corrects them after the first, by default as `suggest` does."""
     outputs = await suggest(list(texts))
-    several = [(text, edits) for text, o in zip(texts, outputs, strict=True) if len(edits := _suggestions(text, o)) > 1]
+    suggested = ((text, _suggestions(text, output)) for text, output in zip(texts, outputs, strict=True))
+    several = [(text, edits) for text, edits in suggested if len(edits) > 1]
     accepted = [text[: edits[0].start] + edits[0].replacement + text[edits[0].end :] for text, edits in several]
     now = await (again or suggest)(accepted) if accepted else []
     return [
@@ -165,7 +166,7 @@ async def _accept_remembering(
 
 
 def _suggestions(text: str, output: Output) -> list[TextEdit]:
-    """The edits that a system proposes, in order; of a system that only gives text, the words that differ."""
+    """The edits that a system proposes, in order. For a system that only gives text, the words that differ."""
     if output.changes:
         return [TextEdit(c.start, c.end, c.replacement) for c in sorted(output.changes)]
     return [TextEdit(i, j, output.text[k:m]) for i, j, k, m in diff_words(text, output.text)]

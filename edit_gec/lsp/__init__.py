@@ -8,5 +8,5 @@
            -> actions.py           marks -> diagnostics, quick fixes, hovers
            -> user_dictionary.py   words and corrections that the user ignores
 
-README.md next to this file is for those who use it.
+README.md in this folder is for users.
 """

@@ -11,29 +11,29 @@ from lsprotocol import types
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import SEVERITIES
 from edit_gec.text.render import describe, rule_id
+from edit_gec.text.words import HYPHENATED_WORD
 
 SOURCE = "edit-gec"
 FIX_ALL = "source.fixAll.edit-gec"
 IGNORE = "edit-gec.ignore"
 ADD_WORD = "edit-gec.addToDictionary"
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 def to_range(document: Document, start: int, end: int) -> types.Range:
-    """A span of the document in code points, in the units of the editor."""
+    """The editor's range for a span in code points."""
     index = document.line_index
     return types.Range(types.Position(*index.position(start)), types.Position(*index.position(end)))
 
 
 def to_offsets(document: Document, where: types.Range) -> tuple[int, int]:
-    """A span in the units of the editor, in code points."""
+    """The span in code points of an editor's range."""
     index = document.line_index
     start = index.offset(where.start.line, where.start.character)
     return start, index.offset(where.end.line, where.end.character)
 
 
 def find_marks(marks: Iterable[Mark], start: int, end: int) -> list[Mark]:
-    """The marks that overlap or touch [start, end], as a cursor does."""
+    """The marks that overlap or touch [start, end]. A cursor has start == end."""
     return [mark for mark in marks if mark.start <= end and start <= mark.end]
 
 
@@ -73,7 +73,7 @@ def make_workspace_edit(
 def make_fixes(
     document: Document, mark: Mark, severity: str, capabilities: types.ClientCapabilities, *, project_words: bool
 ) -> list[types.CodeAction]:
-    """The actions for one mark: correct it in one way or another, ignore it, or add the word to a dictionary."""
+    """The actions for one mark: apply one of its corrections, ignore it, or add the word to a dictionary."""
     about = [make_diagnostic(document, mark, severity)]
     edit = mark.edit
     actions = [
@@ -87,7 +87,7 @@ def make_fixes(
         for each in (mark, *(replace(mark, replacement=other) for other in mark.alternatives))
     ]
     commands = [types.Command("Ignore this correction", IGNORE, arguments=[document.uri, mark.key])]
-    if _WORD.fullmatch(edit.original):  # of any type: the model may take an unknown word for any error
+    if HYPHENATED_WORD.fullmatch(edit.original):  # of any type: the model may take an unknown word for any error
         commands.append(types.Command(f"Add “{edit.original}” to my dictionary", ADD_WORD, arguments=[edit.original]))
         if project_words:
             title = f"Add “{edit.original}” to the dictionary of this project"
@@ -107,7 +107,7 @@ def _name_fix(old: str, new: str) -> str:
 def make_fix_all(
     document: Document, marks: Iterable[Mark], confidence: float, capabilities: types.ClientCapabilities
 ) -> list[types.CodeAction]:
-    """One action for all corrections of at least this confidence, if there are any; hints are none."""
+    """One action that makes all corrections of at least this confidence, if there are any. It never includes hints."""
     sure: list[Mark] = []
     for mark in marks:
         if not mark.is_hint and mark.edit.confidence >= confidence and (not sure or sure[-1].end <= mark.start):
@@ -120,12 +120,12 @@ def make_fix_all(
 
 
 def is_requested(only: Sequence[str] | None, kind: str) -> bool:
-    """Does the editor ask for this kind of action? A kind includes those below it: source, source.fixAll."""
+    """Whether the editor asks for this kind of action. A kind includes its subkinds: source includes source.fixAll."""
     return not only or any(each == "" or kind == each or kind.startswith(f"{each}.") for each in only)
 
 
 def make_hover(document: Document, mark: Mark, capabilities: types.ClientCapabilities) -> types.Hover:
-    """What a correction is, why, its confidence, and who proposed it."""
+    """The correction, its reason, its confidence and who proposed it."""
     client = capabilities.text_document.hover if capabilities.text_document else None
     formats = (client.content_format if client else None) or [types.MarkupKind.PlainText]
     edit = mark.edit
@@ -133,7 +133,8 @@ def make_hover(document: Document, mark: Mark, capabilities: types.ClientCapabil
     facts = f"{edit.confidence:.0%} sure · proposed by {edit.provenance}"
     type_name, reason = edit.type or "", edit.reason or ""
     if formats[0] == types.MarkupKind.Markdown:
-        message, reason = f"**{_escape_markdown(message)}**", _escape_markdown(reason)
+        message = f"**{_escape_markdown(message)}**"
+        reason = _escape_markdown(reason)
         type_name = f"`{type_name}`" if type_name else ""
     if type_name:
         facts = f"{type_name} · {facts}"

@@ -1,7 +1,7 @@
 """Documents as the editor has them, updated change by change, each with its marks.
 
-A check takes longer than a key stroke. Marks of the last check move with every change, and those that the change
-touches are dropped. So fixes and hovers always fit the text in the editor.
+A check takes longer than a keystroke. The marks of the last check move with every change, and marks that the change
+touches are dropped. Fixes and hovers therefore always fit the text in the editor.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
 from edit_gec.lsp.positions import LineIndex
-from edit_gec.text.edits import Edit
+from edit_gec.text.edits import Edit, count_shared_ends
 
 
 @dataclass(frozen=True)
 class Mark:
     """A correction in a document: text[start:end], in code points, becomes `replacement`, or one of the `alternatives`.
 
-    `edit` is the edit as it was found; where it only inserts or deletes, the mark includes the word next to it. `key`
-    identifies the correction by its sentence, wherever that stands. `is_hint`: not sure enough to be made.
+    `edit` is the edit as found. If it only inserts or only deletes, the mark also covers the word next to it. `key`
+    identifies the correction by its sentence, wherever the sentence stands. A hint (`is_hint`) has too low a confidence
+    to be made.
     """
 
     start: int
@@ -79,7 +80,8 @@ def encoding_name(encoding: types.PositionEncodingKind | str | None) -> str:
 def move_marks(marks: tuple[Mark, ...], text: str, start: int, end: int, new: str) -> tuple[Mark, ...]:
     """The marks after text[start:end] has become `new`. Marks that the change touches are dropped.
 
-    A mark next to it stays where no word grows: a comma after a word, a word after a space.
+    A mark next to the change stays unless the change extends a word: a comma after a word and a word after a space do
+    not.
     """
     shift = len(new) - (end - start)
     before = start + (new != "" and not (text[start - 1 : start].isalnum() and new[0].isalnum()))
@@ -93,7 +95,5 @@ def move_marks(marks: tuple[Mark, ...], text: str, start: int, end: int, new: st
 
 def _find_difference(old: str, new: str) -> tuple[int, int, str]:
     """Start and end of the part of `old` that differs, and what stands there in `new`."""
-    shorter = min(len(old), len(new))
-    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-    tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+    head, tail = count_shared_ends(old, new)
     return head, len(old) - tail, new[head : len(new) - tail]

@@ -49,7 +49,7 @@ def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
 
 
 def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
-    """Check the document after a pause; its marks have moved already."""
+    """Check the document after a pause. Its marks have moved already."""
     if document := ls.find_document(params.text_document.uri):
         ls.schedule(document)
 
@@ -62,7 +62,7 @@ def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
 
 
 def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Fixes for the marks in a range, and one action for all sure corrections."""
+    """Fixes for the marks in a range, and one action for all confident corrections."""
     document = ls.find_document(params.text_document.uri)
     if document is None:
         return []
@@ -81,7 +81,7 @@ def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAc
 
 
 def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
-    """The mark at a place; of two that touch there the later one, whose text begins there."""
+    """The mark at a position. Where two marks touch, the one that begins there."""
     if document := ls.find_document(params.text_document.uri):
         at = document.line_index.offset(params.position.line, params.position.character)
         if marks := actions.find_marks(ls.visible_marks(document), at, at):

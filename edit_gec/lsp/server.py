@@ -36,16 +36,16 @@ from edit_gec.version import version
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
 
-DEBOUNCE_S = 0.3  # without a change, before a check begins
-PUBLISH_S = 0.5  # between two publications of the same check
-MAX_CHARACTERS = 1_000_000  # of a document that is checked
-JUDGED_CHARACTERS = 50_000  # of it, to tell whether it is English
-_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character, which has no UTF-8
+DEBOUNCE_S = 0.3  # pause after the last change before a check begins
+PUBLISH_S = 0.5  # at least, between two publications of one check
+MAX_CHARACTERS = 1_000_000  # longer documents are not checked
+JUDGED_CHARACTERS = 50_000  # from the start of a document; they decide whether it is English
+_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character; it has no UTF-8 form
 log = logging.getLogger(__name__)
 
 
 class Server(LanguageServer):
-    """A language server. `load` returns the corrector and runs in a thread; checks wait for it."""
+    """A language server. `load` runs in a thread and returns the corrector. Checks wait for it."""
 
     def __init__(self, load: Callable[[], Corrector], user_dictionary: UserDictionary, options: Options) -> None:
         super().__init__("edit-gec", version())
@@ -53,12 +53,12 @@ class Server(LanguageServer):
         self.user_dictionary = user_dictionary
         self.options = options
         self.corrector: asyncio.Task[AsyncCorrector] | None = None
-        self.checks: dict[str, asyncio.Task[None]] = {}  # by the address of the document
+        self.checks: dict[str, asyncio.Task[None]] = {}  # by the URI of the document
         self.shown_errors: set[str] = set()
         self.has_shut_down = False
 
     def load_corrector(self) -> None:
-        """Start to load the model; the editor is answered meanwhile."""
+        """Start to load the model. Requests are answered meanwhile."""
 
         async def load() -> AsyncCorrector:
             return AsyncCorrector(await asyncio.to_thread(self.load), max_waiting=1_000_000)
@@ -70,12 +70,12 @@ class Server(LanguageServer):
         return [document for document in self.workspace.text_documents.values() if isinstance(document, Document)]
 
     def find_document(self, uri: str) -> Document | None:
-        """The open document of this address, if there is one."""
+        """The open document with this URI, or None."""
         found = self.workspace.get_text_document(uri)
         return found if isinstance(found, Document) and found.version is not None else None
 
     def show_error(self, error: EditGecError) -> None:
-        """Show an error to the user, once."""
+        """Show an error to the user. The same error is shown once."""
         if str(error) not in self.shown_errors:
             self.shown_errors.add(str(error))
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"edit-gec: {error}"))
@@ -107,7 +107,7 @@ class Server(LanguageServer):
             )
 
     async def _find_marks(self, corrector: AsyncCorrector, document: Document) -> None:
-        """Set the marks of a document, and publish now and then what is done."""
+        """Set the marks of a document, and publish finished paragraphs from time to time."""
         format = self._find_format(document)
         text = _SURROGATE.sub("\ufffd", document.source)
         if format is None or len(text) > MAX_CHARACTERS or not await asyncio.to_thread(_is_english, text, format):
@@ -132,30 +132,30 @@ class Server(LanguageServer):
         self.publish(document)
 
     def _find_format(self, document: Document) -> str | None:
-        """What a document is read as; None where it is not checked."""
+        """The format of a document; None if it is not checked."""
         found = formats.find_format(document.language_id or "", document.path or "")
         is_left_out = not self.options.comments and (found or "").startswith("code/")
         is_left_out = is_left_out or self._is_excluded(document)
         return found if formats.is_understood(found) and not is_left_out else None
 
     def _is_excluded(self, document: Document) -> bool:
-        """Whether the settings of its project leave a document out."""
+        """Whether the settings of the project exclude a document."""
         settings = self.project_settings(document)
         return bool(document.path) and Patterns(settings.exclude, settings.root).fit_below(document.path)
 
     def _settings(self, document: Document) -> Settings:
-        """The settings of a document's project, under what the editor asks for; words count when marks are shown."""
+        """The settings of a document's project, overridden by those of the editor. Words apply when marks are shown."""
         asked = Settings(min_confidence=self.options.min_confidence)
         return replace(self.project_settings(document).under(asked), dictionary=())
 
     async def _make_marks(
         self, corrector: AsyncCorrector, document: Document, text: str, sentences: Sequence[SentenceResult]
     ) -> list[Mark]:
-        """The marks of some sentences of a document, whose text was read as `text`, with their types and messages."""
+        """The marks of some sentences, with types and messages. `text` is the text of the document as it was read."""
         settings = self._settings(document)
-        named = await corrector.explain(text, sentences)
+        suggested = await corrector.suggest(text, sentences, settings, hints=self.options.hints)
         marks: list[Mark] = []
-        for sentence in await corrector.suggest(text, named, settings, hints=self.options.hints):
+        for sentence in await corrector.explain(text, suggested):
             found = resolve_overlaps((*sentence.edits, *sentence.hints))
             for start, end, replacement, edit, others in to_document_spans(plain(text), found):
                 key = correction_key(text[sentence.start : sentence.end], edit.start - sentence.start, edit)
@@ -165,7 +165,7 @@ class Server(LanguageServer):
     # ------------------------------------------------------------------------------------------ publishing
 
     def project_settings(self, document: Document) -> Settings:
-        """The settings of the project that a document is in. An error in them is shown, and they are left out."""
+        """The settings of a document's project. Faulty settings are reported and ignored."""
         try:
             return self.user_dictionary.project(document.path or "")
         except EditGecError as error:
@@ -191,7 +191,7 @@ class Server(LanguageServer):
         )
 
     def configure(self, given: Any) -> None:
-        """Take the settings that an editor sent, and check all documents again."""
+        """Apply the settings that an editor sent, and check all documents again."""
         try:
             self.options = self.options.with_settings(given)
         except EditGecError as error:
@@ -201,6 +201,6 @@ class Server(LanguageServer):
 
 
 def _is_english(text: str, format: str) -> bool:
-    """Is the prose of a document English, judged by its beginning?"""
+    """Whether the prose at the start of a document is English."""
     prose = "\n".join(sentence.text for sentence in split(text[:JUDGED_CHARACTERS], format=format))
     return language_id.confidence(prose) >= language_id.MIN_ENGLISH

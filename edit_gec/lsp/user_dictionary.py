@@ -1,8 +1,8 @@
 """What the user ignores: words of the user and of the project (config/), and single corrections.
 
-    ~/.config/edit-gec/ignored.txt       a hash for each ignored correction: of its sentence and of what it changes
+    ~/.config/edit-gec/ignored.txt       a hash of each ignored correction and its sentence
 
-A file is read again when it has changed, so editors that run side by side agree.
+A changed file is read again, so editors that run side by side agree.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class UserDictionary:
         return self.projects.of(path)
 
     def add_word(self, word: str, project: Settings | None) -> None:
-        """Ignore a word from now on, everywhere or in one project. Raises InputError."""
+        """Ignore a word from now on, everywhere or in one project. Raises InputError if it has no words file."""
         if project is None:
             self.projects.own.add(word)
         elif project.words_file is None:

@@ -206,7 +206,8 @@ def load_t5(folder: str | Path, dtype: torch.dtype = torch.float32) -> T5:
     """Our T5 from a Hugging Face T5 folder, in evaluation mode."""
     folder = Path(folder)
     tensors = read_tensors(folder)
-    if "encoder" in (config := read_config(folder)):
+    config = read_config(folder)
+    if "encoder" in config:
         raise ModelError(f"{folder}: not a complete T5, its encoder is {config['encoder']}'s; Target.export writes one")
     tied = "lm_head.weight" not in tensors
     shape = t5_config(config, tied=tied, source=str(folder / "config.json"))

@@ -190,7 +190,8 @@ class EdiT5(nn.Module):
             blocked=None if sequential else batch.slot_numbers[:, :, None] != batch.slot_numbers[:, None, :],
         )
         written = batch.stream_target >= 0
-        logits, targets = self.output(hidden[written]), batch.stream_target[written]
+        logits = self.output(hidden[written])
+        targets = batch.stream_target[written]
         insertion = F.cross_entropy(logits.float(), targets, reduction="sum")
         losses = Losses(tag, point, insertion, batch.mask.sum(), written.sum())
         return Output(losses, tag_logits, logits, targets)

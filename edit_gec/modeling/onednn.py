@@ -46,9 +46,11 @@ class Linear(nn.Linear):
 
 def linear(x: Tensor, module: nn.Module) -> Tensor:
     """x [..., K] times module.weight [N, K] transposed, plus its bias if it has one -> [..., N]; as F.linear."""
-    weight, bias = module.weight, getattr(module, "bias", None)
+    weight = module.weight
+    bias = getattr(module, "bias", None)
     assert isinstance(weight, Tensor)
-    rows, weights = prod(x.shape[:-1]), weight.numel()
+    rows = prod(x.shape[:-1])
+    weights = weight.numel()
     copied = not module.training and (rows <= MAX_PACKED_ROWS or weights >= ALWAYS_PACKED_WEIGHTS)
     large = rows * weights >= MIN_PRODUCTS or (copied and rows > 0 and weights >= MIN_PACKED_WEIGHTS)
     if not large or not can_use_onednn(x, weight):

@@ -62,14 +62,16 @@ def renew_encoder(t5: T5, edit5: EdiT5) -> None:
 def join(t5: T5, edit5: EdiT5) -> None:
     """Let a T5 use an EdiT5's embedding and encoder layers themselves. Raises ModelError when they do not fit."""
     check(t5.config, edit5, "target")
-    t5.embedding, t5.encoder.relative = edit5.embedding, edit5.encoder.relative
+    t5.embedding = edit5.embedding
+    t5.encoder.relative = edit5.encoder.relative
     for n, layer in enumerate(edit5.encoder.layers):
         t5.encoder.layers[n] = layer
 
 
 def encode(t5: T5, edit5: EdiT5, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Run the shared layers once: what the T5's decoder reads, and what EdiT5's heads read, [B, S, d] each."""
-    x, bias = t5.embedding(ids), t5.encoder.bias(mask)
+    x = t5.embedding(ids)
+    bias = t5.encoder.bias(mask)
     shared_layers = edit5.config.num_layers
     for layer in t5.encoder.layers[:shared_layers]:
         x = layer(x, bias)
@@ -132,7 +134,8 @@ def load_heads(folder: Path, edit5: EdiT5, encoder: str | None = None) -> EdiT5:
     body = {name: p for name, p in edit5.state_dict().items() if name.startswith(BODY)}
     tensors = {**checkpoint.read_tensors(folder), **body}
     heads = checkpoint.load_module(lambda: EdiT5(edit5.config), tensors, str(folder))
-    heads.embedding, heads.encoder = edit5.embedding, edit5.encoder
+    heads.embedding = edit5.embedding
+    heads.encoder = edit5.encoder
     return heads.eval()
 
 

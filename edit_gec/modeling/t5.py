@@ -99,7 +99,9 @@ class Attention(nn.Module):
             self.q = Linear(c.d_model, inner, bias=False)
             self.kv = Linear(c.d_model, 2 * inner, bias=False)
         self.o = Linear(inner, c.d_model, bias=False)
-        self.heads, self.d_kv, self.scale = c.num_heads, c.d_kv, c.attention_scale
+        self.heads = c.num_heads
+        self.d_kv = c.d_kv
+        self.scale = c.attention_scale
 
     def split(self, x: Tensor, parts: int) -> tuple[Tensor, ...]:
         """[B, T, parts * H * k] -> parts times [B, H, T, k]."""
@@ -198,7 +200,8 @@ class RelativeBias(nn.Module):
     def __init__(self, c: T5Config, *, bidirectional: bool) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(c.relative_attention_num_buckets, c.num_heads))
-        self.max_distance, self.bidirectional = c.relative_attention_max_distance, bidirectional
+        self.max_distance = c.relative_attention_max_distance
+        self.bidirectional = bidirectional
         self._kept: tuple[WeightVersion, Tensor] | None = None
 
     def buckets(self, relative: Tensor) -> Tensor:

@@ -20,7 +20,9 @@ from typing import Any
 
 from edit_gec.errors import ModelError
 
-PAD, EOS, UNK = 0, 1, 2  # as in T5
+PAD = 0  # as in T5
+EOS = 1
+UNK = 2
 FILE = "spiece.model"
 SPACE = "▁"
 _CONTINUATION = {bytes([b]) for b in range(0x80, 0xC0)}  # second and later bytes of a character in UTF-8
@@ -103,7 +105,8 @@ class Tokens:
             source = sentence
         encoded = self.processor.encode(sentence, return_type="offset_mapping")
         ids: list[int] = list(encoded["ids"])
-        starts, ends = [], []
+        starts = []
+        ends = []
         position = 0
         for _, end in encoded["offsets"]:
             starts.append(position)
@@ -116,7 +119,8 @@ class Tokens:
     def _is_prefixed(self, ids: list[int], sentence: str, ends: list[int]) -> bool:
         if not ids:
             return True
-        first, written = self._surfaces[ids[0]], sentence[: ends[0]].encode(errors="replace")
+        first = self._surfaces[ids[0]]
+        written = sentence[: ends[0]].encode(errors="replace")
         return len(first) - len(first.lstrip(b" ")) > len(written) - len(written.lstrip(b" "))
 
     def ids(self, text: str) -> list[int]:

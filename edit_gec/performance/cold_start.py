@@ -40,7 +40,7 @@ def start_system(system: str, setup: Setup, sentences: Sequence[str], work: Path
             assert process.stdout is not None
             process.stdout.readline()
             first_s = perf_counter() - begun
-            rest = process.stdout.read()  # not communicate(), which does not know what readline has read ahead
+            rest = process.stdout.read()  # communicate() would miss what readline has buffered
         talk.seek(0)
         said = talk.read().strip()
     if process.returncode:

@@ -1,4 +1,4 @@
-"""The machine and the software of a measurement; a timing means nothing without them.
+"""The machine and the software of a measurement. A timing means nothing without them.
 
 >>> describe()["name"]                                                                 # doctest: +SKIP
 'amd-epyc-9r14-2-cores'
@@ -23,7 +23,8 @@ PACKAGES = ("torch", "transformers", "ctranslate2", "sentencepiece", "numpy")
 
 def describe(device: str = "cpu", packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
     """Plain values for a result file. `name` is that of the processor with its cores, or of the GPU."""
-    processor, gpu = _processor(), _gpu(device)
+    processor = _processor()
+    gpu = _gpu(device)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return {
         "name": slug(gpu or f"{processor} {cores} cores"),
@@ -41,7 +42,7 @@ def describe(device: str = "cpu", packages: Sequence[str] = PACKAGES) -> dict[st
 
 
 def slug(name: str) -> str:
-    """A folder's name for a machine.
+    """The folder name for a machine.
 
     >>> slug("Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz 4 cores")
     'intel-xeon-platinum-8375c-4-cores'

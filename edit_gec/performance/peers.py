@@ -39,7 +39,8 @@ def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = Fal
     import torch
 
     dtype = tensor_type(setup.dtype)
-    tokens, model = Tokens.load(setup.target, 0), load_hugging_face(setup.target, dtype=dtype).to(setup.device)
+    tokens = Tokens.load(setup.target, 0)
+    model = load_hugging_face(setup.target, dtype=dtype).to(setup.device)
     options: dict[str, Any] = {"do_sample": False}
     if assisted:
         options["assistant_model"] = load_hugging_face(setup.assistant, dtype=dtype).to(setup.device)
@@ -119,7 +120,7 @@ def run_ctranslate2(setup: Setup, precision: str) -> Run:
     tokens = Tokens.load(setup.target, 0)
     streams = setup.streams_of("target")
     name, number = tokens.processor.id_to_piece, tokens.processor.piece_to_id
-    # Its converter counts what stands after the pieces upwards.
+    # The converter numbers the tokens after the pieces upwards.
     first = [f"<extra_id_{setup.sentinel - tokens.pieces}>"] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
@@ -202,7 +203,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 class Harper:
     """Harper in a node process that stays until the stack closes: sentences go in and come back one by one.
 
-    A linter caches what it has seen, which is nine times as fast: `forget` gives the process a new linter.
+    A linter caches sentences and answers repeated ones nine times as fast; `forget` replaces the linter.
     """
 
     def __init__(self, setup: Setup, stack: ExitStack) -> None:
@@ -211,7 +212,7 @@ class Harper:
             ["node", "--input-type=module", "-e", HARPER],
             cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
         )  # fmt: skip
-        stack.enter_context(self.process)  # which closes its pipes: it ends
+        stack.enter_context(self.process)  # closes its pipes, which ends it
 
     def __call__(self, sentences: Sequence[str]) -> list[str]:
         """The sentences as the process corrects them."""
@@ -227,7 +228,7 @@ class Harper:
         return corrected
 
     def forget(self) -> None:
-        """A new linter, warmed up with sentences of our own."""
+        """Start a new linter and warm it up with other sentences."""
         self._say(None)
         self(OWN)
 

@@ -150,7 +150,8 @@ def _bars(profile: Mapping[str, Any]) -> Figure:
     """Stacked bars: milliseconds of each stage."""
     from matplotlib.patches import Patch
 
-    systems, colors = profile["systems"], _stage_colors()
+    systems = profile["systems"]
+    colors = _stage_colors()
     figure = _tall_figure(2 + 0.6 * len(systems), _title(profile))
     axes = figure.add_subplot()
     for row, own in enumerate(systems.values()):
@@ -202,7 +203,8 @@ def _figure(result: Mapping[str, Any], panels: int) -> tuple[Figure, list[Axes]]
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7 if panels == 1 else 5.2 * panels, 4.8), layout="constrained")
-    m, settings = result["machine"], f"{result['dtype']}, {result['threads']} threads"
+    m = result["machine"]
+    settings = f"{result['dtype']}, {result['threads']} threads"
     what = f"{result['kind']}, {result['size']} models, {m['name']}, {settings}, {result['date']}"
     figure.suptitle(what, fontsize=9)
     return figure, [figure.add_subplot(1, panels, n + 1) for n in range(panels)]

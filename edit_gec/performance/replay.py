@@ -4,9 +4,9 @@
     replay_target(random_target, streams)                 a T5 that writes the tokens of the streams
     replay_edit5(random_model, tokens, streams)           an EdiT5 that tags, points and inserts by their plans
 
-Both stand in for the model that they are given, in batches, in threads, under any drafter or verifier: a T5 chooses
-tokens in `Target.choose`, an EdiT5 in `tag`, `point` and `most_likely`; nothing else of the path is replaced. The price
-is a lookup by piece ids, and one scatter each for tags and points: some 10 us on a CPU.
+Both can replace the given model anywhere: in batches, in threads, with any drafter and verifier. A T5 chooses tokens in
+`Target.choose`, an EdiT5 in `tag`, `point` and `most_likely`; nothing else is replaced. The cost is a lookup by piece
+ids, and one scatter each for tags and points: some 10 us on a CPU.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Streams:
             raise InputError(f"replay: no stream was given for the sentence {sentence[:40]!r}") from None
 
     def token(self, sentence: str, position: int) -> int:
-        """What the target writes there; </s> after the end."""
+        """The token that the target writes at a position; </s> after the end."""
         output = self.of(sentence).output
         return output[position] if position < len(output) else EOS
 
@@ -75,7 +75,7 @@ class Streams:
         for text in texts:
             if text.corrected is None:
                 raise InputError(
-                    "random weights write nothing of use: say what they shall write with --corrected, or give "
+                    "random weights write nothing useful: give what they must write with --corrected, or "
                     "--file lines with the sentence, a tab and its correction"
                 )
             pieces = tokens.encode(text.source)
@@ -219,10 +219,12 @@ class _Now(local):
 
 
 class _ReplayedEdiT5:
-    """All but three decisions is the model's own."""
+    """The model itself, except for three of its decisions."""
 
     def __init__(self, model: EdiT5, tokens: Tokens, scripts: Mapping[tuple[int, ...], Script]) -> None:
-        self._model, self._tokens, self._scripts = model, tokens, scripts
+        self._model = model
+        self._tokens = tokens
+        self._scripts = scripts
         self._batches: dict[tuple[tuple[int, ...], ...], _Batch] = {}
         self._now = _Now()
 
@@ -233,11 +235,12 @@ class _ReplayedEdiT5:
         rows = tuple(map(tuple, ids.tolist()))
         if rows not in self._batches:
             self._batches[rows] = _Batch.of([self._script(row) for row in rows], ids.device)
-        self._now.batch, self._now.taken = self._batches[rows], 0
+        self._now.batch = self._batches[rows]
+        self._now.taken = 0
         return self._model.encode(ids, mask)
 
     def _script(self, row: tuple[int, ...]) -> Script:
-        """That of a row of the batch: sentinel, pieces, </s>, padding."""
+        """The script of a row of the batch: sentinel, pieces, </s>, padding."""
         pieces = row[1 : max(n for n, piece in enumerate(row) if piece == EOS)]
         if pieces not in self._scripts:
             text = self._tokens.decode(pieces).strip()
@@ -256,10 +259,12 @@ class _ReplayedEdiT5:
         values, _ = self._model.most_likely(*args)
         now = self._now
         assert now.batch is not None, "encode comes first"
-        if now.taken == 0:  # rows tell which: where both have as many, both are the same
+        if now.taken == 0:  # the number of rows tells which; where both have as many, they are the same
             fitting = (steps for steps in now.batch.steps if steps and len(steps[0]) == len(values))
             now.steps = next(fitting, [])
         if now.taken >= len(now.steps) or len(now.steps[now.taken]) != len(values):
-            raise InputError("replay: other slots are written than the streams have; thresholds must let all pass")
+            raise InputError(
+                "replay: the slots differ from those of the streams; set thresholds that let all edits pass"
+            )
         now.taken += 1
         return torch.zeros_like(values), now.steps[now.taken - 1]

@@ -79,7 +79,7 @@ def _number(value: float | None, times: float = 1, unit: str = "") -> str:
 
 
 def list_costs(result: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
-    """(system, what, seconds) of all that should not grow."""
+    """(system, what, seconds) of every figure that must not grow."""
     for name, row in result["systems"].items():
         for key in ("p50_s", "p95_s"):
             if "latency" in row:
@@ -109,5 +109,7 @@ def find_slower(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float
     grown = {key: ratio / drift for key, ratio in ratios.items() if key[0] not in PEERS and ratio / drift > tolerance}
     lines = [f"{name}: {what} x{grown[name, what]:.2f}" for name, what in sorted(grown, key=grown.__getitem__)[::-1]]
     own = sum(name not in PEERS for name, _ in ratios)
-    basis = f"relative to the peers, which took x{drift:.2f}" if of_peers else "no peer in both, so as they stand"
+    basis = (
+        f"relative to the peers, which took x{drift:.2f}" if of_peers else "no common peer, so not corrected for drift"
+    )
     return lines, f"{own} figures compared, {len(lines)} above x{tolerance:g}; {basis}"

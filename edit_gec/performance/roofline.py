@@ -28,8 +28,8 @@ from edit_gec.performance.stages import run_each
 from edit_gec.performance.timing import time_call
 from edit_gec.tracing import listen
 
-LOOKUPS = ("embedding", "index", "gather", "index_select")  # read of their table what they return
-WRITES = ("copy_", "index_put_", "scatter_", "_index_put_impl_")  # write what they are given
+LOOKUPS = ("embedding", "index", "gather", "index_select")  # read only those rows of their table that they return
+WRITES = ("copy_", "index_put_", "scatter_", "_index_put_impl_")  # write their last argument
 ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 LINEAR = torch.ops.mkldnn._linear_pointwise
 LINEAR_INT8 = torch.ops.onednn.qlinear_pointwise
@@ -56,7 +56,7 @@ class Machine:
 
 
 class _Traffic(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the bytes of each region; stands outside of the flop counter, which breaks operators down for it."""
+    """Counts the bytes of each region. It wraps the flop counter, which decomposes operators."""
 
     def __init__(self, counter: FlopCounterMode) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -74,7 +74,7 @@ class _Traffic(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._open.pop()
 
     def _settle(self) -> None:
-        """Give the operations since the last time to the region that is open."""
+        """Add the operations since the last call to the open region."""
         total = self.counter.get_total_flops()
         if self._open:
             self.work[self._open[-1][0]].flops += total - self._flops
@@ -105,30 +105,30 @@ class _Traffic(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _place(tensor: Tensor, *, view: bool = False) -> int:
-    """Where the memory of a tensor, or what the tensor shows of it, begins. What oneDNN has packed does not say."""
+    """The address of a tensor's storage, or of its view of it. Memory that oneDNN has packed has no address."""
     if tensor.is_mkldnn:
         return id(tensor)
     return tensor.data_ptr() if view else tensor.untyped_storage().data_ptr()
 
 
 def _bytes(tensor: Tensor) -> int:
-    """Bytes that a view of memory shows; one that is spread out over a batch shows the same ones again."""
+    """The bytes of a view. A view that is expanded over a batch repeats its bytes; they count once."""
     shown = tensor.numel() * tensor.element_size()
     return shown if tensor.is_mkldnn else min(shown, tensor.untyped_storage().nbytes())
 
 
 def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
-    """Operations of attention on a CPU, which torch's counter does not know, from the shapes."""
+    """Operations of attention on a CPU, from the shapes; torch's counter does not know it."""
     return int(sdpa_flop_count(query, key, value))  # type: ignore[no-untyped-call]
 
 
 def _linear(x: Any, weight: Any, *_: Any, **__: Any) -> int:
-    """Operations of oneDNN's product, which torch's counter does not know either."""
+    """Operations of oneDNN's product; torch's counter does not know it either."""
     return int(2 * prod(x) * weight[0])
 
 
 def _linear_int8(x: Any, scale: Any, zero: Any, weight: Any, scales: Any, *_: Any, **__: Any) -> int:
-    """Operations of oneDNN's product of bytes, of which there is one scale for each row of the weight."""
+    """Operations of oneDNN's product of bytes. The weight has one scale per row."""
     return int(2 * prod(x) * prod(scales))
 
 
@@ -152,13 +152,15 @@ def measure_machine(device: str, dtype: str) -> Machine:
     vector = torch.ones(columns, device=device, dtype=torch.float32)
     bandwidth = matrix.nbytes / _best(lambda: matrix.mv(vector), device)
     n = 1024 if small else 8192
-    square, layer = torch.ones(n, n, device=device, dtype=kind), Linear(n, n, bias=False).to(device, kind).eval()
+    square = torch.ones(n, n, device=device, dtype=kind)
+    layer = Linear(n, n, bias=False).to(device, kind).eval()
     return Machine(bandwidth, 2 * n**3 / _best(lambda: layer(square), device))
 
 
 def _best(work: Callable[[], object], device: str, seconds: float = 0.5) -> float:
-    """Shortest time of a piece of work, tried for a while."""
-    best, ends = float("inf"), perf_counter() + seconds
+    """Shortest time of a piece of work, repeated for some seconds."""
+    best = float("inf")
+    ends = perf_counter() + seconds
     while perf_counter() < ends:
         best = min(best, time_call(work, device))
     return best

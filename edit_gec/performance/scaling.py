@@ -42,15 +42,15 @@ def measure_scaling(
 ) -> dict[str, Any]:
     """For each system: `sentences` and `pieces`, lists of [size, seconds], and their `slope` in logarithms.
 
-    A system leaves the counts once the next one would take more than `longest_s`. What takes ten seconds or more is
-    measured once. The sentences are taken in random order: few of them are as long as many are.
+    A system skips counts that would take more than `longest_s`. Runs of ten seconds or more are measured once. The
+    order of the sentences is random, so that small counts have about the same mean length as large ones.
     """
     grid = grid or Grid()
     sentences = Random(0).sample(sentences, len(sentences))
     result: dict[str, Any] = {name: {"sentences": [], "pieces": []} for name in runs}
     for count in grid.counts:
         able = {name: run for name, run in runs.items() if _next(result[name]["sentences"], count) <= grid.longest_s}
-        say(f"{count} sentences: {', '.join(able) or 'nobody'}")
+        say(f"{count} sentences: {', '.join(able) or 'no system'}")
         long = any(_next(result[name]["sentences"], count) > 10 for name in able)
         jobs = [sentences[n % len(sentences)] for n in range(count)]
         times = measure_input(able, jobs, count, replace(grid, repeats=1) if long else grid)
@@ -83,7 +83,8 @@ def text_of_length(sentences: Sequence[str], length: int, tokens: Tokens) -> str
     Raises InputError when there are not so many.
     """
     words = " ".join(sentences).split(" ")
-    low, high = 1, len(words)
+    low = 1
+    high = len(words)
     if len(tokens.ids(" ".join(words))) < length:
         raise InputError(f"the sentences have less than the {length} pieces of a text to measure; give a longer --file")
     while low < high:

@@ -1,4 +1,4 @@
-"""Sentences to measure on: read from a text or M2 file, chosen so that short and long ones are all there.
+"""Sentences to measure on: read from a text or M2 file, and chosen to cover short and long ones.
 
     lengths in the file    3 4 5 5 6 7 9 12 14 20 31 60          four of them: 3 6 12 60
 

@@ -4,7 +4,7 @@
     pair = Pair(setup)
     pair.corrector, pair.target, pair.verified()                               each loaded when it is first used
 
-Where `replayed` names a model, it follows the streams of the setup (replay.py): random weights write nothing of use.
+Where `replayed` names a model, it follows the streams of the setup (replay.py): random weights write nothing useful.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Setup:
         if kind not in DTYPES or self.dtype not in DTYPES[kind]:
             raise InputError(f"dtype {self.dtype}: on {kind} {', '.join(DTYPES.get(kind, ()))} can be measured")
         if self.mode == "graph" and kind != "cuda":
-            raise InputError(f"mode graph: CUDA graphs need --device cuda, not {self.device}; eager or compiled can do")
+            raise InputError(f"mode graph: CUDA graphs need --device cuda, not {self.device}; use eager or compiled")
 
     def streams_of(self, which: str) -> Streams | None:
         """The streams that "model", "target" or "slim" follows, None where it decides itself."""

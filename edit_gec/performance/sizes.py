@@ -69,7 +69,8 @@ def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 
 def _record_streams(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     """The setup with the streams of its trained pair. Raises InputError when the two have other vocabularies."""
-    corrector, target = load_corrector(setup), load_target(setup) if setup.target else None
+    corrector = load_corrector(setup)
+    target = load_target(setup) if setup.target else None
     ours, theirs = (t.processor.serialized_model_proto() for t in (corrector.tokens, (target or corrector).tokens))
     if ours != theirs:
         raise InputError("bench replays with one vocabulary: the model's and the target's spiece.model differ")

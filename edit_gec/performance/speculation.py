@@ -4,10 +4,10 @@
     gain             = E[tokens a pass] / (gamma * c + 1)                              their theorem 3.8
     gain, costed     = (encoder + N * T(1)) / (encoder + passes * (T(gamma+1) + gamma * c * T(1)))
 
-The theory has three ideals: acceptance is independent from token to token (errors cluster, so whole runs are accepted),
-a pass over gamma + 1 tokens costs what a step costs (not on a CPU: T(q) is measured here), and there is no encoder. The
-third line drops the last two. gamma is what was really proposed, pass by pass: a draft ends with its sentence. c counts
-all of a drafter's time by drafted token, in target steps.
+The theory makes three assumptions: acceptance is independent from token to token (in fact errors cluster, so whole runs
+are accepted), a pass over gamma + 1 tokens costs as much as a step (not on a CPU: T(q) is measured here), and there is
+no encoder. The third line drops the last two. gamma is the number of tokens actually proposed in a pass: a draft ends
+with its sentence. c is the drafter's time per drafted token, in target steps.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Case:
 def measure_speculation(
     setup: Setup, sentences: Sequence[str], *, learn: Sequence[str] = (), repeats: int = 2, say: Say = lambda line: None
 ) -> dict[str, Any]:
-    """Rows of all drafters that there are, the plain decoding they are compared with, and the time of passes."""
+    """Rows of all available drafters, plain decoding to compare them with, and the time of passes."""
     from edit_gec.speculative.sampling import Sampling
 
     target = load_target(setup)
@@ -148,7 +148,7 @@ def measure_cases(
         outputs = [one.run(sentence)[0] for sentence in sentences]
         sampled = sampling is not None and one.drafter == "small t5"
         one.same = None if sampled else outputs == plain
-        one.statistics = Statistics()  # what follows is timed, that was the warm-up
+        one.statistics = Statistics()  # the warm-up ends here; what follows is timed
     runs: dict[str, Callable[[str], object]] = {str(n): partial(_timed, one) for n, one in enumerate(cases)}
     runs["plain"] = lambda sentence: target.generate([sentence], sampling)
     runs["encoder"] = lambda sentence: _encode(target, sentence)
@@ -167,7 +167,7 @@ def measure_cases(
 
 
 def make_case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
-    """One drafter at one gamma: a new drafter for each sentence, so that none knows the one before."""
+    """One drafter at one gamma. Each sentence gets a new drafter, so that nothing is remembered."""
     from edit_gec.speculative.decode import VerifyOptions, verify
 
     options = VerifyOptions(sampling, batch_size=1, longest_draft=gamma)
@@ -222,11 +222,13 @@ def compare_with_theory(
     one: Case, took_s: float, basis: Mapping[str, Any], widths: Mapping[int, float]
 ) -> dict[str, Any]:
     """What a case did, and what the theory says of its alpha and c."""
-    s, traces = one.statistics, one.statistics.traces
+    s = one.statistics
+    traces = one.statistics.traces
     passes = [trace.passes for trace in traces]
     proposed = [n for trace in traces for n in trace.proposed]
     drafted = sum(proposed)
-    alpha, step_s = s.alpha, basis["step_s"]
+    alpha = s.alpha
+    step_s = basis["step_s"]
     c = (s.begin_s + s.propose_s) / max(1, drafted) / step_s
     expected = fmean(expected_tokens(alpha, n) for n in proposed)
     mean_gamma = fmean(proposed)

@@ -116,7 +116,7 @@ class Profiling:
 
     @property
     def replayed(self) -> str | None:
-        """What random weights are made to write, in words; None for trained ones."""
+        """What random weights are made to write, in words; None for trained weights."""
         if not self.setup.random:
             return None
         if list(self.texts) == [CASE_STUDY]:

@@ -98,7 +98,7 @@ def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
 
 
 def reduction_factors(systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """How many times less than the first system: decoder latency (steps, and with its setup) and everything."""
+    """Reduction factors against the first system: of decoder latency (steps, steps with setup) and of the total."""
     first, *others = systems
     base = systems[first]
     factors = {}

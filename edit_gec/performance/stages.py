@@ -108,7 +108,8 @@ def measure_stages(
     times = {name: TimedRuns() for name in runs}
     for number in range(warm_up + repeats):
         for name, run in runs.items():
-            bare_s, labelled = time_call(lambda run=run: run_each(run, texts), device), _labelled(run, texts, device)  # type: ignore[misc]
+            bare_s = time_call(lambda run=run: run_each(run, texts), device)  # type: ignore[misc]
+            labelled = _labelled(run, texts, device)
             if number >= warm_up:
                 times[name].bare_s.append(bare_s)
                 times[name].labelled.append(labelled)

@@ -112,7 +112,8 @@ def slot_after_slot(corrector: Corrector) -> Corrector:
 
 
 ONNX = "onnxruntime"
-_T, _BOTH = ("target",), ("model", "target")
+_T = ("target",)
+_BOTH = ("model", "target")
 SYSTEMS = (
     System("transformers", lambda p, _: peers.run_transformers(p.setup), _T, "transformers", exact=True),
     System(

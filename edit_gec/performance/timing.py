@@ -1,4 +1,4 @@
-"""Timing in turns: on each job every system once, then all again, so that a busy minute falls on all of them.
+"""Timing in turns: every system once on each job, then all again, so that a busy minute affects all of them.
 
     times = interleave({"a": run_a, "b": run_b}, jobs, repeats=3)      times["a"][job] = [seconds, seconds, seconds]
 
@@ -18,10 +18,10 @@ J = TypeVar("J")
 
 @runtime_checkable
 class Remembers(Protocol):
-    """A system that answers faster what it has been given before."""
+    """A system that answers repeated input faster."""
 
     def forget(self) -> None:
-        """Be as if nothing had been given."""
+        """Forget all previous input."""
 
 
 def interleave(
@@ -35,8 +35,8 @@ def interleave(
 ) -> dict[str, list[list[float]]]:
     """Wall-clock seconds of every run on every job, `repeats` of each.
 
-    The order of the systems turns by one from job to job: none always comes after the same other. `warm_up` jobs are
-    run first and not counted. No two jobs should have anything in common, for the sake of those who remember it.
+    The order of the systems rotates from job to job, so that none always follows the same other. `warm_up` jobs are
+    run first and not counted. Jobs should have nothing in common, because some systems remember their input.
     `progress` is called with (jobs done, jobs in all).
     """
     names = list(runs)
@@ -67,7 +67,7 @@ def time_call(work: Callable[[], object], device: str = "cpu") -> float:
 
 
 def synchronize(device: str) -> None:
-    """Wait until a GPU has done all that it was given; a CPU always has."""
+    """Wait until a GPU has finished its work. A CPU always has."""
     if device.startswith("cuda"):
         import torch
 

@@ -3,7 +3,7 @@ takes longer to build than the run took); a stage is everything between the begi
 
     busy     time in operators (CPU), or in kernels (GPU)
     gap      the rest of the stage: Python, and on a GPU the waiting between launches
-    memory   largest amount that the run held at once beyond what there was before
+    memory   largest amount that the run held at once, beyond what was allocated before
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Labels:
         self._open.append(label)
 
     def end(self) -> None:
-        """The stage that began last, and has not ended, ends."""
+        """The innermost open stage ends."""
         self._open.pop().__exit__(None, None, None)
 
 
@@ -86,7 +86,8 @@ def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
     regions: list[tuple[int, Stage]] = []  # open: end, stage
     held = operator_ends = 0
     for event in host:
-        begun, seconds = event.start_ns(), event.duration_ns() / 1e9
+        begun = event.start_ns()
+        seconds = event.duration_ns() / 1e9
         while regions and begun >= regions[-1][0]:
             regions.pop()
         if event.name() == "[memory]":
@@ -102,7 +103,8 @@ def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
                 regions[-1][1].total_s -= seconds
             regions.append((begun + event.duration_ns(), stage))
         elif regions:
-            stage = stage_of[event.correlation_id()] = regions[-1][1]
+            stage = regions[-1][1]
+            stage_of[event.correlation_id()] = stage
             if not on_device and begun >= operator_ends:  # not within another operator
                 operator_ends = begun + event.duration_ns()
                 stage.busy_s += seconds
@@ -112,7 +114,8 @@ def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
 
 def _sort_events(events: Iterable[Any], *, on_device: bool) -> tuple[list[Any], list[Any]]:
     """What the processor did, and the kernels of a GPU; both by their start, the outer ones first."""
-    host, kernels = [], []
+    host = []
+    kernels = []
     for event in sorted(events, key=lambda e: (e.start_ns(), -e.duration_ns())):
         if ("CUDA" in str(event.device_type())) == (event.name() == "[memory]" and on_device):
             host.append(event)

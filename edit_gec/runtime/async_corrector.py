@@ -7,9 +7,9 @@
 
 Waiting sentences of all callers are batched together (dynamic_batching.py).
 
-Law (tests/server/test_server.py): the same edits as Corrector.correct, and the standing suggestions (standing.py). A
-sentence that was seen before, in any text, is not predicted again. Python's own work (splitting, encoding, naming
-edits) runs in a thread of its own, so that neither the model nor the event loop waits for it.
+The edits are those of Corrector.correct plus the standing suggestions of standing.py (tests/server/test_server.py). A
+sentence that was seen before, in any text, is not predicted again. Work in Python (splitting, encoding, naming edits)
+runs in a separate thread, so that neither the model nor the event loop waits for it.
 """
 
 from __future__ import annotations
@@ -76,21 +76,24 @@ class Stages:
 
 
 class Cache(Generic[Result]):
-    """What was found in sentences. A key is a sentence and what was asked about it. The least recently used are dropped
-    when the characters of all exceed `capacity`."""
+    """Results by sentence. A key is a sentence and the parameters of the request.
+
+    The least recently used entries are dropped when the sentences together exceed `capacity` characters.
+    """
 
     def __init__(self, capacity: int) -> None:
-        self.capacity, self.size = capacity, 0
+        self.capacity = capacity
+        self.size = 0
         self.known: OrderedDict[tuple[str, Hashable], Result] = OrderedDict()
 
     def get(self, key: tuple[str, Hashable]) -> Result | None:
-        """What was found in a sentence, or None where that is not known."""
+        """The result for a sentence, or None if it is unknown."""
         if key in self.known:
             self.known.move_to_end(key)
         return self.known.get(key)
 
     def put(self, key: tuple[str, Hashable], found: Result) -> None:
-        """Remember a sentence."""
+        """Store the result for a sentence."""
         if key not in self.known:
             self.size += len(key[0])
         self.known[key] = found
@@ -106,10 +109,11 @@ class AsyncCorrector:
     """
 
     def __init__(self, corrector: Corrector, metrics: Metrics | None = None, *, max_waiting: int = MAX_WAITING) -> None:
-        self.corrector, self.metrics = corrector, metrics
+        self.corrector = corrector
+        self.metrics = metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
         self.cache: Cache[tuple[SentenceChanges, ...]] = Cache(CACHE_CHARACTERS)
-        self.options: Cache[Options] = Cache(CACHE_CHARACTERS)  # for the same sentences, where they were asked for
+        self.options: Cache[Options] = Cache(CACHE_CHARACTERS)  # of the same sentences, where options were requested
         self.standing = StandingSuggestions()
         self.types = ErrorTypeCache()
         self.thread = ThreadPoolExecutor(1, "text")
@@ -167,7 +171,8 @@ class AsyncCorrector:
         corrector = self.corrector.with_settings(settings.min_confidence, settings.dialect)
         if corrector.verifier is not None:
             return list(sentences)
-        suggester, is_wanted = corrector.suggester(), settings.edit_filter().on(text)
+        suggester = corrector.suggester()
+        is_wanted = settings.edit_filter().on(text)
 
         def suggest(result: SentenceResult) -> SentenceResult:
             assert result.source is not None
@@ -188,20 +193,27 @@ class AsyncCorrector:
     async def explain(
         self, text: str, sentences: Sequence[SentenceResult], stages: Stages | None = None
     ) -> list[SentenceResult]:
-        """The sentences with their edits' types, messages and reasons."""
+        """The sentences with types, messages and reasons of their edits and of their hints."""
         stages = stages or Stages()
         begun = perf_counter()
-        jobs = [_job(text, sentence) for sentence in sentences if sentence.edits]
-        named = iter(await self._in_thread(lambda: self.types.name(jobs)) if jobs else [])
+        edits = await self._name(text, sentences, [sentence.edits for sentence in sentences])
+        hints = await self._name(text, sentences, [sentence.hints for sentence in sentences])
         stages.explain_s += perf_counter() - begun
-        explained = []
-        for sentence in sentences:
-            if sentence.edits:
-                pairs = zip(sentence.edits, next(named), strict=True)
-                edits = tuple(replace(edit, **name._asdict()) for edit, name in pairs)
-                sentence = replace(sentence, edits=edits)
-            explained.append(sentence)
-        return explained
+        found = zip(sentences, edits, hints, strict=True)
+        return [replace(sentence, edits=edits, hints=hints) for sentence, edits, hints in found]
+
+    async def _name(
+        self, text: str, sentences: Sequence[SentenceResult], edits: Sequence[tuple[Edit, ...]]
+    ) -> list[tuple[Edit, ...]]:
+        """The edits of each sentence with their types, messages and reasons."""
+        jobs = [_job(text, sentence, found) for sentence, found in zip(sentences, edits, strict=True) if found]
+        named = iter(await self._in_thread(lambda: self.types.name(jobs)) if jobs else [])
+        return [
+            tuple(replace(edit, **name._asdict()) for edit, name in zip(found, next(named), strict=True))
+            if found
+            else ()
+            for found in edits
+        ]
 
     async def sentences(
         self, text: str, *, settings: Settings = DEFAULTS, format: str = "markdown", stages: Stages | None = None
@@ -221,7 +233,8 @@ class AsyncCorrector:
         waiting = self._submit(new, windows, corrector)
         stages.prepare_s += perf_counter() - begun
         choose = await self._in_thread(lambda: self._chooser(text, settings.edit_filter(), stages))
-        stages.sentences, stages.cached = len(sentences), len(sentences) - len(new)
+        stages.sentences = len(sentences)
+        stages.cached = len(sentences) - len(new)
         self._count(text, stages)
         try:
             for sentence in sentences:
@@ -253,7 +266,7 @@ class AsyncCorrector:
     def _with_standing(
         self, sentence: str, min_confidence: float | None, windows: Sequence[SentenceChanges]
     ) -> Sequence[SentenceChanges]:
-        """The changes of a sentence with the standing ones. With a target nothing stands: its output is exact."""
+        """The changes of a sentence with the standing ones. With a target there are none: its output is exact."""
         if any(window.verified is not None for window in windows):
             return windows
         changes = [change for window in windows for change in window.drafted]
@@ -293,21 +306,21 @@ class AsyncCorrector:
 
 
 def join(text: str, sentences: Sequence[SentenceResult]) -> Correction:
-    """The correction of a text that its sentences make."""
+    """The correction of a text, joined from its sentences."""
     edits, refused, hints = (
         [edit for sentence in sentences for edit in getattr(sentence, name)] for name in ("edits", "refused", "hints")
     )
     return assemble(text, edits, refused, hints)
 
 
-def _job(text: str, sentence: SentenceResult) -> Job:
-    """What names the edits of a sentence: what the model read, or the text itself where an edit goes over lines."""
+def _job(text: str, sentence: SentenceResult, edits: Sequence[Edit]) -> Job:
+    """The text in which edits of a sentence get their types: what the model read, or, if an edit spans lines, the
+    document itself."""
     source = sentence.source
-    spans = [source.span_of(edit) for edit in sentence.edits] if source else []
-    if source and all(source.text[a:b] == edit.original for (a, b), edit in zip(spans, sentence.edits, strict=True)):
-        moved = (replace(edit, start=a, end=b) for (a, b), edit in zip(spans, sentence.edits, strict=True))
+    spans = [source.span_of(edit) for edit in edits] if source else []
+    if source and all(source.text[a:b] == edit.original for (a, b), edit in zip(spans, edits, strict=True)):
+        moved = (replace(edit, start=a, end=b) for (a, b), edit in zip(spans, edits, strict=True))
         return source.text, tuple(moved)
-    first = min(sentence.start, sentence.edits[0].start)
-    last = max(sentence.end, sentence.edits[-1].end)
-    edits = (replace(edit, start=edit.start - first, end=edit.end - first) for edit in sentence.edits)
-    return text[first:last], tuple(edits)
+    first = min(sentence.start, edits[0].start)
+    last = max(sentence.end, edits[-1].end)
+    return text[first:last], tuple(replace(edit, start=edit.start - first, end=edit.end - first) for edit in edits)

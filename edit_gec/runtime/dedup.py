@@ -28,7 +28,8 @@ class DeduplicatingCorrector:
     """A corrector, the changes of sentences that it has seen, and counts of what it did since `take_counts`."""
 
     def __init__(self, corrector: Corrector, remember: int = REMEMBERED) -> None:
-        self.corrector, self.remember = corrector, remember
+        self.corrector = corrector
+        self.remember = remember
         self.known: dict[bytes, SentenceChanges] = {}  # in the order of their last use
         self.counts: Counter[str] = Counter()
 
@@ -49,7 +50,8 @@ class DeduplicatingCorrector:
         for of_text, windows in zip(keys, texts, strict=True):
             for key, window in zip(of_text, windows, strict=True):
                 if key in self.known:
-                    found[key] = self.known[key] = self.known.pop(key)  # used last
+                    self.known[key] = self.known.pop(key)  # used last
+                    found[key] = self.known[key]
                 elif key not in found:
                     new.setdefault(key, window)
         learnt = dict(zip(new, self.corrector.predict(list(new.values())), strict=True))
@@ -76,25 +78,26 @@ class DeduplicatingCorrector:
 
     def take_counts(self) -> Counter[str]:
         """Sentences, those that the model read, and what verification did, since the last call."""
-        counts, self.counts = self.counts, Counter()
+        counts = self.counts
+        self.counts = Counter()
         if (verifier := self.corrector.verifier) is not None:
-            statistics, too_long = verifier.take_statistics()  # they grow with the corpus
+            statistics, too_long = verifier.take_statistics()  # taken, because they grow with the corpus
             counts.update(_verification(statistics))
             counts["verified too long"] += too_long
         return counts
 
 
 def _key(window: ModelWindow) -> bytes:
-    """The same for windows of the same sentence at the same place.
+    """A hash of a window's sentence and its place in it.
 
-    16 bytes: of 2^32 windows two that differ have the same key with a probability of 2^-64.
+    With 16 bytes, the probability that two of 2^32 different windows collide is about 2^-65.
     """
     place = f"{window.pieces.starts[0]}:" if window.pieces.starts else ":"
     return blake2b((place + window.sentence.text).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _verification(statistics: Statistics) -> dict[str, int | float]:
-    """Sums that can be added up over batches, machines and runs of a job."""
+    """Sums that can be added over batches, machines and runs of a job."""
     traces = statistics.traces
     return {
         "verified": len(traces),

@@ -57,14 +57,15 @@ class Group:
 class Batcher:
     """A model, its threads and its queue. Use it from one event loop, and `close` it.
 
-    A small model works in one thread for each core, a large one with all cores at a batch (editing/workers.py says
-    why).
+    A small model runs in one thread per core; a large one uses all cores for each batch (editing/workers.py explains).
     """
 
     def __init__(self, corrector: Corrector, metrics: Metrics | None, *, max_waiting: int) -> None:
         from edit_gec.backends.network import is_small  # imports numpy
 
-        self.corrector, self.metrics, self.max_waiting = corrector, metrics, max_waiting
+        self.corrector = corrector
+        self.metrics = metrics
+        self.max_waiting = max_waiting
         self.groups: deque[Group] = deque()
         self.waiting = 0
         self.wake = asyncio.Event()
@@ -79,8 +80,8 @@ class Batcher:
     def submit(self, sentences: Sequence[Pieces], corrector: Corrector) -> list[asyncio.Future[Result]]:
         """Put the sentences of one text in the queue; `corrector` is ours, or a copy of it with other thresholds.
 
-        Cancel a future whose result is not needed any more. Raises Busy where they would not fit; a text that finds
-        the queue empty always does.
+        Cancel a future whose result is no longer needed. Raises Busy if the sentences do not fit; a text always fits
+        into an empty queue.
         """
         if self.waiting and self.waiting + len(sentences) > self.max_waiting:
             raise Busy
@@ -92,7 +93,7 @@ class Batcher:
         return futures
 
     async def close(self) -> None:
-        """Stop; what still waits is cancelled."""
+        """Stop, and cancel what still waits."""
         for loop in self.loops:
             loop.cancel()
         await asyncio.gather(*self.loops, return_exceptions=True)
@@ -121,7 +122,7 @@ class Batcher:
     def _take(self) -> tuple[Corrector, list[Item]]:
         """The next batch: one sentence of each text in turn, oldest text first, all with the thresholds of that one.
 
-        No more than its share where other threads wait for work, too.
+        A thread takes no more than its share of the queue.
         """
         batch: list[Item] = []
         first = self.groups[0].corrector
@@ -140,7 +141,7 @@ class Batcher:
         return first, batch
 
     async def _predict(self, corrector: Corrector, batch: list[Item]) -> None:
-        """Predict a batch; where that fails each sentence is tried alone, so that it fails for its own text only."""
+        """Predict a batch. If that fails, each sentence is tried alone, so that only the text at fault fails."""
         try:
             found, timing = await asyncio.get_running_loop().run_in_executor(self.threads, self._run, corrector, batch)
         except Exception as error:

@@ -18,7 +18,8 @@ class Metrics:
     """The counters of one server."""
 
     def __init__(self) -> None:
-        registry = self.registry = CollectorRegistry()
+        registry = CollectorRegistry()
+        self.registry = registry
         name = "edit_gec_{}".format
         self.requests = Counter(name("requests"), "Requests answered.", ["route", "status"], registry=registry)
         self.seconds = Histogram(

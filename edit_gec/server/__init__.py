@@ -7,5 +7,5 @@
             -> runtime/          text -> sentences -> edits in batches across clients, with a cache
             -> page/             the page at /
 
-README.md next to this file is for those who run it.
+README.md in this folder is for those who run a server.
 """

@@ -36,14 +36,15 @@ from edit_gec.server import languagetool, schema, words
 from edit_gec.server.callers import Callers
 from edit_gec.server.fields import read_fields
 from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
+from edit_gec.speculative.loading import STRICTNESS
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit, offsets
 from edit_gec.version import version
 
-PICKY_FACTOR = 0.5  # level=picky multiplies the confidence that a drafted edit needs by this
+PICKY_FACTOR = 0.5  # level=picky multiplies the confidence threshold by this
 PAGE_FOLDER = Path(__file__).parent / "page"
 PAGE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-PAGE_NAMES = {"index.html": "/", "docs.html": "/docs"}  # the others are at their own names
+PAGE_NAMES = {"index.html": "/", "docs.html": "/docs"}  # other files are served under their own names
 Result = TypeVar("Result")
 router = APIRouter()
 
@@ -51,10 +52,9 @@ router = APIRouter()
 def create_app(
     corrector: Corrector, limits: Limits, callers: Callers | None = None, *, projects: Projects | None = None
 ) -> FastAPI:
-    """The ASGI application. `callers` may use it; by default all but web pages of other origins.
+    """The ASGI application. `callers` says who may use it; the default is everyone but web pages of other origins.
 
-    The settings of the working folder in `projects` hold for every text, and clients may change the user's words there;
-    without `projects` there are none.
+    With `projects`, the settings of the working folder apply to every text, and clients may change the user's words.
     """
     callers = callers or Callers()
     metrics = Metrics()
@@ -70,7 +70,7 @@ def create_app(
         version=version(),
         description="Grammatical error correction: our own endpoints, and LanguageTool's protocol.",
         lifespan=lifespan,
-        docs_url=None,  # FastAPI's page loads scripts of other hosts; ours is at /docs too
+        docs_url=None,  # FastAPI's page loads scripts from other hosts; ours replaces it at /docs
         redoc_url=None,
         redirect_slashes=False,
     )
@@ -93,7 +93,7 @@ def create_app(
             allow_origins=[callers.origin],
             allow_methods=["*"],
             allow_headers=["*"],
-            allow_private_network=True,  # a page of the web may ask a server on this machine, once it is allowed to
+            allow_private_network=True,  # an allowed web page may ask a server on this machine
         )
     return app
 
@@ -113,7 +113,7 @@ async def check(request: Request) -> Response:
     if not asked.is_text_level_only and detected.code == "en":
         corrector: AsyncCorrector = request.app.state.corrector
         settings = _find_settings(request, asked.dialect)
-        if asked.is_picky and corrector.corrector.verifier is None:  # a target shows all its edits anyway
+        if asked.is_picky and corrector.corrector.verifier is None:  # a target's edits have no threshold to lower
             least = corrector.corrector.with_settings(settings.min_confidence, None).thresholds.min_confidence
             settings = replace(settings, min_confidence=least * PICKY_FACTOR)
         work = corrector.correct_by_sentence(asked.text.view, settings=settings, format=asked.format, explain=True)
@@ -127,9 +127,9 @@ async def check(request: Request) -> Response:
 
 
 def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float | None:
-    """The requested threshold; None leaves it to the server, and so does a target, which has one threshold only.
+    """The requested threshold. None means the server's own, which a target always uses.
 
-    Raises InputError for both a number and a name, and for a name that the model has no threshold for.
+    Raises InputError if both a number and a name are given, or if the model has no threshold of that name.
     """
     if asked.strictness is None:
         return asked.min_confidence
@@ -144,7 +144,7 @@ def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float 
 
 
 def _find_settings(request: Request, dialect: str | None, min_confidence: float | None = None) -> Settings:
-    """The server's own settings; a threshold that is requested wins over them, a dialect does not."""
+    """The server's own settings. A requested threshold overrides them, a requested dialect does not."""
     projects: Projects | None = request.app.state.projects
     settings = projects.of("") if projects else Settings()
     least = settings.min_confidence if min_confidence is None else min_confidence
@@ -179,6 +179,21 @@ async def max_text_length(request: Request) -> str:
 # --- our own -----------------------------------------------------------------------------------------------------
 
 
+@router.get("/v1/info", tags=["edit-gec"])
+async def describe_offer(request: Request) -> schema.Offer:
+    """The model, what a request may ask for, and what the server's own settings have decided already."""
+    corrector: Corrector = request.app.state.corrector.corrector
+    has_presets = corrector.verifier is None  # a target has one threshold only
+    names = [name for name in STRICTNESS if name == "default" or (has_presets and name in corrector.presets)]
+    return schema.Offer(
+        model=corrector.folder.name,
+        strictness=names,
+        dialect=_find_settings(request, None).dialect,
+        words=words.reason_to_refuse(request) is None,
+        characters=request.app.state.limits.characters,
+    )
+
+
 @router.post("/v1/correct", responses=schema.ERRORS, tags=["edit-gec"])
 async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.CorrectionResponse:
     """Correct a text: the corrected text, its edits with offsets in three units, and where the time went."""
@@ -187,13 +202,13 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     _check_length(request, asked.text)
     corrector: AsyncCorrector = request.app.state.corrector
     settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
-    work = corrector.correct_by_sentence(
-        asked.text, settings=settings, format=asked.known_format(), explain=asked.explain, stages=stages
-    )
-    correction, results = await _cancel_if_gone(request, work)
+    work = corrector.correct_by_sentence(asked.text, settings=settings, format=asked.known_format(), stages=stages)
+    _, results = await _cancel_if_gone(request, work)
     if asked.suggest:
         results = await _cancel_if_gone(request, corrector.suggest(asked.text, results, settings))
-        correction = join(asked.text, results)
+    if asked.explain:
+        results = await _cancel_if_gone(request, corrector.explain(asked.text, results, stages))
+    correction = join(asked.text, results)
     log_fields(request, characters=len(asked.text), sentences=stages.sentences, edits=len(correction.edits))
     return schema.CorrectionResponse(
         corrected=correction.corrected,
@@ -213,16 +228,16 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
     corrector: AsyncCorrector = request.app.state.corrector
     settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
     sentences = corrector.sentences(asked.text, settings=settings, format=asked.known_format(), stages=stages)
-    first = await anext(sentences, None)  # an error is raised before the answer begins
+    first = await anext(sentences, None)  # an error must come before the first byte of the answer
 
     async def lines() -> AsyncIterator[bytes]:
         async with aclosing(sentences):
             sentence = first
             while sentence:
-                if asked.explain:
-                    (sentence,) = await corrector.explain(asked.text, [sentence], stages)
                 if asked.suggest:
                     (sentence,) = await corrector.suggest(asked.text, [sentence], settings)
+                if asked.explain:
+                    (sentence,) = await corrector.explain(asked.text, [sentence], stages)
                 yield _to_json_line(asked.text, sentence)
                 sentence = await anext(sentences, None)
         timing = schema.Timing.from_stages(stages, perf_counter() - begun)
@@ -253,7 +268,7 @@ def _check_length(request: Request, text: str) -> None:
 
 
 async def _cancel_if_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of `work`. It is cancelled if the client hangs up, as editors do at the next key."""
+    """The result of `work`, which is cancelled when the client disconnects, as editors do at the next keystroke."""
 
     async def wait_for_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":

@@ -1,8 +1,8 @@
-"""Who may ask the server: by the name that a client calls it by, and by the web page that sends a request.
+"""Who may use the server, judged by the Host and Origin headers of a request.
 
-Host: evil.example            a page whose name was made to point at this machine (DNS rebinding): refused
-Origin: https://evil.example  a page of the web that posts to this machine: refused, unless --allow-origin names it
-Origin: moz-extension://...   an extension of the browser, which its user installed: answered
+Host: evil.example            a web page whose host name points at this machine (DNS rebinding): refused
+Origin: https://evil.example  a web page that posts to this machine: refused unless --allow-origin names it
+Origin: moz-extension://...   a browser extension, which the user has installed: answered
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ ANY = "*"
 
 @dataclass(frozen=True)
 class Callers:
-    """hosts: names of the server, lower case; none or "*": any. origin: the web pages that may ask, as in CORS."""
+    """`hosts`: names of the server, in lower case; empty means any. `origin`: web pages that may ask, as in CORS."""
 
     hosts: frozenset[str] = frozenset()
     origin: str | None = None
 
     @classmethod
     def of_listener(cls, address: str, names: Iterable[str] = (), origin: str | None = None) -> Callers:
-        """Those of a server that listens on an IP address. On loopback only its own names count and those given."""
+        """The callers of a server that listens on an IP address. On loopback, only local and given names count."""
         given = frozenset(name.lower() for name in names)
         if ANY in given or not (given or ipaddress.ip_address(address).is_loopback):
             return cls(origin=origin)
         return cls(given | {*LOCAL_NAMES, address}, origin)
 
     def reason_to_refuse(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-        """Why a request with these headers is not answered; None where it is."""
+        """Why a request with these headers is refused, or None if it is not."""
         found = {name: value.decode("latin-1") for name, value in headers if name in (b"host", b"origin")}
         host, origin = found.get(b"host", ""), found.get(b"origin")
         if self.hosts and host_name(host) not in self.hosts:
@@ -47,7 +47,7 @@ class Callers:
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, lower case, without port and brackets; "" where it is none.
+    """The name in a Host header, in lower case, without port and brackets; "" if the header is malformed.
 
     >>> host_name("LocalHost:8081"), host_name("[::1]:80"), host_name("a b")
     ('localhost', '::1', '')

@@ -3,10 +3,10 @@
     language=en-US&text=She go home.   ->  CheckRequest   ->  text, threshold, which rules
     edits of the text                  ->  build_answer   ->  {"matches": [{"offset": 4, "length": 2, ...}], ...}
 
-Positions count UTF-16 code units of text and markup together. Every field that some client needs is always there;
-`confidence` and `provenance` are our own. Where something is only inserted or only deleted, the match includes the
-word next to it, because editors can neither underline nothing nor show an empty button. Applying the first replacement
-of all matches gives what Corrector.correct gives.
+Positions count UTF-16 code units of text and markup together. Every field that some client needs is always present;
+`confidence` and `provenance` are our own. A match that only inserts or only deletes also covers the word next to it,
+because editors can neither underline nothing nor show an empty button. Applying the first replacement of every match
+gives the same text as Corrector.correct.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ RENAMED_FIELDS = {  # old name -> what to send instead
     "preferredvariants": "preferredVariants",
     "autodetect": "language=auto",
 }
-TEXT_LEVEL_ONLY = "textLevelOnly"  # only rules about the whole text, of which we have none
+TEXT_LEVEL_ONLY = "textLevelOnly"  # asks for rules about the whole text only; we have none
 CONTEXT_CHARACTERS = 40  # before and after a match
 Span = tuple[int, int]  # start and end
 
@@ -64,7 +64,7 @@ CATEGORIES = {  # by ERRANT's category; all others are grammar
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """What a client asks to check, and which matches it asks for. Rules and categories are named by their ids."""
+    """The text to check, and the requested matches. Rules and categories are ids."""
 
     text: Annotated
     language: str
@@ -78,13 +78,13 @@ class CheckRequest:
 
     @property
     def dialect(self) -> str | None:
-        """The side of the Atlantic that the language names, if it names one."""
+        """The spelling, British or American, that the language implies; None if it implies neither."""
         if self.detects_language or self.language in ("en", "en-CA"):
             return None
         return "en-US" if self.language == "en-US" else "en-GB"
 
     def includes(self, edit: Edit) -> bool:
-        """Does the client ask for matches of this edit's rule? An enabled rule beats a disabled category."""
+        """Whether the client asks for matches of this edit's rule. An enabled rule overrides a disabled category."""
         rule = rule_id(edit)
         category = _category_of(edit).id
         if self.is_enabled_only:
@@ -93,7 +93,7 @@ class CheckRequest:
 
 
 def parse_request(fields: Mapping[str, str]) -> CheckRequest:
-    """The request in these form fields. Raises InputError, which clients get as `Error: ...` with status 400."""
+    """The request in these form fields. Raises InputError; clients see `Error: ...` with status 400."""
     for old, new in RENAMED_FIELDS.items():
         if old in fields:
             raise InputError(f"'{old}' is of version 1 of the protocol; use '{new}'")
@@ -140,7 +140,7 @@ def _parse_text(fields: Mapping[str, str]) -> Annotated:
 
 
 def _parse_format(fields: Mapping[str, str]) -> str:
-    """What the text is read as. With `data` the client has said what is markup."""
+    """The format of the text. With `data`, the client has marked the markup itself."""
     if "format" in fields and "data" in fields:
         raise InputError("'format' goes with 'text', not with 'data'")
     return check_format(fields.get("format", PLAIN))
@@ -158,7 +158,7 @@ def _split_list(fields: Mapping[str, str], name: str) -> list[str]:
 
 
 def _find_variant(code: str) -> str:
-    """The variant that a code names, in any case; an unknown variant of English is plain English."""
+    """The variant that a code names; case does not matter. An unknown variant of English is plain English."""
     known = {variant.casefold(): variant for variant in VARIANTS}
     code = code.casefold().replace("_", "-")
     if code in known:
@@ -191,9 +191,13 @@ def describe_software(version: str) -> dict[str, Any]:
 def build_answer(
     request: CheckRequest, edits: Sequence[Edit], sentences: Sequence[Span], *, version: str, detected: Language
 ) -> dict[str, Any]:
-    """The body of an answer. Edits and sentences are spans of the view; the language asked for, or the one `detected`
-    where none was: the variant that the client prefers if that is English."""
-    code, name = request.language, VARIANTS[request.language]
+    """The body of an answer. Edits and sentences are spans of the view.
+
+    The language is the requested one. If the client asked for detection, it is `detected`, or the client's preferred
+    variant of English.
+    """
+    code = request.language
+    name = VARIANTS[request.language]
     if detected.code != "en":
         code, name = detected.code, detected.name
     return {
@@ -220,7 +224,7 @@ def build_matches(request: CheckRequest, edits: Sequence[Edit], sentences: Seque
     found = list(to_document_spans(text, edits, request.includes))
     places = _to_utf16(text.document, [place for each in found for place in (each.start, each.end)])
     matches: list[dict[str, Any]] = []
-    at = 0  # the sentence that the edit ends in
+    at = 0  # number of the sentence in which the edit ends
     for number, (start, end, replacement, edit, alternatives) in enumerate(found):
         while at + 1 < len(sentences) and sentences[at][1] < edit.end:
             at += 1

@@ -34,7 +34,7 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger("edit_gec.server")
 RETRY_AFTER_S = 2
-MAX_DRAINED_BYTES = 64 << 20  # read of a body that is too long, so that its sender gets an answer and no reset
+MAX_DRAINED_BYTES = 64 << 20  # read from a body that is too long, so that the sender gets an answer instead of a reset
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -47,7 +47,7 @@ SECURITY_HEADERS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a request and of the queue. All apply by default."""
+    """Limits of a request and of the queue."""
 
     characters: int = 100_000  # of a text, markup included
     timeout_s: float = 60.0  # to answer
@@ -57,12 +57,12 @@ class Limits:
 
     @property
     def body_bytes(self) -> int:
-        """Bytes of the longest text allowed, each character in its longest form (%F0%9F%98%80)."""
+        """Bytes of the longest allowed text with every character in its longest form (%F0%9F%98%80)."""
         return 12 * self.characters + 16_384
 
 
 def tidy_path(path: str) -> str:
-    """The path of an endpoint without doubled and final slashes, which come of a base address that ends with one."""
+    """The path of an endpoint without doubled and final slashes, which a base address with a final slash causes."""
     if not re.match(r"/+v[12](/|\Z)", path):
         return path
     return re.sub("/{2,}", "/", path).rstrip("/")
@@ -136,7 +136,7 @@ class RequestGuard:
         return None
 
     def _limit_body(self, receive: Receive) -> Receive:
-        """`receive` that raises HTTPException if the body is too long or comes too slowly."""
+        """A `receive` that raises HTTPException if the body is too long or too slow."""
         most = self.limits.body_bytes
         deadline = anyio.current_time() + self.limits.body_timeout_s
         seen = 0
@@ -144,7 +144,7 @@ class RequestGuard:
 
         async def receive_limited() -> Message:
             nonlocal seen, is_complete
-            if is_complete:  # what can still come is the end of the connection
+            if is_complete:  # only the end of the connection can follow
                 return await receive()
             try:
                 with anyio.fail_after(deadline - anyio.current_time()):

@@ -1,6 +1,6 @@
-"""HTTP connections that do not wait for ever: who opens one and sends no whole head in time is cut off.
+"""HTTP connections with a time limit for the head of a request.
 
-uvicorn has no such limit, and a few hundred silent connections would keep everybody else out.
+uvicorn has no such limit, and a few hundred silent connections would lock all other clients out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ HEAD_TIMEOUT_S = 10.0  # for the head of a request
 
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
-    """uvicorn's protocol with a time limit for heads. `cycle` is the request that is being answered, or was last."""
+    """uvicorn's protocol with a time limit for heads. `cycle` is the current or last request."""
 
     head_timeout_s = HEAD_TIMEOUT_S
 
@@ -24,21 +24,21 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; those that begin a further request start its time."""
+        """Take bytes. The first bytes of another request start its time limit."""
         before = self.cycle
         super().data_received(data)
         if self.cycle is before and before is not None and before.response_complete:
             self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the limit."""
+        """Cancel the time limit."""
         self._timer.cancel()
         super().connection_lost(exc)
 
     def _wait_for_head(self) -> None:
         timer: asyncio.TimerHandle | None = getattr(self, "_timer", None)
         if timer is not None and not timer.cancelled() and timer.when() > asyncio.get_running_loop().time():
-            return  # each further byte must not give more time
+            return  # further bytes must not extend the limit
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(self.head_timeout_s, self._cut_off, self.cycle)
 

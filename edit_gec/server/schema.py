@@ -1,4 +1,4 @@
-"""The messages of our own endpoints, and what the OpenAPI document says of LanguageTool's."""
+"""The messages of our own endpoints, and the OpenAPI description of LanguageTool's."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CorrectionRequest(BaseModel):
     _require_utf8 = field_validator("text")(require_utf8)
 
     def known_format(self) -> str:
-        """What the text is read as."""
+        """The format that the text is read as."""
         return self.format if self.markup else PLAIN
 
 
@@ -74,7 +74,7 @@ class Edit(BaseModel):
 
 
 class Timing(BaseModel):
-    """Where the time of this request went. The times of the model are those of the batches that this text was in."""
+    """Where the time of this request went. Model times are those of the batches that held its sentences."""
 
     total_ms: float
     prepare_ms: float = Field(description="Splitting into sentences and pieces.")
@@ -126,6 +126,16 @@ class CorrectionResponse(BaseModel):
         [], description="Edits that are not sure enough to be made, where they are asked for; not in `corrected`."
     )
     timing: Timing
+
+
+class Offer(BaseModel):
+    """What the server has, and what a request may ask for."""
+
+    model: str
+    strictness: list[str] = Field(description="The names that a request may give.")
+    dialect: str | None = Field(description="The server's own; it wins over that of a request.")
+    words: bool = Field(description="Whether this client may list and change the user's words, see /v2/words.")
+    characters: int = Field(description="The longest text of a request, markup included.")
 
 
 class Language(BaseModel):

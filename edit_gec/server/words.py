@@ -1,9 +1,9 @@
-"""The user's own words, which clients may list, add to and take from: LanguageTool's /v2/words.
+"""The user's own words, which clients may list, add and remove: LanguageTool's /v2/words.
 
     POST /v2/words/add   word=kubectl   ->   {"added": true}
 
-Only for programs on this machine and for pages that this server serves: words are the user's, and no web page may read
-or change them. LanguageTool's user name and key are ignored.
+Only programs on this machine and pages of this server may use it. No other web page may read or change the user's
+words. LanguageTool's user name and key are ignored.
 """
 
 from __future__ import annotations
@@ -37,32 +37,42 @@ async def list_words(request: Request) -> dict[str, list[str]]:
 
 @router.post("/v2/words/add", responses=schema.WORDS)
 async def add_word(request: Request) -> dict[str, bool]:
-    """Add a word; false where it is there already."""
+    """Add a word; false if it is already there."""
     words = _find_words(request)
     return {"added": await run_in_threadpool(words.add, _read_word(await read_fields(request)))}
 
 
 @router.post("/v2/words/delete", responses=schema.WORDS)
 async def delete_word(request: Request) -> dict[str, bool]:
-    """Take a word out; false where it is not there."""
+    """Remove a word; false if it is not there."""
     words = _find_words(request)
     return {"deleted": await run_in_threadpool(words.remove, _read_word(await read_fields(request)))}
 
 
 def _find_words(request: Request) -> WatchedLineFile:
-    """The file of the user's words. Raises HTTPException 403 for others than the user."""
-    if not _is_of_the_user(request):
-        raise HTTPException(403, "the user's words are only for programs on this machine")
-    projects = request.app.state.projects
-    if projects is None or projects.isolated:
-        raise HTTPException(403, "this server runs without the user's words")
-    words: WatchedLineFile = projects.own
+    """The file of the user's words. Raises HTTPException 403 for anyone but the user."""
+    reason = reason_to_refuse(request)
+    if reason is not None:
+        raise HTTPException(403, reason)
+    words: WatchedLineFile = request.app.state.projects.own
     return words
 
 
+def reason_to_refuse(request: Request) -> str | None:
+    """Why the sender of a request may not read or change the user's words; None where that is allowed."""
+    if not _is_of_the_user(request):
+        return "the user's words are only for programs on this machine"
+    projects = request.app.state.projects
+    if projects is None or projects.isolated:
+        return "this server runs without the user's words"
+    return None
+
+
 def _is_of_the_user(request: Request) -> bool:
-    """Whether a request is of this machine, and of no web page but ours: a page of the web names itself as origin, or
-    reaches us under a name of its own."""
+    """Whether a request comes from this machine, and from no web page but ours.
+
+    Other web pages send an Origin of their own, or reach us under another host name.
+    """
     client = request.client.host if request.client else ""
     host = urlsplit(f"//{request.headers.get('host', '')}")
     origin = urlsplit(request.headers.get("origin", ""))
@@ -80,7 +90,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _read_word(fields: dict[str, Any]) -> str:
-    """The word of a request. Raises InputError for none, for several, and for a very long one."""
+    """The word of a request. Raises InputError unless it is exactly one word of acceptable length."""
     word = str(fields.get("word", "")).strip()
     if not word or len(word.split()) > 1 or len(word) > LONGEST or not word.isprintable():
         raise InputError(f"'word': expected one word of at most {LONGEST} characters")

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from edit_gec.catalog import find_model, find_pretrained
 from edit_gec.errors import DeviceError, InputError, ModelError
-from edit_gec.text.dialect import DIALECTS
+from edit_gec.text.dialect import check_dialect
 
 if TYPE_CHECKING:
     from edit_gec.backends.network import Network
@@ -88,25 +89,36 @@ class LoadSettings:
     lenience: float = 1.0
 
     def __post_init__(self) -> None:
-        """Raises InputError for values out of range."""
+        """Raises InputError for values of other types, and for those out of range."""
+        self._check_types()
         if self.verify not in VERIFY or not 0 < self.lenience <= 1:
             given = f"verify {self.verify!r}, lenience {self.lenience}"
             raise InputError(f"{given}: {' or '.join(VERIFY)}, and above 0 up to 1")
         for name, known in (("dtype", DTYPES), ("backend", BACKENDS), ("precision", PRECISIONS)):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} {getattr(self, name)}: {', '.join(known)} are known")
-        if self.batch_size < 1:
-            raise InputError(f"batch_size {self.batch_size}: expected at least 1")
-        if isinstance(self.dictionary, str):
-            raise InputError(f"dictionary {self.dictionary!r}: expected a list of words, not one text")
-        if self.dialect not in (None, *DIALECTS):
-            raise InputError(f"dialect {self.dialect!r}: expected {' or '.join(DIALECTS)}")
+        check_dialect(self.dialect)
         if self.strictness not in (None, *STRICTNESS):
             raise InputError(f"strictness {self.strictness!r}: expected one of {', '.join(STRICTNESS)}")
         if self.strictness is not None and self.min_confidence is not None:
             raise InputError("min_confidence and strictness: expected one of them, both say how sure an edit must be")
         check_confidence(self.min_confidence)
+
+    def _check_types(self) -> None:
+        """Raises InputError for a value of another type; an iterable of words becomes a tuple."""
+        if not isinstance(self.model, str | Path):
+            raise InputError(f"model: expected a name or a folder, not {type(self.model).__name__}")
+        for name in ("threads", "batch_size"):
+            value = getattr(self, name)
+            if not (_is_whole(value) and value >= 1) and not (value is None and name == "threads"):
+                raise InputError(f"{name} {value!r}: expected a whole number from 1")
+        if isinstance(self.dictionary, str) or not isinstance(self.dictionary, Iterable):
+            raise InputError(f"dictionary {self.dictionary!r}: expected a list of words")
         object.__setattr__(self, "dictionary", tuple(self.dictionary))
+        if wrong := [word for word in self.dictionary if not isinstance(word, str)]:
+            raise InputError(f"dictionary: expected words, not {wrong[0]!r}")
+        if not _is_number(self.lenience):
+            raise InputError(f"lenience {self.lenience!r}: expected a number above 0 up to 1")
 
     @property
     def needs_torch(self) -> str | None:
@@ -120,8 +132,16 @@ class LoadSettings:
 
 def check_confidence(value: float | None) -> None:
     """Raises InputError unless the value is a probability, or None."""
-    if value is not None and not 0 <= value <= 1:
-        raise InputError(f"min_confidence {value}: expected a number from 0 to 1")
+    if value is not None and not (_is_number(value) and 0 <= value <= 1):
+        raise InputError(f"min_confidence {value!r}: expected a number from 0 to 1")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)  # those of numpy, too
 
 
 def check_device(device: str) -> str:

@@ -6,19 +6,23 @@ Without a target the drafted edits are made. With one its own are made, and each
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from edit_gec.editing.document_edits import Projection
 from edit_gec.speculative.provenance import attribute_provenance
 from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
 from edit_gec.text.correction import SentenceEdits
+from edit_gec.text.dialect import check_dialect
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from edit_gec.editing.alternatives import Suggester
     from edit_gec.text.edits import Edit
     from edit_gec.text.sentences import Sentence
+
+
+T = TypeVar("T", bound="TextCorrector")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -30,6 +34,15 @@ class TextCorrector(WindowCorrector):
 
     dictionary: frozenset[str] = frozenset()
     dialect: str | None = None
+
+    def with_settings(self: T, min_confidence: float | None, dialect: str | None) -> T:
+        """A copy with another threshold and dialect; None keeps the current one.
+
+        Raises InputError for a threshold out of range, and for an unknown dialect.
+        """
+        check_dialect(dialect)
+        given = {} if min_confidence is None else {"min_confidence": min_confidence}
+        return replace(self.with_thresholds(**given), dialect=dialect or self.dialect)
 
     @property
     def projection(self) -> Projection:
@@ -56,14 +69,15 @@ class TextCorrector(WindowCorrector):
     ) -> tuple[list[Edit], list[Edit]]:
         """The changes of a sentence as edits of its text, and the drafted edits that a target refused.
 
-        A target's edits need `verified_confidence`; without a target all drafted edits are taken, and none is refused.
+        A target's edits need `verified_confidence`. Without a target all drafted edits are taken, obvious errors are
+        corrected, and no edit is refused.
         """
         projection = self.projection
         with span(Stage.REALIZE):
             drafted = projection.choose(text, sentence, changes.drafted)
             respelt = projection.respell(text, sentence)
         if changes.verified is None:
-            return drafted + respelt, []
+            return projection.add_obvious(text, sentence, drafted + respelt), []
         with span(Stage.ALIGN):
             sure = [change for change in changes.verified if change.confidence >= self.verified_confidence]
             edits, refused = attribute_provenance(drafted, projection.project(text, sentence, sure))

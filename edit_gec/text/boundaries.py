@@ -52,7 +52,8 @@ def boundaries(view: str, flags: bytearray) -> Iterator[int]:
 
 
 def _find_ends(view: str, flags: bytearray) -> Iterator[int]:
-    start, last = 0, len(view)
+    start = 0
+    last = len(view)
     while last and not view[last - 1].isalnum():
         last -= 1  # quotes and dashes at the end are no sentence
     for stop in _STOP.finditer(view, 0, last):
@@ -65,7 +66,10 @@ def _find_ends(view: str, flags: bytearray) -> Iterator[int]:
 
 
 def _ends_sentence(view: str, flags: bytearray, start: int, stop: re.Match[str]) -> bool:
-    at, end, marks, closing = stop.start(), stop.end(), stop[1], stop[2]
+    at = stop.start()
+    end = stop.end()
+    marks = stop[1]
+    closing = stop[2]
     if flags[at] & PROTECTED or at == start:
         return False
     if marks[0] in "。！？｡":
@@ -106,7 +110,8 @@ def _is_full_stop(head: str, word: str, whole: bool) -> bool:
 
 
 def _is_missing_space(head: str, view: str, end: int) -> bool:
-    left, right = _LAST_WORD.search(head), _NEXT_WORD.match(view, end)
+    left = _LAST_WORD.search(head)
+    right = _NEXT_WORD.match(view, end)
     if left is None or right is None or len(left[1]) < 2 or not left[1].islower():
         return False
     word = right[1]

@@ -11,7 +11,7 @@ A 1 2|||R:OTHER|||goes|||REQUIRED|||-NONE-|||0
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -120,8 +120,17 @@ def check_text(text: str) -> str:
     return text
 
 
+def check_correction(correction: Correction) -> Correction:
+    """The correction. Raises InputError for anything else."""
+    if not isinstance(correction, Correction):
+        raise InputError(f"correction: expected what correct() gives, not {type(correction).__name__}")
+    return correction
+
+
 def check_texts(texts: Iterable[str]) -> Iterator[str]:
     """The texts one by one. Raises InputError for a single string, and for an item that is not a string."""
     if isinstance(texts, str):
         raise InputError("texts: expected several texts, not one string; put it in a list, or use correct()")
+    if isinstance(texts, Mapping) or not isinstance(texts, Iterable):
+        raise InputError(f"texts: expected a list or another iterable of strings, not {type(texts).__name__}")
     return map(check_text, texts)

@@ -33,7 +33,8 @@ def detokenize(tokens: Sequence[str], split_hyphens: bool = True) -> RawSentence
 
     `split_hyphens` tells whether the corpus splits well-known in three; its lone hyphens then join both neighbours.
     """
-    text, spans = "", []
+    text = ""
+    spans = []
     is_open = {'"': False, "'": False}
     glue = True  # the next token follows without a space
     for i, token in enumerate(tokens):
@@ -48,7 +49,8 @@ def detokenize(tokens: Sequence[str], split_hyphens: bool = True) -> RawSentence
         text += written
         glue = inner or bool(NO_SPACE_AFTER.match(written))
         if written in is_open and not possessive:
-            glue = is_open[written] = not is_open[written]
+            is_open[written] = not is_open[written]
+            glue = is_open[written]
     return RawSentence(text, tuple(tokens), tuple(spans))
 
 

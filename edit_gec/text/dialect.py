@@ -20,12 +20,13 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import NamedTuple
 
+from edit_gec.errors import InputError
 from edit_gec.text.edits import Change, Edit, trim
+from edit_gec.text.words import WORD
 
 DIALECTS = ("en-GB", "en-US")
 CONFIDENCE = 0.95  # of a change that a rule makes
 Known = Callable[[str], bool]  # whether a word in lower case is on a list
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 # Stem, and the endings that it takes on both sides: colour -> colours, coloured ...
 _OUR = (
@@ -105,6 +106,12 @@ _NUMBERS = {"are": "is", "were": "was", "have": "has", "do": "does", "aren't": "
             "haven't": "hasn't", "don't": "doesn't"}  # fmt: skip
 
 
+def check_dialect(dialect: str | None) -> None:
+    """Raise InputError unless it is one of DIALECTS, or None."""
+    if dialect not in (None, *DIALECTS):
+        raise InputError(f"dialect {dialect!r}: expected {' or '.join(DIALECTS)}")
+
+
 class _Spellings(NamedTuple):
     """Words in lower case -> how the other side spells them; and all variants -> the American one."""
 
@@ -147,7 +154,8 @@ def keep_spelling(old: str, new: str, dialect: str | None, is_known: Known = lam
 
     American forms in -ize are taken only where the word `is_known`.
     """
-    before, after = _WORD.findall(old), list(_WORD.finditer(new))
+    before = WORD.findall(old)
+    after = list(WORD.finditer(new))
     forms = [_shared_form(word) for word in before], [_shared_form(word[0]) for word in after]
     kept: dict[int, str] = {}
     for i, j, length in SequenceMatcher(None, *forms, autojunk=False).get_matching_blocks():
@@ -155,7 +163,8 @@ def keep_spelling(old: str, new: str, dialect: str | None, is_known: Known = lam
             was, now = before[i + n], after[j + n][0]
             if was.lower() != now.lower() and (dialect is None or _own(was.lower(), dialect, is_known) != now.lower()):
                 kept[j + n] = was
-    parts, done = [], 0
+    parts = []
+    done = 0
     for number, word in enumerate(after):
         chosen = kept.get(number, word[0])
         own = dialect and _own(chosen.lower(), dialect, is_known)
@@ -166,7 +175,7 @@ def keep_spelling(old: str, new: str, dialect: str | None, is_known: Known = lam
 
 def find_other_side(text: str, dialect: str, is_known: Known) -> Iterator[Change]:
     """The words of a sentence that the dialect spells in another way. Names, capitals within the sentence, stay."""
-    for word in _WORD.finditer(text):
+    for word in WORD.finditer(text):
         if not (word[0].islower() or (word.start() == 0 and word[0].istitle())):
             continue
         if own := _own(word[0].lower(), dialect, is_known):

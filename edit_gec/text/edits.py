@@ -121,7 +121,8 @@ def check(text: str, edits: Sequence[Edit]) -> None:
             raise ValueError(
                 f"{span} starts before {done}, where the edit before it ends; sort edits and merge overlaps"
             )
-        if (found := text[edit.start : edit.end]) != edit.original:
+        found = text[edit.start : edit.end]
+        if found != edit.original:
             raise ValueError(f"{span} does not fit: the text has {found!r} there; edits of another text?")
         done = edit.end
 
@@ -134,7 +135,8 @@ def apply(text: str, edits: Sequence[Edit]) -> str:
 
 def apply_changes(text: str, changes: Iterable[Change | Edit]) -> str:
     """The text with its changes made; they are in order and do not overlap."""
-    parts, done = [], 0
+    parts = []
+    done = 0
     for change in changes:
         parts += [text[done : change.start], change.replacement]
         done = change.end
@@ -147,6 +149,18 @@ _WORD = r"[\w\u0300-\u1fff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe2f\U0001f000-\U001
 UNIT = re.compile(rf"\d+(?:[.,]\d+)+|{_WORD}+(?:['’\-]{_WORD}+)*|\r\n|.", re.DOTALL)
 
 
+def count_shared_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """How many items both sequences begin with, and how many of the others both end with.
+
+    >>> count_shared_ends("learned", "learnt"), count_shared_ends("aa", "aaa")
+    ((5, 0), (2, 0))
+    """
+    shorter = min(len(old), len(new))
+    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+    return head, tail
+
+
 def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
     """The same change with the words and marks that both sides share at their ends trimmed off.
 
@@ -156,9 +170,7 @@ def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, s
     doubled word the second is deleted. Equal sides give (end, end, "").
     """
     old, new = UNIT.findall(text[start:end]), UNIT.findall(replacement)
-    shorter = min(len(old), len(new))
-    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-    tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+    head, tail = count_shared_ends(old, new)
     start += sum(map(len, old[:head]))
     end -= sum(map(len, old[len(old) - tail :]))
     return start, end, "".join(new[head : len(new) - tail])

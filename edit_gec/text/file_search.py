@@ -129,8 +129,9 @@ class Search:
         above: list[str] = []
         here = os.path.abspath(folder)
         while not os.path.exists(os.path.join(here, ".git")):
-            if here == (here := os.path.dirname(here)):
+            if here == os.path.dirname(here):
                 return []  # in no repository
+            here = os.path.dirname(here)
             above.insert(0, here)
         own = _read_patterns(here, os.path.join(here, ".git", "info", "exclude"))
         return own + [rules for each in above for rules in self._ignored_in(each)]

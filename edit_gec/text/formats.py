@@ -201,6 +201,8 @@ def list_understood() -> str:
 
 def check_format(name: str) -> str:
     """The format of this name, or of the language of this name. Raises InputError where it is not understood."""
+    if not isinstance(name, str):
+        raise InputError(f"format: expected a name such as markdown, not {type(name).__name__}")
     found = name if name.startswith("code/") else find_format(name) if name else None
     if not is_understood(found):
         known = ", ".join(each for each in UNDERSTOOD if each != "code")
@@ -210,6 +212,8 @@ def check_format(name: str) -> str:
 
 def check_formats(formats: Sequence[str], texts: int) -> Sequence[str]:
     """The formats of so many texts; all Markdown if none are given. Raises InputError as `check_format` does."""
+    if isinstance(formats, str):
+        raise InputError(f"formats {formats!r}: expected a list with one for each text, not one string")
     if not formats:
         return ["markdown"] * texts
     if len(formats) != texts:

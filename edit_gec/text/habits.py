@@ -15,10 +15,11 @@ from functools import lru_cache, wraps
 from itertools import islice
 from typing import TypeVar
 
+from edit_gec.text.words import HYPHENATED_WORD
+
 HABIT = 3  # occurrences that make a habit
 MOST_WORDS = 500_000  # whose numbers are kept; a long book has 30,000
 LONG_TEXT = 200_000  # characters
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
 _GAPS = re.compile(r"[\s’'-]+")
 
@@ -38,7 +39,7 @@ def count_words(text: str) -> Mapping[str, int]:
 
     With more than MOST_WORDS different ones, those that are no habit by then are counted anew.
     """
-    words = (found[0] for found in _WORD.finditer(text))
+    words = (found[0] for found in HYPHENATED_WORD.finditer(text))
     counts: Counter[str] = Counter()
     while some := Counter(islice(words, MOST_WORDS)):
         counts.update(some)
@@ -55,7 +56,7 @@ def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str],
     """
     if not original.strip() or not replacement.strip():
         return original.isspace() and not replacement.strip() and has_wide_spaces(text)
-    words = _WORD.findall(original)
+    words = HYPHENATED_WORD.findall(original)
     if not words or min(count_words(text)[word] for word in words) < HABIT:
         return False
     is_raised = original.casefold() == replacement.casefold() and original.islower()

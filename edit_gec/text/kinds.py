@@ -84,7 +84,8 @@ def name_kind(text: str, start: int, end: int, replacement: str) -> Kind:
 
 def _kind_of_change(old: str, new: str) -> Kind:
     """The kind of an edit that puts words for words."""
-    lower, words = old.lower(), new.lower().split()
+    lower = old.lower()
+    words = new.lower().split()
     if old == new or (_join(old) == _join(new) and bare(old).split() == bare(new).split()):
         return Kind.SPACING
     if lower == new.lower():

@@ -20,6 +20,7 @@ from bisect import bisect_left
 from collections import defaultdict
 
 from edit_gec.text.directives import find_left_out
+from edit_gec.text.markdown_lines import find_extension_lines, find_indented_code
 
 # Bits. BREAK is left out too, and another paragraph follows. FRAGMENT is prose that need not be whole sentences. ASIDE
 # is a text inside another one, a footnote: it is read by itself, and what is around it as if it were not there.
@@ -30,23 +31,29 @@ _ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|ver
 _OPENER = re.compile(
     r"^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}(?=[^~\n]*$))"
     r"|(?P<comment><!--)"
+    r"|(?P<declaration><(?:!DOCTYPE\b|\?xml\b)[^<>]*>)"
     rf"|<(?P<raw>{_RAW}|code)\b[^<>]*>"
     r"|(?P<dollars>\$\$)"
     r"|^[ \t>]*(?P<bracket>\\\[)"
     rf"|\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}"
+    r"|\{%-?[ \t]*(?P<liquid>highlight|raw|codeblock|verbatim|comment)\b"
+    r"|\{\{[<%][ \t]*(?P<shortcode>highlight|mermaid|math|katex)\b"
+    r"|(?P<template>\{\{[<%]|\{%|\{#(?=[ \t]))"
     r"|\\[^\w\s]"  # an escaped character opens nothing
     r"|(?P<ticks>`+)",
     re.MULTILINE | re.IGNORECASE,
 )
 _FRONT_MATTER = re.compile(r"(?:---[ \t]*\n(?=[\w\"'#-]+[ \t]*:|#)|\+\+\+[ \t]*\n)")
-_INDENTED = re.compile(r"(?:^(?: {4,}|\t).*\n?)+", re.MULTILINE)
-_CODE_LINE = re.compile(
-    r"\s*(?:\$ |>>> |#!|#include|@\w+|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|(?:if|for|while) ?\(|"
-    r"(?:const|let|var|function|public|private|static|sudo|pip|npm|git|cd|curl) |</?\w+)"
-    r"|.*(?:[;{}]|\w\([^()]*\):?|=> ?\S*)\s*$|\s*[\w.\[\]]+ ?(?:[-+*/:]?=|->|<-) ?\S"
-)
-_ADMONITION = re.compile(r"^[ \t>]*:{3,}(?:[ \t]*[\w{[].*)?[ \t]*$", re.MULTILINE)  # ":::note[Its title]", ":::"
 _MATH = re.compile(r"[\\^_={}<>+]")
+_ENDS = {  # of regions, where NAME is what its opener names
+    "comment": "-->",
+    "raw": r"</NAME\s*>",
+    "bracket": r"\\\]",
+    "environment": r"\\end\{NAME\}",
+    "liquid": r"\{%-?[ \t]*endNAME[ \t]*-?%\}",
+    "shortcode": r"\{\{[<%][ \t]*/[ \t]*NAME[ \t]*[>%]\}\}",
+}
+_TEMPLATE_ENDS = {"{{<": r">\}\}", "{{%": r"%\}\}", "{%": r"%\}", "{#": r"#\}"}
 
 
 def mark(flags: bytearray, start: int, end: int, bit: int) -> None:
@@ -114,17 +121,15 @@ class _Closer:
         return runs[index] + length if index < len(runs) and runs[index] < self.paragraph_end(pos) else -1
 
 
-def regions(text: str, *, indented_code: bool = True) -> bytearray:
+def regions(text: str, *, indented_code: bool = True, is_markdown: bool = False) -> bytearray:
     """Flags for every character of `text`, with the regions that span lines, and inline code, filled in.
 
     `text` must have "\\n" for line breaks (" \\n" where there was "\\r\\n", to keep offsets).
     """
     flags = bytearray(len(text))
     mark_ignored(text, flags)
-    for chunk in _INDENTED.finditer(text) if indented_code else ():
-        lines = chunk[0].splitlines()
-        if sum(_CODE_LINE.match(line[:200]) is not None for line in lines) * 2 >= len(lines):
-            mark(flags, *chunk.span(), LEFT_OUT)
+    for start, end in find_indented_code(text, is_markdown=is_markdown) if indented_code else ():
+        mark(flags, start, end, LEFT_OUT)
     closer, pos = _Closer(text), 0
     if front := _FRONT_MATTER.match(text):
         fence = re.escape(text[:3])
@@ -134,45 +139,54 @@ def regions(text: str, *, indented_code: bool = True) -> bytearray:
             pos = end
     while opener := _OPENER.search(text, pos):
         pos = max(_region(opener, closer, flags), opener.end())
-    for line in _ADMONITION.finditer(text):
-        mark(flags, *line.span(), BREAK)
+    for start, end in find_extension_lines(text):
+        if not flags[start]:
+            mark(flags, start, end, BREAK)
     return flags
 
 
 def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
     """Flag the region that `opener` begins; return its end, or -1 where nothing begins."""
-    text, start, pos = closer.text, opener.start(), opener.end()
-    kind, value = opener.lastgroup, opener[opener.lastgroup or 0]
-    everything, paragraph = len(text), closer.paragraph_end(pos)
-    bit = LEFT_OUT
+    text, kind = closer.text, opener.lastgroup
+    if kind is None or (kind == "fence" and _is_underline(text, opener.start(), opener[kind])):
+        return -1
+    end = _end_of_region(kind, opener[kind], closer, opener.end())
+    if end > 0:
+        may_stay = kind in ("ticks", "template") or (kind == "raw" and opener[kind].lower() == "code")
+        is_shown = may_stay and (kind == "ticks" or "\n" not in text[opener.start() : end])
+        mark(flags, opener.start(), end, PROTECTED if is_shown else LEFT_OUT)
+    return end
+
+
+def _is_underline(text: str, start: int, marks: str) -> bool:
+    """Whether tildes stand under a title of their length."""
+    above = text[text.rfind("\n", 0, max(0, start - 1)) + 1 : max(0, start - 1)].strip()
+    return len(marks) > 3 and marks[0] == "~" and 0 <= len(marks) - len(above) + 1 <= 2
+
+
+def _end_of_region(kind: str, value: str, closer: _Closer, pos: int) -> int:
+    """Where a region ends whose opener ends at `pos`, or -1."""
+    everything = len(closer.text)
     if kind == "fence":  # unclosed: to the end of the document, as CommonMark has it
         end = closer.find(rf"^[ \t>]*{value[0]}{{{len(value)},}}[ \t]*$", pos, everything)
-        end = everything if end < 0 else end
-    elif kind == "comment":
-        end = closer.find("-->", pos, everything)
-    elif kind == "raw":
-        end = closer.find(rf"</{value}\s*>", pos, everything)
-        if value.lower() == "code" and end > 0 and "\n" not in text[start:end]:
-            bit = PROTECTED
-    elif kind == "dollars":
-        end = _end_of_display_math(closer, pos, paragraph)
-    elif kind == "bracket":
-        end = closer.find(r"\\\]", pos, paragraph)
-    elif kind == "environment":
-        end = closer.find(rf"\\end\{{{re.escape(value)}\}}", pos, everything)
-    elif kind == "ticks":
-        end, bit = closer.find_ticks(len(value), pos), PROTECTED
-    else:
-        return -1
-    if end > 0:
-        mark(flags, start, end, bit)
-    return end
+        return everything if end < 0 else end
+    if kind == "declaration":
+        return pos
+    if kind == "dollars":
+        return _end_of_display_math(closer, pos, closer.paragraph_end(pos))
+    if kind == "ticks":
+        return closer.find_ticks(len(value), pos)
+    if kind == "template":
+        return closer.find(_TEMPLATE_ENDS[value], pos, closer.paragraph_end(pos))
+    limit = closer.paragraph_end(pos) if kind == "bracket" else everything
+    return closer.find(_ENDS[kind].replace("NAME", re.escape(value)), pos, limit)
 
 
 def _end_of_display_math(closer: _Closer, pos: int, paragraph: int) -> int:
     """The end of $$ ... $$, or -1 where it is not closed in its paragraph or holds no mathematics."""
     end = closer.find(r"\$\$", pos, paragraph)
-    return end if end > 0 and _MATH.search(closer.text, pos, end - 2) else -1
+    is_alone = closer.text[pos : pos + 1] == "\n" and closer.text[end - 3 : end - 2] == "\n"
+    return end if end > 0 and (is_alone or _MATH.search(closer.text, pos, end - 2)) else -1
 
 
 def mark_ignored(text: str, flags: bytearray) -> None:
@@ -203,6 +217,7 @@ _INLINE_MATH = re.compile(
     r"(?<![\\$\w])\$(?![\s$])[^$]{1,200}(?<![\s\\])\$(?![\d$])"
     r"|\\\([^\\]{1,200}(?:\\(?!\))[^\\]{1,200}){0,20}\\\)"
 )
+_WIKI = re.compile(r"\[\[[^\[\]|\n]{1,120}(?:(?P<bar>\|)[^\[\]|\n]{1,200})?\]\]")
 _BRACKET = re.compile(r"(?<!\\)(?:(?P<footnote>\[\^[^\]\[\s]{1,40}\])|(?P<open>!?\[)|\])")
 _TARGET = re.compile(
     r"\(\s{0,3}(?:<[^<>]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)(?:\s{1,3}(?:\"[^\"]*\"|'[^']*'))?\s{0,3}\)"
@@ -224,6 +239,7 @@ def inline(view: str, flags: bytearray) -> None:
     for math in _INLINE_MATH.finditer(view):
         if not flags[math.start()]:
             mark(flags, *math.span(), PROTECTED)
+    _mark_pages(view, flags)
     _links(view, flags)
     for name in _DUNDER.finditer(view):
         mark(flags, *name.span(), PROTECTED)
@@ -233,6 +249,18 @@ def inline(view: str, flags: bytearray) -> None:
 def is_fragment(text: str, start: int) -> bool:
     """Does a tag before text[start] say that what follows need not be a whole sentence: a list item, a heading?"""
     return text[start - 1 : start] == ">" and _FRAGMENT_TAG.match(text, max(0, start - 300), start) is not None
+
+
+def _mark_pages(view: str, flags: bytearray) -> None:
+    """ "[[page|text]]" shows text; "[[page]]" is shown and stays."""
+    for page in _WIKI.finditer(view):
+        if flags[page.start()]:
+            continue
+        if page["bar"]:
+            mark(flags, page.start(), page.end("bar"), LEFT_OUT)
+            mark(flags, page.end() - 2, page.end(), LEFT_OUT)
+        else:
+            mark(flags, *page.span(), PROTECTED)
 
 
 def _links(view: str, flags: bytearray) -> None:

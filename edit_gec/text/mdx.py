@@ -60,8 +60,8 @@ class _Reader:
         for found in _MODULE.finditer(self.text):
             start = found.start()
             above = self.text.rfind("\n", 0, max(start - 1, 0)) + 1 if start else 0
-            opens = not self.text[above:start].strip() or self.flags[above] & LEFT_OUT
-            if start > before and opens and not self.flags[start]:
+            opens = not self.text[above:start].strip() or self.flags[above] & (LEFT_OUT | BREAK)
+            if start > before and opens and not self.flags[start] & LEFT_OUT:
                 before = self._end_of_block(start)
                 mark(self.flags, start, before, BREAK)
 

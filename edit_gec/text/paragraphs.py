@@ -41,8 +41,9 @@ class Line(NamedTuple):
 _LEAD = re.compile(r"(?:>[ \t]?)*(?:(?:#{1,6}|//+!?|;;+|%+)[ \t]+)?[ \t]*")
 _ITEM = re.compile(
     r"(?:(?P<number>\d{1,3})\.|[-*+•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z])\)|\\item\b)[ \t]+(?:\[[ xX]\][ \t]+)?"
-    r"|\[\^[^\]\s]{1,40}\]:[ \t]*"
+    r"|\[\^[^\]\s]{1,40}\]:[ \t]*|:[ \t]+(?=\S)"
 )
+_DEFINITION = re.compile(r"[ \t>]*:[ \t]+\S")
 _CAPTION = re.compile(r"(?:Figure|Fig\.|Table|Listing|Image|Photo)[ \t]+\d+[a-z]?[.:]")
 _UNDERLINE = re.compile(r"[ \t>]*(?:={2,}|-{2,}|~{2,})[ \t]*\Z")
 _RULE = re.compile(r"([-*_=~+#])(?:[ \t]*\1)+[ \t]*\Z")
@@ -72,8 +73,9 @@ def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]
         table = bars and (table or text[start:end].lstrip(" \t>")[:1] == "|" or _is_separator(following))
         reading = _Reading.TABLE_ROW if table else _Reading.MARKUP if markup else _Reading.PLAIN
         line = _read_line(text, flags, start, end, group[-1] if group else None, reading)
-        if line is None and len(group) == 1 and _UNDERLINE.match(text[start:end]):
-            group = [group[0]._replace(fragment=True)]
+        is_below = line is None and _UNDERLINE.match(text[start:end])
+        if len(group) == 1 and (is_below or (markup and line and _DEFINITION.match(text, start, end))):
+            group = [group[0]._replace(fragment=True)]  # a title, a term
         if group and (line is None or line.opens or not _goes_on(group, line)):
             yield from _unwrap(text, group)
             group = []

@@ -7,12 +7,14 @@ Markdown, HTML and plain text need none: they are read by markup.py and paragrap
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from edit_gec.text.asciidoc import mark_asciidoc
 from edit_gec.text.code_comments import read_code
 from edit_gec.text.commit import read_commit
 from edit_gec.text.latex import mark_latex
 from edit_gec.text.mail import read_mail
+from edit_gec.text.markup import regions
 from edit_gec.text.mdx import mark_mdx_regions
 from edit_gec.text.org import mark_org
 from edit_gec.text.parts import Part
@@ -37,7 +39,11 @@ _PART_READERS: dict[str, PartReader] = {
     "subtitles": read_subtitles,
 }
 
-REGIONS: dict[str, Reader] = {"mdx": mark_mdx_regions}  # of formats that are Markdown apart from these regions
+REGIONS: dict[str, Reader] = {  # of formats that are read alike apart from these regions
+    "html": partial(regions, indented_code=False),
+    "markdown": partial(regions, is_markdown=True),
+    "mdx": mark_mdx_regions,
+}
 
 SPECIAL = {  # characters that an edit must not bring in
     "code": '\\"`<>{}[]*/#%|=',

@@ -29,14 +29,18 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
-from edit_gec.text.edits import Edit, apply, check, spans
+from edit_gec.text.edits import Edit, apply, check, count_shared_ends, spans
 from edit_gec.text.kinds import NAMES, Kind
 
 JSON_SCHEMA = 1  # goes up when a field changes its meaning or goes away, not when one is added
 CONTEXT = 3  # unchanged lines around a hunk: what patch and git apply expect
 
 
-RED, GREEN, CYAN, BOLD, PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
+RED = "\x1b[31m"
+GREEN = "\x1b[32m"
+CYAN = "\x1b[36m"
+BOLD = "\x1b[1m"
+PLAIN = "\x1b[0m"
 
 
 def inline(text: str, edits: Sequence[Edit], *, color: bool = False) -> str:
@@ -53,7 +57,8 @@ def inline(text: str, edits: Sequence[Edit], *, color: bool = False) -> str:
 def html(text: str, edits: Sequence[Edit]) -> str:
     """The text as HTML, each edit as <del> and <ins> with what it is as its title; nothing in it is markup but that."""
     check(text, edits)
-    parts, done = [], 0
+    parts = []
+    done = 0
     for edit in edits:
         title = escape(describe(edit))
         parts.append(escape(text[done : edit.start]))
@@ -92,10 +97,9 @@ def _changed_lines(text: str, lines: list[str], edits: Sequence[Edit]) -> list[t
     for first, last, together in groups:
         at = bounds[first]
         moved = [replace(edit, start=edit.start - at, end=edit.end - at) for edit in together]
-        old, new = lines[first:last], _lines(apply(text[at : bounds[last]], moved))
-        shorter = min(len(old), len(new))
-        head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-        tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+        old = lines[first:last]
+        new = _lines(apply(text[at : bounds[last]], moved))
+        head, tail = count_shared_ends(old, new)
         if old != new:
             changes.append((first + head, last - tail, new[head : len(new) - tail]))
     return changes
@@ -138,7 +142,8 @@ def unified_diff(path: str, text: str, edits: Sequence[Edit]) -> str:
     out = [f"--- {_diff_name('a', path)}\n+++ {_diff_name('b', path)}\n"]
     shift = 0
     for hunk in hunks:
-        begin, end = max(0, hunk[0][0] - CONTEXT), min(len(lines), hunk[-1][1] + CONTEXT)
+        begin = max(0, hunk[0][0] - CONTEXT)
+        end = min(len(lines), hunk[-1][1] + CONTEXT)
         growth = sum(len(new) - (last - first) for first, last, new in hunk)
         out.append(f"@@ -{_range(begin, end - begin)} +{_range(begin + shift, end - begin + growth)} @@\n")
         at = begin
@@ -289,22 +294,22 @@ def _m2_block(text: str, start: int, end: int, edits: Sequence[Edit]) -> Iterato
     if not tokens and not edits:
         return
     yield f"S {' '.join(tokens)}"
-    at, before = start, 0  # a place in the text, and how many tokens lie before it
+    at = start  # a place in the text, and how many tokens lie before it
+    before = 0
     for low, high, together in _edited_runs(text, start, end, edits):
         before += len(_M2_TOKEN.findall(text[at:low]))
         old = _M2_TOKEN.findall(text[low:high])
         moved = [replace(edit, start=edit.start - low, end=edit.end - low) for edit in together]
         new = _M2_TOKEN.findall(apply(text[low:high], moved))
-        shorter = min(len(old), len(new))
-        head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-        tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+        head, tail = count_shared_ends(old, new)
         if old != new:
             first, last = before + head, before + len(old) - tail
             written = " ".join(new[head : len(new) - tail])
             kind = "U" if not written else "M" if first == last else "R"
             name = next((edit.type for edit in together if edit.type), f"{kind}:OTHER")
             yield f"A {first} {last}|||{name}|||{written}|||REQUIRED|||-NONE-|||0"
-        at, before = high, before + len(old)
+        at = high
+        before += len(old)
 
 
 def _edited_runs(text: str, start: int, end: int, edits: Sequence[Edit]) -> list[tuple[int, int, list[Edit]]]:

@@ -7,6 +7,10 @@
     docs: name the option -> Docs:            what a subject is about
     they occupy it        -> occupys          no word
     it is useless         -> useful           the opposite
+    these also run        -> runs             a plural subject, also one of two names: "a and b are"
+    bugs that need fixing -> to fix           both are right
+    double or single quotes -> a single       before a plural
+    Return the list       -> Returns          what a description begins with
     # find longest match  -> the longest      an article, the first capital or a dash in a comment of code
 
 A line that is taken by itself has no document around it: there nothing is style.
@@ -19,12 +23,12 @@ from collections.abc import Callable
 
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import Sentence
+from edit_gec.text.words import WORD
 
 TITLE = 72  # characters of a block that may be a title
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
 _MARKS = frozenset(".,;:!?-–—")
-_WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SMALL_WORDS = frozenset(  # a word that holds one is written apart: "infact", "eachother", "aswell"
     "a about after again all an and any as at be before by can do each else even ever every for from had has have "
     "he how i if in is it just least less lot many may more most much my no not now of off on one or other our "
@@ -32,9 +36,24 @@ _SMALL_WORDS = frozenset(  # a word that holds one is written apart: "infact", "
     "up us very was way we well what when where while who will with you your".split()
 )
 _SWAPPED = frozenset(  # small words that writers choose among; a corrector seldom knows better in an edited text
-    "the a this that which what in on at to too into of for from with by about as like can could will "
+    "the a this that which what in inside within on at to too into of for from with by about as like can could will "
     "would may might shall should is was".split()
 )
+_ADDED = frozenset("of to in on at for with by from as do does is are be it that which they we you he she".split())
+_SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
+_PLURAL_SUBJECT = re.compile(
+    r"(?:(?P<before>\w+)\s+)?\b(?P<subject>these|those|they|we|you|I)"
+    r"(?:\s+(?:also|always|never|often|usually|only|still|just|then|now|both|all))?\s+\Z",
+    re.IGNORECASE,
+)
+_TWO_NAMES = re.compile(r"[\w`*.()]+\s+and\s+(?!(?:it|he|she|this|that|there)\b)[\w`*.()-]+\s+\Z", re.IGNORECASE)
+_PREPOSITIONS = frozenset("of to for by with in on at from among like about".split())
+_NEEDS = re.compile(r"\b(?:needs?|needed|requires?|worth)\s+\Z")
+_PLURAL_PHRASE = re.compile(
+    r"\s*(?:[a-z-]+\s+){0,2}[a-z-]+[b-hj-rtv-z]s"
+    r"(?=\s*(?:[^\w\s]|\Z)|\s+(?:is|are|and|or|of|in|to|for|with|that|which|on|from)\b)"
+)
+_OBJECT = re.compile(r"\s+(?:an?|the|this|that|all|each|its|your)\b")
 _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
 
 
@@ -53,7 +72,33 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
         or _splits_compound(old, new)
         or (old.islower() and new == old.capitalize() and document[edit.end : edit.end + 1] == ":")
         or (sentence.in_code and _is_telegram(sentence, edit))
+        or _is_right_already(document, sentence, edit)
     )
+
+
+def _is_right_already(document: str, sentence: Sentence, edit: Edit) -> bool:
+    """Whether grammar allows what stands there, and not what is proposed, or both."""
+    old, new = edit.original.strip(), edit.replacement.strip()
+    before, after = document[max(0, edit.start - 80) : edit.start], document[edit.end : edit.end + 80]
+    if not old:
+        return new in ("a", "an") and _PLURAL_PHRASE.match(after) is not None
+    if old.endswith("ing") and new.startswith("to "):
+        return _NEEDS.search(before) is not None
+    if not (_SINGULAR.get(old.lower()) == new.lower() or new in (f"{old}s", f"{old}es", f"{old[:-1]}ies")):
+        return False
+    if sentence.first and edit.start <= sentence.offsets[0]:
+        return _OBJECT.match(after) is not None
+    if old in _SINGULAR and _TWO_NAMES.search(before):
+        return True
+    subject = _PLURAL_SUBJECT.search(before)
+    if subject is None or (subject["subject"] == "I" and old == "were"):
+        return False
+    is_object = (subject["before"] or "").lower() in _PREPOSITIONS and subject["subject"].lower() not in (
+        "i",
+        "we",
+        "they",
+    )
+    return not is_object
 
 
 def _is_telegram(sentence: Sentence, edit: Edit) -> bool:
@@ -65,19 +110,23 @@ def _is_telegram(sentence: Sentence, edit: Edit) -> bool:
     return is_raised or set(old) == {"-"}
 
 
-def swaps_small_words(edit: Edit) -> bool:
-    """Whether one small word takes the place of another: "in" for "at", "can" for "could". "an" for "a" is none.
+def changes_small_words(edit: Edit) -> bool:
+    """Whether one small word takes the place of another, "in" for "at", "can" for "could", or one other than an article
+    comes or goes. "an" for "a" is none.
 
     A full stop in the place of a comma is of the same kind.
     """
     if edit.original[:1] == "," and edit.replacement[:1] == ".":
         return True
+    old, new = edit.original.strip().lower(), edit.replacement.strip().lower()
+    if not (old and new):
+        return (old or new) in _ADDED
     return edit.original != edit.replacement and _SWAPPED.issuperset((edit.original, edit.replacement))
 
 
 def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:
     """Whether known words become one that is no word: "occupy" -> "occupys"."""
-    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    before, after = WORD.findall(old), WORD.findall(new)
     made = [word for word in after if word.islower() and len(word) > 2 and not is_known(word) and word not in before]
     return bool(made and before) and all(map(is_known, before))
 
@@ -90,7 +139,9 @@ def _is_opposite(old: str, new: str) -> bool:
 
 def _is_in_wide_gap(document: str, edit: Edit) -> bool:
     """Whether a mark is written into a gap of two and more spaces, as justified lines have them."""
-    new, before, after = edit.replacement.strip(), document[: edit.start][-1:], document[edit.end : edit.end + 1]
+    new = edit.replacement.strip()
+    before = document[: edit.start][-1:]
+    after = document[edit.end : edit.end + 1]
     if edit.original.strip() or not new or not set(new) <= _MARKS:
         return False
     gap = sum(map(str.isspace, (before, after))) + len(edit.original)

@@ -28,7 +28,10 @@ from edit_gec.text.paragraphs import LINE_BREAK
 
 ALIKE = 0.6  # share of letters that two forms of one word have in common
 MOST_TOKENS = 60  # of both sides; longer edits stay whole
-_LEFT_OUT, _APART, _EQUAL = 1.0, 1.1, 0.0  # costs of the alignment: a token on one side only, another one, the same
+# Costs of the alignment:
+_LEFT_OUT = 1.0  # a token on one side only
+_APART = 1.1  # two tokens that differ
+_EQUAL = 0.0  # the same token
 _PLAIN = re.compile(r"[\w\s!-/:-@\[-`{-~‘’“”–—…]*")  # no combining characters, no emoji
 _ARTICLES = frozenset({"a", "an", "the"})
 _ENDS = frozenset(".!?;:")  # marks with which a sentence begins or ends
@@ -123,18 +126,22 @@ def _align(old: Sequence[_Token], new: Sequence[_Token]) -> list[_Column]:
     for i in range(len(old), -1, -1):
         for j in range(len(new), -1, -1):
             best[i][j] = min((cost + best[a][b] for cost, a, b in _steps(old, new, i, j)), default=0.0)
-    columns, i, j = [], 0, 0
+    columns = []
+    i = 0
+    j = 0
     while (i, j) != (len(old), len(new)):
         _, a, b = min(_steps(old, new, i, j), key=lambda step: step[0] + best[step[1]][step[2]])
         columns.append(_Column(old[i] if a > i else None, new[j] if b > j else None))
-        i, j = a, b
+        i = a
+        j = b
     return columns
 
 
 def _steps(old: Sequence[_Token], new: Sequence[_Token], i: int, j: int) -> Iterator[tuple[float, int, int]]:
     """What an alignment may do next: its cost, and how many tokens of both sides it has passed then."""
     if i < len(old) and j < len(new):
-        a, b = old[i].text, new[j].text
+        a = old[i].text
+        b = new[j].text
         if a[0].isalnum() == b[0].isalnum():
             yield (_EQUAL if a == b else 0.4 if _alike(a, b) else _APART), i + 1, j + 1
     if i < len(old):

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # letters with inner apostrophes
+HYPHENATED_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # the same, and "well-known" is one word
 ZERO_WIDTH_JOINER = "\u200d"
 _VIRAMA = 9  # combining class of the mark that joins two letters of an Indic script
 _HANGUL = re.compile("[\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff]")
@@ -61,7 +63,8 @@ def is_one_character(left: str, right: str) -> bool:
 def breaks_character(text: str, start: int, end: int, replacement: str) -> bool:
     """Whether the change text[start:end] -> replacement cuts a character of the text, or of what comes out."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    old, new = text[start:end], replacement or after
+    old = text[start:end]
+    new = replacement or after
     return (
         is_one_character(before, old[:1] or after)
         or is_one_character(old[-1:] or before, after)
@@ -92,10 +95,13 @@ def sticks_words(text: str, start: int, end: int, replacement: str, is_known: Ca
 
 def narrow(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
     """Drop what text[start:end] and the replacement share at both ends."""
-    same, most = 0, min(end - start, len(replacement))
+    same = 0
+    most = min(end - start, len(replacement))
     while same < most and text[start + same] == replacement[same]:
         same += 1
-    start, replacement, most = start + same, replacement[same:], most - same
+    start += same
+    replacement = replacement[same:]
+    most -= same
     same = 0
     while same < most and text[end - 1 - same] == replacement[len(replacement) - 1 - same]:
         same += 1

@@ -17,8 +17,8 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from edit_gec.editing.lexicon import WORD
 from edit_gec.text.files import write_lines
+from edit_gec.text.words import WORD
 from edit_gec.training.clean_prose import find_corpora, read_lines
 from edit_gec.training.entry import run_main
 from edit_gec.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
@@ -39,11 +39,9 @@ def learn(lines: Iterable[str], dictionary: Iterable[str] = (), misspellings: It
     counts = {word: forms.total() for word, forms in written.items()}
     known = {word.casefold(): word for word in dictionary if WORD.fullmatch(word)}
     wrong = {word.casefold() for word in misspellings} - known.keys()
-    torn = {
-        torn
-        for word, count in counts.items()
-        if "'" in word and not word.endswith("'s") and count >= LOST * counts.get(torn := word.replace("'", ""), 0)
-    }
+    contracted = (word for word in counts if "'" in word and not word.endswith("'s"))
+    joined = ((word, word.replace("'", "")) for word in contracted)
+    torn = {without for word, without in joined if counts[word] >= LOST * counts.get(without, 0)}
     ranked = []
     for word, count in counts.items():
         single = len(word) == 1 and word not in ("a", "i")

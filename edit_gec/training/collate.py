@@ -78,7 +78,8 @@ def find_slots(tags: Sequence[int], order: Sequence[int]) -> list[tuple[int, int
     >>> find_slots([KEEP, REPLACE, KEEP, INSERT, KEEP, DELETE], [0, 2, 3, 4])
     [(1, 0), (3, 3), (4, 4)]
     """
-    changed, kept = set(), 0
+    changed = set()
+    kept = 0
     for i, tag in enumerate(tags):
         if tag in (KEEP, INSERT):
             kept = i

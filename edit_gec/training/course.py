@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def _legs(stage: Stage) -> list[tuple[float, int]]:
     """(length in updates, pieces in a batch) of the parts of a stage that have batches of one size."""
     turns = sorted((float(turn["at"]), int(turn["batch_pieces"])) for turn in stage.later if "batch_pieces" in turn)
-    starts, sizes = [0.0, *(at for at, _ in turns)], [stage.batch_pieces, *(size for _, size in turns)]
+    starts = [0.0, *(at for at, _ in turns)]
+    sizes = [stage.batch_pieces, *(size for _, size in turns)]
     shares = [end - start for start, end in zip(starts, [*starts[1:], 1.0], strict=True)]
     if not stage.pieces:
         return [(share * stage.steps, size) for share, size in zip(shares, sizes, strict=True)]
@@ -91,7 +92,8 @@ def folder(at: float, stage: Stage) -> str:
 def _update(at: float, stage: Stage) -> int:
     """First update after which the stage is as far as `at`."""
     last = steps(stage)
-    low, high = 1, last
+    low = 1
+    high = last
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if progress(middle, stage) >= at - 1e-9 else (middle + 1, high)

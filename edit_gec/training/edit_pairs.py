@@ -61,7 +61,8 @@ class RealEdits:
 
 def _rows(content: bytes) -> Iterator[list[bytes]]:
     """Columns of the lines that hold a pair."""
-    return (columns for line in content.splitlines() if len(columns := line.split(b"\t")) >= 3)
+    rows = (line.split(b"\t") for line in content.splitlines())
+    return (columns for columns in rows if len(columns) >= 3)
 
 
 def _plausible(content: bytes, mended: Container[bytes]) -> bytes:

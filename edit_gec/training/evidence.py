@@ -88,7 +88,8 @@ def collect(corrector: Corrector, test: TestSet) -> Sample:
     prepared = corrector.prepare(texts, lines=True, markup=False)
     windows = tuple(window.pieces for window in prepared)
     plans = read(corrector, windows, Recorder(keep_bias=corrector.thresholds.keep_bias))
-    proposals, edited = [], []
+    proposals = []
+    edited = []
     for n, (window, changes) in enumerate(zip(prepared, changes_of(windows, plans, corrector.tokens), strict=True)):
         for change in changes:
             edits, _ = corrector.to_document_edits(texts[window.text], window.sentence, SentenceChanges((change,)))
@@ -140,7 +141,8 @@ def reread(corrector: Corrector, sample: Sample, scale: Scale) -> Sample:
     for p in sample.proposals:
         if scale.confidence(p.evidence) >= PROPOSED:
             made.setdefault(p.window, []).append(p)
-    again, places = [], []
+    again = []
+    places = []
     for n, proposals in made.items():
         pieces = apply_to_pieces(sample.windows[n], [p.change for p in proposals], corrector.tokens)
         if 0 < len(pieces) <= corrector.network.config.max_pieces:

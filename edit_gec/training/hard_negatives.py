@@ -17,10 +17,11 @@ from itertools import islice
 from pathlib import Path
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.lexicon import WORD, WordList
+from edit_gec.editing.lexicon import WordList
 from edit_gec.errors import InputError
 from edit_gec.text.correction import Correction
 from edit_gec.text.files import write_lines
+from edit_gec.text.words import WORD
 from edit_gec.training.clean_prose import find_corpora, is_clean, read_lines, sentences_of
 from edit_gec.training.entry import run_main
 

@@ -73,7 +73,8 @@ def _sentences(text: str, edits: list[tuple[int, int, str]]) -> Iterator[Pair]:
     ends = [match.end() for match in _SENTENCE.finditer(text)]
     cuts = [0, *(end for end in ends if end < len(text) and not any(s < end < e for s, e, _ in kept))]
     for start, stop in zip(cuts, [*cuts[1:], len(text)], strict=True):
-        target, at = "", start
+        target = ""
+        at = start
         last = stop == len(text)
         for s, e, correction in kept:
             if start <= s < stop or (last and s == stop):
@@ -143,7 +144,9 @@ def read_c4_200m(path: Path, texts: Sequence[Path]) -> Iterator[Pair]:
 
 def corrupted(target: str, edits: Iterable[ByteEdit]) -> str | None:
     """The source of a C4 sentence; None where the edits do not fit it."""
-    content, parts, at = target.encode(), [], 0
+    content = target.encode()
+    parts = []
+    at = 0
     for start, end, text in edits:
         if not at <= start <= end <= len(content):
             return None
@@ -173,7 +176,8 @@ def _merge(
     groups: Iterator[tuple[str, list[ByteEdit]]], targets: Iterator[Pair]
 ) -> Iterator[tuple[list[ByteEdit], str]]:
     """Both are in the order of their hashes, so nothing needs to be remembered."""
-    at, edits = "", list[ByteEdit]()
+    at = ""
+    edits = list[ByteEdit]()
     for digest, target in targets:
         while at < digest:
             at, edits = next(groups, ("~", []))  # "~" comes after all hexadecimal digits

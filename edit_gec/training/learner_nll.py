@@ -112,7 +112,8 @@ class Judge:
     def _types(self, gold: Gold, tags: Tensor, nats: Tensor) -> list[tuple[str, float]]:
         if not gold.edits:
             return []
-        sums, pieces = [0.0] * len(gold.edits), self.tokens.encode(gold.source)
+        sums = [0.0] * len(gold.edits)
+        pieces = self.tokens.encode(gold.source)
         for i in torch.nonzero(tags != KEEP).flatten().tolist():
             sums[nearest(i, pieces, gold.edits)] += float(nats[i])
         return [(kind, value) for (_, _, kind), value in zip(gold.edits, sums, strict=True)]

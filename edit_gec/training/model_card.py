@@ -30,7 +30,8 @@ from edit_gec.training.entry import run_main
 
 LISTS = ("leave_alone.jsonl", "correct.jsonl", "obvious.jsonl")  # of tests/robustness
 CREDITS = "## Licence and attribution"
-BEGIN, END = "<!-- measured: model_card.py writes from here -->", "<!-- measured: to here -->"
+BEGIN = "<!-- measured: model_card.py writes from here -->"
+END = "<!-- measured: to here -->"
 SETS = {
     "wi-3k": "wi-3k (learners), P / R / F0.5",
     "cweb-G-dev": "cweb-G-dev (native web text), F0.5",
@@ -176,7 +177,8 @@ def describe_cost(curves: Path, run: str, watts: float) -> str:
     if not stages:
         raise InputError(f"{curves}: no run {run!r}; add its stages with profiles/training/curves.py")
     last = stages[-1]
-    hours, cores = float(last["hours"]), int(last["cores"])
+    hours = float(last["hours"])
+    cores = int(last["cores"])
     energy = hours * cores * watts / 1000
     text = (
         f"{int(last['pairs']):,} pairs in {hours:.1f} hours on {cores} CPU cores, {hours * cores:.1f} CPU hours. At an "
@@ -211,7 +213,8 @@ def measure(model: Path, root: Path, run: str, watts: float) -> dict[str, str]:
     """
     from edit_gec.evaluation import checklist, systems
 
-    name, results = model.resolve().name, root / "profiles" / "score"
+    name = model.resolve().name
+    results = root / "profiles" / "score"
     who = ":".join(systems.identify_model(str(model), None).split(":")[:2])
     rows = read_rows(results / f"{name}.json", who)
     everything = results / f"{name}-all.json"

@@ -32,7 +32,10 @@ class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a mod
 
     def __init__(self, model: EdiT5, tokens: Tokens, stage: Stage, seed: int) -> None:
         super().__init__()
-        self.edit5, self.tokens, self.stage, self.seed = model, tokens, stage, seed
+        self.edit5 = model
+        self.tokens = tokens
+        self.stage = stage
+        self.seed = seed
 
     def forward(self, *, step: int, examples: Sequence[EdiT5Example], **batch: Tensor) -> Output:
         """The model's output for a batch of an update."""
@@ -55,7 +58,8 @@ class EdiT5Objective:
     """Examples, loss, counts and folders of an EdiT5 in training."""
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
-        self.recipe, self.folder = recipe, folder
+        self.recipe = recipe
+        self.folder = folder
         self.counts = Counts()
 
     def tokens(self) -> Tokens:
@@ -110,7 +114,8 @@ class EdiT5Objective:
             model = EdiT5(shape)  # type: ignore[arg-type]
         model = model if model.config.num_layers == stage.layers else grow(model, stage.layers)
         model.config = replace(model.config, empty_slots=True)  # an older model learns them now
-        entries, given = Tokens.load(self.folder, model.config.slots).size, model.config.vocab_size
+        entries = Tokens.load(self.folder, model.config.slots).size
+        given = model.config.vocab_size
         if given != entries:
             raise ModelError(
                 f"{self.folder / FILE}: {entries} entries with slots, the model has {given}; another model's?"
@@ -124,7 +129,8 @@ class EdiT5Objective:
     def write_model(self, stage: Path, output: Path) -> None:
         """Write the folder to ship, a byte for each weight, with the thresholds of the recipe; heads alone, where the
         encoder stays another's."""
-        model, stages = EdiT5.load(stage), [asdict(s) for s in self.recipe.stages]
+        model = EdiT5.load(stage)
+        stages = [asdict(s) for s in self.recipe.stages]
         if self.recipe.shared:
             shared_encoder.save_heads(model, output, trained=stages)
         else:

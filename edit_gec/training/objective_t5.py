@@ -67,20 +67,23 @@ class T5Losses(nn.Module):
 
     def __init__(self, model: T5, recipe: Recipe) -> None:
         super().__init__()
-        self.t5, self.recipe = model, recipe
+        self.t5 = model
+        self.recipe = recipe
         self.queries: list[Tensor] = []
         for layer in model.decoder.layers:
             layer.cross.q.register_forward_hook(lambda _module, _inputs, output: self.queries.append(output))  # type: ignore[union-attr]
 
     def forward(self, *, ids: Tensor, inputs: Tensor, outputs: Tensor, copied: Tensor, step: int) -> dict[str, Tensor]:
         """ids [B, S]; inputs, outputs, copied [B, T] -> loss and sums."""
-        t5, mask = self.t5, ids != PAD
+        t5 = self.t5
+        mask = ids != PAD
         cross_keys = t5.decoder.cross_keys(t5.encode(ids, mask))
         padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
         self.queries.clear()
         hidden = t5.decoder(t5.embedding(inputs), cross_keys, padding)
         wanted = outputs != IGNORE
-        logits, right = t5.logits(hidden[wanted]).float(), outputs[wanted]
+        logits = t5.logits(hidden[wanted]).float()
+        right = outputs[wanted]
         before = F.pad(copied[:, :-1], (1, 0), value=IGNORE)
         edited = ((copied != before + 1) & (inputs != PAD) | (copied == IGNORE))[wanted]
         losses = F.cross_entropy(logits, right, reduction="none")
@@ -110,7 +113,8 @@ class T5Objective:
     """Examples, loss, counts and folders of a T5 in training."""
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
-        self.recipe, self.folder = recipe, folder
+        self.recipe = recipe
+        self.folder = folder
         self.encoder = folder / recipe.encoder if recipe.encoder else None
         self.sums = Sums()
 
@@ -186,7 +190,8 @@ class T5Objective:
             look_back(model)
             if self.encoder:
                 shared_encoder.take_encoder(model, EdiT5.load(self.encoder))
-        pieces, given = self.tokens().pieces, model.config.vocab_size
+        pieces = self.tokens().pieces
+        given = model.config.vocab_size
         if given < pieces:
             raise ModelError(f"{self.folder / FILE}: {pieces} pieces, the model has {given}; another model's?")
         return model if model.config.num_decoder_layers == stage.layers else deepen(model, stage.layers)

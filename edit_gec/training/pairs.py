@@ -37,7 +37,11 @@ class Pairs:
 
     def __init__(self, folder: Path, data: Path, recipe: Recipe, stage: Stage, start: int = 0) -> None:
         """`folder` holds the vocabulary, `data` the corpora; `start` is the update from which the stage goes on."""
-        self.folder, self.data, self.recipe, self.stage, self.start = folder, data, recipe, stage, start
+        self.folder = folder
+        self.data = data
+        self.recipe = recipe
+        self.stage = stage
+        self.start = start
         self.progress = 0.0  # share of the stage that has passed; texts follow it
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

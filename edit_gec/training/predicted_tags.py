@@ -131,7 +131,8 @@ def rank(tags: Sequence[int]) -> list[int]:
     >>> rank([KEEP, REPLACE, INSERT])
     [0, -1, 1]
     """
-    ranks, kept = [], 0
+    ranks = []
+    kept = 0
     for tag in tags:
         stays = tag in (KEEP, INSERT)
         ranks.append(kept if stays else -1)

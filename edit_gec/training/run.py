@@ -58,7 +58,8 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
     from accelerate import PartialState
 
     recipe = read_recipe(recipe_path)
-    folder, run = recipe_path.parent, runs / recipe.name
+    folder = recipe_path.parent
+    run = runs / recipe.name
     processes = PartialState(cpu=device == "cpu")
     writes: bool = processes.is_main_process
     with processes.main_process_first():

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 KEPT = 2  # checkpoints
 SPARE_CORES = 4  # that make no pairs where the recipe names no number of workers
 BUFFERED = 32  # batches that are ready: a worker is busy for several updates when it fills a pool
-COMPLETE, AVERAGE = "complete.json", "average.safetensors"
+COMPLETE = "complete.json"
+AVERAGE = "average.safetensors"
 
 
 # ---------------------------------------------------------------- checkpoints
@@ -149,8 +150,12 @@ class Keeper(TrainerCallback):
     """Keeps the running average, writes its snapshots, completes checkpoints and writes the log."""
 
     def __init__(self, model: nn.Module, objective: Objective, pairs: Pairs, output: Path) -> None:
-        self.model, self.objective, self.stage, self.output = model, objective, pairs.stage, output
-        self.folder, self.thresholds = pairs.folder, pairs.recipe.thresholds
+        self.model = model
+        self.objective = objective
+        self.stage = pairs.stage
+        self.output = output
+        self.folder = pairs.folder
+        self.thresholds = pairs.recipe.thresholds
         self.snapshots = course.snapshots(self.stage)
         self.average: Average | None = None
         self.pieces = 0  # seen so far
@@ -159,7 +164,8 @@ class Keeper(TrainerCallback):
     def resume(self, checkpoint: Path) -> None:
         """Take over what a checkpoint says of the time before it."""
         state = json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))
-        self.pieces, self.fresh = state["pieces"], state["fresh"]
+        self.pieces = state["pieces"]
+        self.fresh = state["fresh"]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Begin the average, or go on with that of the checkpoint."""

@@ -4,8 +4,8 @@
     python profiles/score/planted.py FOLDER --model edit5-mini-1
 
 Errors are planted in running text: lines of 60 characters and more, far apart, in words that are no markup. Places and
-errors depend on the documents and the seed alone. Found: an edit touches the place. Restored: the text there is as it
-was.
+errors depend on the documents and the seed alone. Found: an edit touches the place, or the space before it. Restored:
+the text there is as it was.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         text, places = apply_plants(document.text, plants)
         correction = corrector.correct(text, format=document.format)
         for each, (start, end) in zip(plants, places, strict=True):
-            near = [edit for edit in correction.edits if edit.start <= end and start <= edit.end]
+            near = [edit for edit in correction.edits if edit.start <= end and start - 1 <= edit.end]
             planted[each.kind] += 1
             found[each.kind] += bool(near)
             low, high = max(0, each.start - 12), each.end + 12

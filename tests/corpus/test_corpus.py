@@ -278,7 +278,7 @@ def test_parts_with_one_name_are_refused(tmp_path: Path) -> None:
 def test_an_output_folder_of_somebody_else(tmp_path: Path, model_folder: Path) -> None:
     source = write_jsonl(tmp_path / "a.jsonl", rows(1))
     said = corpus(source, tmp_path, "--model", model_folder, "--no-types", status=2)
-    assert "not empty, and no job of edit-gec" in said
+    assert "not empty, and not a job of edit-gec" in said
 
 
 # ---------------------------------------------------------------- sentences once
@@ -302,7 +302,7 @@ def test_once_is_correct_batch(corrector: Corrector, texts: list[str], remember:
 
 @pytest.mark.parametrize("auto", [False, True])
 def test_once_with_a_target(model_folder: Path, tokens: Tokens, auto: bool) -> None:
-    corrector = Corrector.load(model_folder, threads=1, min_confidence=0.5 if auto else None)
+    corrector = Corrector.load(model_folder, threads=1, backend="torch", min_confidence=0.5 if auto else None)
     corrector = replace(corrector, verifier=Verifier(trained_target(tokens), auto=auto, doubt=1.1))
     texts = [f"{one} {other}" for (one, _), (other, _) in zip(pairs(12, seed=8), pairs(12, seed=9), strict=True)]
     wanted = corrector.correct_batch(texts)

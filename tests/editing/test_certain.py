@@ -39,6 +39,8 @@ def propose(text: str) -> str:
         ("we had ate", "we had eaten"),
         ("because he live there", "because he lives there"),
         ("they was here and we has nothing", "they were here and we have nothing"),
+        ("This are it, since it are late, and say you is", "This is it, since it is late, and say you are"),
+        ("There are a way", "There is a way"),
         ("she enjoys to sing", "she enjoys singing"),
         ("we discussed about it", "we discussed it"),
         ("it depends of him", "it depends on him"),
@@ -58,6 +60,8 @@ def test_what_rules_propose(text: str, right: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "There are a few of us, and there are a great many of it.",
+        "Parts of it are late, and a healthier you is easy.",
         "the letter i, i.e. what i is in let i be one",
         "It's its own worst enemy; your right hand; the effect of cant.",
         "You could, of course, have gone. First this, then that.",

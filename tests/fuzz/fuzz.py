@@ -25,7 +25,8 @@ def main() -> None:
     args = parser.parse_args()
     import atheris
 
-    for heavy in ("torch", "numpy", "sentencepiece", "safetensors"):  # not ours, and slow to instrument
+    needs_torch = args.target in ("path", "http")
+    for heavy in ("numpy", "sentencepiece", *(("torch", "safetensors") if needs_torch else ())):  # slow to instrument
         __import__(heavy)
     with atheris.instrument_imports(include=["edit_gec"]):
         import targets

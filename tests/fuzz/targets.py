@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.annotation import m2
-from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.corrector import Corrector
 from edit_gec.editing.alignment import align
 from edit_gec.editing.plan import Plan, realize, spans
@@ -111,6 +110,7 @@ def tiny() -> Corrector:
     """A corrector with random weights that edits much, and our vocabulary."""
     import torch
 
+    from edit_gec.backends.torch_network import TorchNetwork
     from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.config import EdiT5Config
     from edit_gec.modeling.edit5 import EdiT5

@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE))
 
 from targets import SEEDS, TARGETS  # noqa: E402
 
-SECONDS = 3
+SECONDS = 2
 
 
 @pytest.mark.slow

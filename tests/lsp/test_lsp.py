@@ -28,6 +28,7 @@ from support import live_server
 from support.live_server import PROSE
 
 from edit_gec.annotation.explain import explain
+from edit_gec.backends.export import export
 from edit_gec.cli.main import main
 from edit_gec.config.projects import Projects
 from edit_gec.config.user_words import WatchedLineFile
@@ -196,7 +197,9 @@ def _environment() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def folder(make_model: Any, tokens: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return live_server.save(make_model, tokens, tmp_path_factory.mktemp("lively"))
+    folder = live_server.save(make_model, tokens, tmp_path_factory.mktemp("lively"))
+    export(folder)  # so that the processes of the editors need no torch
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -213,7 +213,7 @@ def test_a_model_writes_its_own(model_folder: Path, tmp_path: Path, capfd: pytes
         ("--preset edit5-base,edit5-mini", "preset edit5-mini: expected one of edit5-base"),
         ("--preset edit5-base --system t5", "system t5 needs a T5"),
         ("--preset t5-base --system verified", "system verified needs both an EdiT5 and a T5"),
-        ("--text Hello", "say what they shall write with --corrected"),
+        ("--text Hello", "give what they must write with --corrected"),
         ("--model nowhere", "model 'nowhere': neither a model folder nor one of"),
         ("--file /dev/null", "/dev/null: no sentence to profile"),
     ],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ pytest.importorskip("playwright")
 from playwright import sync_api as playwright
 from support.live_server import LIMITS, serving
 
+from edit_gec.config.projects import Projects
+from edit_gec.config.settings import Settings
+from edit_gec.config.user_words import WatchedLineFile
 from edit_gec.corrector import Corrector
 from edit_gec.server.app import PAGE_FOLDER
 
@@ -145,7 +150,8 @@ def test_a_popover_at_the_word(page: Page) -> None:
     popover = page.locator("#popover").bounding_box()
     assert 0 <= popover["y"] - word["y"] - word["height"] < 20 and abs(popover["x"] - word["x"]) < 20
     labels = page.locator("#popover button").all_inner_texts()
-    assert labels == ["because", "Dismiss", "Always ignore", "Add to dictionary"]
+    assert labels[0] == "because" and labels[-3:] == ["Dismiss", "Always ignore", "Add to dictionary"]
+    assert len(set(labels[1:-3]) - {"because", "becuase"}) == len(labels) - 4 > 0  # alternatives
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "because"
     page.keyboard.press("Enter")
@@ -163,6 +169,39 @@ def test_a_popover_stays_on_the_screen(page: Page) -> None:
     page.mouse.click(word["x"] + word["width"] / 2, word["y"] + word["height"] / 2)
     popover = page.locator("#popover").bounding_box()
     assert popover["y"] > 0 and popover["y"] + popover["height"] <= word["y"]
+
+
+def test_an_alternative_is_accepted(page: Page) -> None:
+    write(page, SHORT)
+    page.locator("#edits li", has_text="becuase because").locator("button.change").click()
+    other = page.locator("#popover .choose:not(.refuse) button:not(.main)").first
+    label = other.inner_text()
+    other.click()
+    assert page.input_value("#text") == SHORT.replace("becuase", label) and label not in ("because", "becuase")
+
+
+HINTED = "My mother very happy about her new job. We was there."
+
+
+def test_a_hint_is_offered_and_never_made_with_the_others(page: Page) -> None:
+    write(page, HINTED)
+    assert page.locator("#marks mark.hint").count() == page.locator("#edits li.hint").count() == 1
+    assert "missing verb" in page.inner_text("#edits li.hint") and "unsure" in page.inner_text("#edits li.hint")
+    page.click("#compare")
+    assert page.inner_text("#changes").startswith("My mother very happy")
+    page.click("#all")
+    settle(page)
+    assert page.input_value("#text") == HINTED.replace("was", "were") and page.is_disabled("#all")
+    page.keyboard.press("F8")
+    labels = page.locator("#popover .choose:not(.refuse) button").all_inner_texts()
+    assert labels[0] == "Insert “is”" and len(labels) > 1
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.input_value("#text").startswith("My mother is very happy")
+    page.keyboard.press("Control+z")
+    settle(page)
+    page.click("#filters button:has-text('Unsure')")
+    assert page.locator("#edits li").count() == 0 and count(page) == "No suggestions"
 
 
 def test_escape_comes_back_to_the_text(page: Page) -> None:
@@ -244,6 +283,50 @@ def test_words_and_corrections_can_be_ignored_for_good(page: Page, server: str) 
     assert page.locator("#edits li", has_text="teh the").count() == 1
 
 
+@contextlib.contextmanager
+def opened(browser: Any, corrector: Corrector, **how: Any) -> Iterator[Page]:
+    """The page of a server of its own."""
+    context = browser.new_context(viewport={"width": 1200, "height": 800})
+    with serving(corrector, how.pop("limits", LIMITS), **how) as address:
+        yield from open_page(context, address)
+    context.close()
+
+
+def test_words_go_to_the_dictionary_of_all_fronts(browser: Any, corrector: Corrector, tmp_path: Path) -> None:
+    own = WatchedLineFile(tmp_path / "dictionary.txt")
+    own.add("Kubectl")
+    with opened(browser, corrector, projects=Projects(own=own)) as page:
+        write(page, "I like becuase. We like kubectl, and they was late.")
+        page.locator("#edits li", has_text="becuase because").locator("button.change").click()
+        page.click("#popover >> text=Add to dictionary")
+        page.wait_for_selector("#edits li:has-text('becuase because')", state="detached")
+        page.click("#settings summary")
+        page.wait_for_selector("#known li:has-text('becuase')")
+        assert own.read() == ("Kubectl", "becuase") and "your dictionary on this machine" in page.inner_text("#kept")
+        page.reload()
+        settle(page)
+        assert page.locator("#edits li", has_text="becuase because").count() == 0
+        page.click("#settings summary")
+        page.click("#forget")  # of the browser, not of the dictionary
+        page.wait_for_selector("#example", state="visible")
+        assert own.read() == ("Kubectl", "becuase")
+        write(page, "I like becuase.")
+        page.click("#known li:has-text('becuase') button")
+        page.wait_for_selector("#edits li:has-text('becuase because')")
+        assert own.read() == ("Kubectl",)
+
+
+def test_a_dictionary_that_cannot_be_written_is_told(browser: Any, corrector: Corrector, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    own = WatchedLineFile(tmp_path / "file" / "dictionary.txt")
+    with opened(browser, corrector, projects=Projects(own=own)) as page:
+        write(page, "I like becuase.")
+        page.locator("#edits li", has_text="becuase because").locator("button.change").click()
+        page.click("#popover >> text=Add to dictionary")
+        page.wait_for_selector("#problem:has-text('cannot write')")
+        assert page.locator("#edits li", has_text="becuase because").count() == 1
+
+
 # --- while it works (D8, D13) ------------------------------------------------------------------------------------
 
 
@@ -307,6 +390,30 @@ def test_texts_beyond_the_limit_of_a_request(page: Page) -> None:
     assert max(len(body["text"]) for body in asked) < 10_000
 
 
+LINE = "The meadow was quiet in the morning, and nobody came down the road before noon except the postman and a dog."
+
+
+def test_of_lines_that_are_paragraphs_one_is_asked_again(page: Page) -> None:
+    """Texts of word processors have no empty lines between their paragraphs."""
+    asked = bodies(page)
+    write(page, "\n".join(["Dear all,", *[f"{LINE} {n}. They was late again on day number {n}." for n in range(40)]]))
+    assert page.locator("#edits li:has-text('was were')").count() > 30
+    del asked[:]
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" That is definitly so.")
+    page.wait_for_selector("#edits li:has-text('definitly definitely')")
+    assert asked and all(body["text"].startswith(f"{LINE} 39.") for body in asked)
+
+
+def test_a_paragraph_longer_than_the_server_takes(browser: Any, corrector: Corrector) -> None:
+    with opened(browser, corrector, limits=replace(LIMITS, characters=300)) as page:
+        asked = bodies(page)
+        write(page, " ".join(f"{LINE} They was late on day {n}." for n in range(12)) + "\n\n```\n" + "x y " * 100)
+        assert page.locator("#edits li:has-text('was were')").count() == 12
+        assert count(page) == "12 suggestions"
+        assert len(asked) > 4 and max(len(body["text"]) for body in asked) <= 300
+
+
 def test_a_server_that_dies_and_comes_back(page: Page) -> None:
     page.route("**/v1/**", lambda route: route.abort())
     page.focus("#text")
@@ -367,6 +474,16 @@ def test_strictness_in_writers_words(page: Page) -> None:
     page.wait_for_selector(f"#edits li:nth-child({usual})")
 
 
+def test_only_what_the_server_has_can_be_chosen(browser: Any, corrector: Corrector) -> None:
+    projects = Projects(isolated=True, asked=Settings(dialect="en-GB"))
+    with opened(browser, replace(corrector, presets={}), projects=projects) as page:
+        write(page, "The theater is closed. They was late.")
+        page.wait_for_selector("#edits li:has-text('theater theatre')")
+        for name, left in (("strictness", "usual"), ("language", "en-GB")):
+            offered = page.eval_on_selector_all(f"#{name} option:enabled", "all => all.map(option => option.value)")
+            assert offered == [left] and page.input_value(f"#{name}") == left
+
+
 def test_american_or_british(page: Page) -> None:
     write(page, "The colour of the theater is gray, and we organised it.")
     assert count(page) == "No suggestions"  # without a choice every word stays on its side
@@ -400,8 +517,12 @@ def test_files_come_and_go(page: Page, tmp_path: Path) -> None:
     assert Path(download.value.path()).read_text() == SHORT.replace(",", ",\n")
     path.write_bytes(b"\xff\xfe\x00")
     page.set_input_files("#file", path)
-    page.wait_for_selector("#count:has-text('letter.md is not text in UTF-8.')")
-    assert page.input_value("#text").startswith("She go")
+    page.wait_for_selector("#problem:has-text('letter.md is not text in UTF-8.')")
+    settle(page)
+    assert page.is_visible("#problem") and page.input_value("#text").startswith("She go")
+    path.write_text("All is well.")
+    page.set_input_files("#file", path)
+    page.wait_for_selector("#problem", state="hidden")
 
 
 def test_files_can_be_dropped(page: Page) -> None:
@@ -461,6 +582,25 @@ def test_everybody_can_use_it(browser: Any, server: str, view: str) -> None:
                 return place("main").bottom <= place("footer").top;
             }""")
         assert page.evaluate("document.getAnimations().length") == 0
+    context.close()
+
+
+@pytest.mark.parametrize("view", ["phone", "narrow"])
+def test_in_a_long_text_the_next_one_is_at_hand(browser: Any, server: str, view: str) -> None:
+    """No F8 on a phone: its buttons must not lie under the whole text."""
+    context = browser.new_context(**VIEWS[view])
+    for page in open_page(context, server):
+        write(page, "\n\n".join([*sentences("leave_alone")[:60], SHORT]))
+        page.evaluate("scrollTo(0, 0)")
+        height = VIEWS[view]["viewport"]["height"]
+        for name in ("#next", "#previous", "#all", "#count"):
+            box = page.locator(name).bounding_box()
+            assert box["y"] >= 0 and box["y"] + box["height"] <= height
+        page.click("#next")
+        box = page.locator("#marks mark.here").first.bounding_box()
+        assert 0 <= box["y"] <= height / 2 and page.is_visible("#popover")
+        popover, bar = page.locator("#popover").bounding_box(), page.locator("#next").bounding_box()
+        assert popover["y"] + popover["height"] <= bar["y"]
     context.close()
 
 

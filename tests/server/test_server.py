@@ -149,6 +149,17 @@ def test_a_format_that_is_not_understood(client: httpx.Client) -> None:
     assert answer.status_code == 400 and answer.text.startswith("Error: format 'csv': expected one of markdown")
 
 
+@pytest.mark.usefixtures("bold")
+def test_hints_are_named_as_edits_are(client: httpx.Client, corrector: Corrector) -> None:
+    text = f"{PROSE} The cat sit on the mat. He have no idea. They goes home."
+    asked = {"text": text, "suggest": True, "explain": True}
+    answer = client.post("/v1/correct", json=asked).json()
+    assert answer["hints"] and all(hint["type"] and hint["message"] for hint in answer["hints"])
+    assert changes(answer["edits"]) == changes(client.post("/v1/correct", json={"text": text}).json()["edits"])
+    lines = client.post("/v1/correct/stream", json=asked).text.splitlines()
+    assert [hint for line in lines for hint in json.loads(line).get("hints", ())] == answer["hints"]
+
+
 def test_edits_are_named_and_time_is_accounted_for(client: httpx.Client) -> None:
     answer = client.post("/v1/correct", json={"text": PROSE + " Never seen before.", "explain": True}).json()
     assert answer["edits"] and all(edit["type"] and edit["message"] for edit in answer["edits"])

@@ -141,3 +141,15 @@ def test_the_language_of_a_request_is_its_dialect_unless_the_server_has_one(serv
     assert {edit["replacement"] for edit in answer["edits"]} >= {"favor", "color"}
     server.projects.asked = Settings(dialect="en-GB")
     assert respelt("en-US") == set()
+
+
+def test_what_the_server_has(server: Server, corrector: Corrector) -> None:
+    offer = server.client.get("/v1/info").json()
+    assert offer == {
+        "model": corrector.folder.name, "strictness": ["default"], "dialect": None, "words": True,
+        "characters": live_server.LIMITS.characters,
+    }  # fmt: skip
+    server.projects.asked = Settings(dialect="en-GB")
+    assert server.client.get("/v1/info").json()["dialect"] == "en-GB"
+    with serving(corrector) as address:
+        assert httpx.get(f"{address}/v1/info").json()["words"] is False

@@ -15,12 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edit_gec import corrector
+from edit_gec.cli import console
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.text.edits import Change, Edit, apply
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence, split
 
+STEP_S = 0.1
 RULES = {"go": ("goes", 0.97), "dont": ("don't", 0.9), "becuase": ("because", 0.99), "teh": ("the", 0.6)}
 
 
@@ -57,10 +59,11 @@ class Corrector:
     ) -> list[Correction]:
         corrections = []
         for text, format in zip(texts, formats or ["markdown"] * len(texts), strict=True):
-            for step in range(3 if "SLOW" in text else 0):
-                time.sleep(0.8)  # three are longer than the patience of the progress bar
+            steps = 3 if "SLOW" in text else 600 if "ENDLESS" in text else 0
+            for step in range(steps):
+                time.sleep(STEP_S)
                 if progress is not None:
-                    progress(step + 1, 3)
+                    progress(step + 1, steps)
             found = (
                 edit for sentence in split(text, lines=lines, format=format) for edit in self._edits(text, sentence)
             )
@@ -81,6 +84,16 @@ class Corrector:
                     yield replace(edit, kind=name_kind(text, *edit.span, edit.replacement))
 
 
-if __name__ == "__main__":
+def run(argv: Sequence[str] | None = None) -> int:
+    """`main` with this Corrector."""
+    real = corrector.Corrector
     corrector.Corrector = Corrector  # type: ignore[assignment,misc]
-    sys.exit(main())
+    try:
+        return main(argv)
+    finally:
+        corrector.Corrector = real  # type: ignore[misc]
+
+
+if __name__ == "__main__":
+    console.PATIENCE_S = 2.5 * STEP_S  # three steps are longer
+    sys.exit(run())

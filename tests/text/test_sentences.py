@@ -328,9 +328,34 @@ LAYOUT = [
     ("a\n<!-- edit-gec: off -->\nb\n\nc\n<!-- edit-gec: on -->\nd", ["a", "d"]),
     ("a\u00a0b\u2003c", ["a\u00a0b\u2003c"]),
     ("one\\\ntwo", ["one two"]),
+    ("so\n$$\na\n$$\nit is, $$ not math $$", ["so", "it is, $$ not math $$"]),
+    ("so:\n\n    done with the\n    first thing\n\n    and more\n\nit is", ["so:", "it is"]),
+    ("so\n\n    It was late, and we all went home.\n", ["so", "It was late, and we all went home."]),
+    ("- so\n\n    it goes on\n\n[^1]: one\n\n    two", ["so", "it goes on", "one", "two"]),
+    (
+        '!!! note "A Title"\n    The text.\n\n??? tip\n    Two.\n\n!!! but this is prose.',
+        ["The text.", "Two.", "!!! but this is prose."],
+    ),
+    ('=== "Tab"\n\n    The text.', ["The text."]),
+    ("> [!NOTE]\n> The text.\n\n> [!tip]- Title\n> Two.", ["The text.", "Two."]),
+    ("import A from './a';\nimport \"b\"\n\nexport const c = 1\n\nimport this from there", ["import this from there"]),
+    ("[TOC]\n\nA.\n{: .wide .new }\n\n*[HTML]: The text", ["A.", "The text"]),
+    ("Term\n: What it is\n:   More", ["Term", "What it is", "More"]),
+    ("a [[Page One|text]] and [[Page Two]]", ["a text and [[Page Two]]"]),
+    ("A test\n~~~~~~\nIt is.\n\nTwo\n~~~~\nand so", ["A test", "It is.", "Two", "and so"]),
+    ("<table>\n  <tr>\n    <td>one</td>\n    <td>two\n    three</td>\n</table>", ["one", "two three"]),
+    ("{% highlight c %}\nx y\n{% endhighlight %}\na {% if x %}b{% endif %}", ["a {% if x %}b{% endif %}"]),
+    ('{{< highlight go >}}\nx y\n{{< /highlight >}}\na\n{{< figure src="x"\n  title="y" >}}\nb', ["a", "b"]),
     ("", []),
     (" \n\t\n", []),
 ]
+
+
+def test_html_is_read_however_deep_it_is_indented() -> None:
+    text = (
+        "<!DOCTYPE html>\n<html>\n<body>\n      <p>It is (here); <b>so</b> it\n      goes on.</p>\n      <p>Two</p>\n"
+    )
+    assert [sentence.text for sentence in split(text, format="html")] == ["It is (here); so it goes on.", "Two"]
 
 
 @pytest.mark.parametrize(("text", "views"), LAYOUT)

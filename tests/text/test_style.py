@@ -8,10 +8,12 @@ import pytest
 
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import split
-from edit_gec.text.style import is_style, swaps_small_words
+from edit_gec.text.style import changes_small_words, is_style
 
 KNOWN = frozenset(
-    "they occupy it is useless you dont don't know the in fact infact filesystem file system see list go".split()
+    (
+        "they occupy it is useless you dont don't know the in fact infact filesystem file system see sees list go goes"
+    ).split()
 )
 
 
@@ -62,6 +64,33 @@ def test_marks(document: str, place: str, new: str, style: bool) -> None:
     assert judged(document, "", new, at) == style
 
 
+@pytest.mark.parametrize(
+    ("document", "old", "new", "style"),
+    [
+        ("You know it: these also go to the list.", "go", "goes", True),
+        ("You know one of these go to the list.", "go", "goes", False),
+        ("You know that I were it.", "were", "was", False),
+        ("You know the list and `file` are in it.", "are", "is", True),
+        ("You know the list, and it are in it.", "are", "is", False),
+        ("It is a list that needs knowing.", "knowing", "to know", True),
+        ("It is a list that is knowing.", "knowing", "to know", False),
+        ("See useless files: go.", "See", "Sees", False),
+        ("See the files: go.", "See", "Sees", True),
+    ],
+)
+def test_what_is_right_already(document: str, old: str, new: str, style: bool) -> None:
+    assert judged(document, old, new) == style
+    assert not judged(document, old, new, alone=True)
+
+
+@pytest.mark.parametrize(
+    ("document", "style"),
+    [("See useless lists.", True), ("See useless list.", False), ("See lists we go to.", False), ("See this.", False)],
+)
+def test_an_article_before_a_plural(document: str, style: bool) -> None:
+    assert judged(document, "", " a", 3) == style
+
+
 def test_a_line_by_itself_has_no_style() -> None:
     assert not judged("You don’t know it.", "don’t", "don't", alone=True)
     assert not judged("See the filesystem.", "filesystem", "file system", alone=True)
@@ -93,7 +122,11 @@ def test_comments_are_telegrams(document: str, old: str, place: str, new: str, s
         ("", "the", False),
         ("is", "are", False),
         (", it", ". It", True),
+        ("", " of", True),
+        (" they", "", True),
+        ("", " the", False),
+        (" a", "", False),
     ],
 )
-def test_swaps_of_small_words(old: str, new: str, swapped: bool) -> None:
-    assert swaps_small_words(Edit(0, len(old), old, new, 0.5)) == swapped
+def test_changes_of_small_words(old: str, new: str, swapped: bool) -> None:
+    assert changes_small_words(Edit(0, len(old), old, new, 0.5)) == swapped

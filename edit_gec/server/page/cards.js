@@ -1,7 +1,7 @@
 // What an edit looks like: in the popover at its word, and in the list beside the text.
 
 import { button, node } from "./dom.js";
-import { actionOf, isWord, KINDS, kindOf, nameOf, sureness, visible } from "./edits.js";
+import { actionOf, doubtsWord, KINDS, kindOf, nameOf, sureness, visible } from "./edits.js";
 
 /** "becuase because", the old struck out. */
 function change({ shown: { original, replacement } }) {
@@ -16,27 +16,33 @@ function change({ shown: { original, replacement } }) {
 const about = (edit) =>
   node("p", { className: `what ${kindOf(edit)}` }, node("span", { className: "kind" }, nameOf(edit)), ` · ${sureness(edit)}`);
 
+/** One sentence that says why, where there is one. */
+const reason = (edit) => (edit.reason ? [node("p", { className: "reason" }, edit.reason)] : []);
+
 function spoken(edit) {
   const { original, replacement } = edit.shown;
   return original.trim() && replacement.trim() ? `${original.trim()} to ${replacement.trim()}` : actionOf(edit);
 }
 
-/** All that can be done with an edit; `does` has accept, dismiss, ignore and learn. */
-export function choices(edit, does) {
-  const made = [button(actionOf(edit), () => does.accept(edit), { className: "main", "aria-label": `Accept: ${spoken(edit)}` })];
-  for (const replacement of edit.alternatives || [])
-    made.push(button(replacement, () => does.accept(edit, replacement)));
-  made.push(button("Dismiss", () => does.dismiss(edit)), button("Always ignore", () => does.ignore(edit)));
-  if (isWord(edit)) made.push(button("Add to dictionary", () => does.learn(edit)));
-  return made;
+/** What may stand in the place of an edit: its replacement, then the others. */
+function replacements(edit, does) {
+  const first = { className: edit.isHint ? "" : "main", "aria-label": `Accept: ${spoken(edit)}` };
+  const others = edit.others.map(({ label, replacement }) => button(label, () => does.accept(edit, replacement)));
+  return [button(actionOf(edit), () => does.accept(edit), first), ...others];
+}
+
+/** What else can be done with an edit; `does` has dismiss, ignore and learn. */
+function refusals(edit, does) {
+  const made = [button("Dismiss", () => does.dismiss(edit)), button("Always ignore", () => does.ignore(edit))];
+  return doubtsWord(edit) ? [...made, button("Add to dictionary", () => does.learn(edit))] : made;
 }
 
 /** Fill the popover and put it under the word, or above where there is no room, inside the text's column. */
 export function showPopover(popover, edit, rect, does) {
   popover.replaceChildren(
-    about(edit), node("p", { className: "change" }, ...change(edit)),
-    ...(edit.reason ? [node("p", { className: "reason" }, edit.reason)] : []),
-    node("div", { className: "choose" }, ...choices(edit, does)),
+    about(edit), ...(edit.isHint ? [] : [node("p", { className: "change" }, ...change(edit))]), ...reason(edit),
+    node("div", { className: "choose" }, ...replacements(edit, does)),
+    node("div", { className: "choose refuse" }, ...refusals(edit, does)),
   );
   popover.hidden = false;
   const column = popover.offsetParent.getBoundingClientRect();
@@ -58,7 +64,7 @@ export class CardList {
     const before = this.cards;
     this.cards = new Map();
     const cards = edits.map((edit) => {
-      const look = JSON.stringify([edit.original, edit.replacement, edit.message, edit.confidence, ...around(text, edit)]);
+      const look = JSON.stringify([edit.original, edit.replacement, edit.message, edit.confidence, edit.isHint, ...around(text, edit)]);
       const card = before.get(look)?.shift() || this.#make(text, edit);
       card.edit = edit;
       card.classList.toggle("here", edit === here);
@@ -85,11 +91,10 @@ export class CardList {
     const context = (part) => node("span", { className: "around" }, part);
     const show = button("", () => this.does.show(card.edit), { className: "change", "aria-label": `Show: ${spoken(edit)}` });
     show.append(context(before), ...change(edit), context(after));
-    const accept = button("Accept", () => this.does.accept(card.edit), { className: "main", "aria-label": `Accept: ${spoken(edit)}` });
+    const accept = button("Accept", () => this.does.accept(card.edit), { className: edit.isHint ? "" : "main", "aria-label": `Accept: ${spoken(edit)}` });
     const dismiss = button("Dismiss", () => this.does.dismiss(card.edit), { "aria-label": `Dismiss: ${spoken(edit)}` });
     card.append(show, about(edit));
-    if (edit.reason) card.append(node("p", { className: "reason" }, edit.reason));
-    card.append(node("div", { className: "choose" }, accept, dismiss));
+    card.append(...reason(edit), node("div", { className: "choose" }, accept, dismiss));
     return card;
   }
 
@@ -113,7 +118,7 @@ function around(text, edit) {
 
 function findContext(text, { start: first, end: last, reach }) {
   const start = first - reach[0], end = last + reach[1];
-  const before = text.slice(Math.max(0, start - 24), start).replace(/^\S*\s(?=.)/s, "").replace(/\s+/g, " ");
+  const before = text.slice(Math.max(0, start - 24), start).replace(/^\S*\s(?=.)/s, "").replace(/\s+/g, " ").trimStart();
   const after = text.slice(end, end + 24).replace(/\s\S*$/s, "").replace(/\s+/g, " ");
   return [before, after];
 }
@@ -123,11 +128,12 @@ export function drawFilters(place, edits, hidden, toggle) {
   place.hidden = !edits.length;
   const counts = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, 0]));
   for (const edit of edits) counts[kindOf(edit)]++;
-  const made = Object.entries(KINDS).map(([kind, name]) => button(
+  const used = Object.entries(KINDS).filter(([kind]) => kind !== "hint" || counts.hint || hidden.has("hint"));
+  const made = used.map(([kind, name]) => button(
     `${name} ${counts[kind]}`, () => toggle(kind),
     { className: `filter ${kind}`, "aria-pressed": String(!hidden.has(kind)), "data-kind": kind },
   ));
   const focused = place.contains(document.activeElement) ? document.activeElement.dataset.kind : "";
   place.replaceChildren(...made);
-  if (focused) place.querySelector(`[data-kind="${focused}"]`).focus();
+  if (focused) place.querySelector(`[data-kind="${focused}"]`)?.focus();
 }

@@ -1,7 +1,7 @@
 // Keeps the edits of a text up to date: asks the engine about blocks that it does not know, shows what comes as it
 // comes, moves what it has along with the typing. A block that was seen before is not asked again.
 
-import { nextRun, splitBlocks } from "./blocks.js";
+import { LONGEST, nextRun, splitBlocks } from "./blocks.js";
 import { follow, withWords } from "./edits.js";
 
 const WAIT_MS = 250; // after the last key
@@ -19,6 +19,7 @@ export class Checker {
     this.state = "done"; // done, waiting, checking, failed
     this.message = "";
     this.options = { strictness: "usual", language: "en" };
+    this.longest = Infinity; // characters of a text that the engine takes
     this.caret = 0;
     this.known = new Map(); // options and block -> its edits
     this.partial = new Map(); // the same of blocks that are being read: { end, edits }
@@ -30,7 +31,7 @@ export class Checker {
   /** The text is this now. `pinned` edits stay until they are typed into, whatever the engine says next. */
   setText(text, { caret = 0, wait = WAIT_MS, pinned = [] } = {}) {
     this.edits = follow(pin(this.edits, new Set(pinned)), this.text, text);
-    if (!pinned.length) this.edits = release(this.edits, splitBlocks(text).find((b) => b.start <= caret && caret <= b.end));
+    if (!pinned.length) this.edits = release(this.edits, this.#blocks(text).find((b) => b.start <= caret && caret <= b.end));
     this.text = text;
     this.caret = caret;
     this.#start(wait);
@@ -42,22 +43,28 @@ export class Checker {
     this.#start(0);
   }
 
+  /** Ask about everything again. */
   forget() {
     this.known.clear();
-    this.partial.clear();
+    this.#start(0);
+  }
+
+  #blocks(text) {
+    return splitBlocks(text, Math.min(LONGEST, this.longest));
   }
 
   #key(block) {
     return `${this.options.strictness} ${this.options.language} ${block.text}`;
   }
 
-  #isMissing = (block) => !this.known.has(this.#key(block));
+  /** A block that is too long has a fence: it is code. */
+  #isMissing = (block) => block.text.length <= this.longest && !this.known.has(this.#key(block));
 
   #start(wait) {
     clearTimeout(this.timer);
     this.request?.abort();
     this.partial.clear();
-    const isMissing = splitBlocks(this.text).some(this.#isMissing);
+    const isMissing = this.#blocks(this.text).some(this.#isMissing);
     this.#show(isMissing ? "waiting" : "done");
     if (isMissing) this.timer = setTimeout(() => this.#run(), wait);
   }
@@ -65,11 +72,11 @@ export class Checker {
   async #run() {
     const request = (this.request = new AbortController());
     const text = this.text;
-    const blocks = splitBlocks(text);
+    const blocks = this.#blocks(text);
     let most = FIRST;
     try {
       for (;;) {
-        const run = nextRun(blocks, this.#isMissing, this.caret, most);
+        const run = nextRun(blocks, this.#isMissing, this.caret, Math.min(most, this.longest));
         if (!run.length) break;
         this.#show("checking");
         await this.#read(run, text, request.signal);
@@ -124,7 +131,7 @@ export class Checker {
     const old = this.edits;
     const out = [];
     let first = 0;
-    for (const block of splitBlocks(this.text)) {
+    for (const block of this.#blocks(this.text)) {
       while (first < old.length && old[first].start < block.start) first++;
       let last = first;
       while (last < old.length && old[last].end <= block.end) last++;

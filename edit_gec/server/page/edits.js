@@ -1,33 +1,40 @@
 // Edits as values: how they move with the text, which kind they are, how they are named. No page, no engine.
 
 export const KINDS = {
-  spelling: "Spelling", grammar: "Grammar", punctuation: "Punctuation", wording: "Wording",
+  spelling: "Spelling", grammar: "Grammar", punctuation: "Punctuation", wording: "Wording", hint: "Unsure",
 };
 const BY_CATEGORY = {
   SPELL: "spelling", PUNCT: "punctuation", ORTH: "punctuation", OTHER: "wording", WO: "wording", ADJ: "wording",
   ADV: "wording", NOUN: "wording", VERB: "wording", CONJ: "wording",
 };
 
-/** One of KINDS, by ERRANT's type: "R:VERB:SVA" is grammar, "R:SPELL" spelling. */
-export const kindOf = (edit) => BY_CATEGORY[(edit.type || "R:OTHER").slice(2)] || "grammar";
+const subjectOf = (edit) => BY_CATEGORY[(edit.type || "R:OTHER").slice(2)] || "grammar";
+
+/** One of KINDS: a hint is unsure; others go by ERRANT's type, "R:VERB:SVA" is grammar, "R:SPELL" spelling. */
+export const kindOf = (edit) => (edit.isHint ? "hint" : subjectOf(edit));
 
 /** How sure the engine is, in a writer's words. */
-export const sureness = (edit) => (edit.confidence >= 0.7 ? "sure" : edit.confidence >= 0.45 ? "likely" : "maybe");
+export function sureness({ isHint, confidence }) {
+  if (isHint) return "unsure";
+  return confidence >= 0.7 ? "sure" : confidence >= 0.45 ? "likely" : "maybe";
+}
 
 /** The name of the error: "spelling" of the message "spelling: 'teh' -> 'the'". */
 export const nameOf = (edit) => (edit.message || "correction").split(": '")[0];
 
-/** Whether the edit is about one word, which can be added to a dictionary. */
-export const isWord = (edit) => /^\p{L}[\p{L}\p{M}'’-]*$/u.test(edit.original);
+/** Whether the edit doubts one word that a dictionary may lack. */
+export const doubtsWord = (edit) => subjectOf(edit) !== "grammar" && /^\p{L}[\p{L}\p{M}'’-]*$/u.test(edit.original);
 
-/** The edit with `shown`, both sides in whole words ("don't" and "doesn't" where only "don" becomes "doesn"), and how
+/** The edit with `shown`, all sides in whole words ("don't" and "doesn't" where only "don" becomes "doesn"), and how
  *  far these reach beyond its two ends. */
 export function withWords(edit, text) {
-  const { start, end, original, replacement } = edit;
+  const { start, end, original, replacement, alternatives = [] } = edit;
   const before = /^\p{L}/u.test(original) ? /\p{L}+['’]$|$/u.exec(text.slice(Math.max(0, start - 30), start))[0] : "";
   const after = /\p{L}$/u.test(original) ? /^['’]\p{L}+|^/u.exec(text.slice(end, end + 30))[0] : "";
-  const shown = { original: before + original + after, replacement: before + replacement + after };
-  return { ...edit, shown, reach: [before.length, after.length] };
+  const whole = (part) => before + part + after;
+  const shown = { original: whole(original), replacement: whole(replacement) };
+  const others = alternatives.map((part) => ({ label: labelOf(shown.original, whole(part)), replacement: part }));
+  return { ...edit, shown, others, reach: [before.length, after.length] };
 }
 
 /** The edits of `was`, moved along with what was typed until `now`; those that were typed into are gone. */
@@ -66,7 +73,9 @@ export const applied = (text, edits, start, end) =>
 export const visible = (part) => (part.trim() ? part : part.replace(/ /g, "␣").replace(/\n/g, "⏎"));
 
 /** What the button that makes the edit says. */
-export function actionOf({ shown: { original, replacement } }) {
+export const actionOf = ({ shown }) => labelOf(shown.original, shown.replacement);
+
+function labelOf(original, replacement) {
   if (!replacement.trim() && !original.trim()) return "Fix the spacing";
   if (!replacement.trim()) return `Remove “${original.trim()}”`;
   return original.trim() ? replacement.trim() : `Insert “${replacement.trim()}”`;

@@ -19,7 +19,6 @@ function write(storage, name, value) {
   }
 }
 
-const fold = (word) => word.toLowerCase().replaceAll("’", "'");
 const pair = (edit) => `${edit.original} → ${edit.replacement}`;
 
 export class Memory {
@@ -31,13 +30,13 @@ export class Memory {
     this.dismissed = new Set(read(sessionStorage, "dismissed", [])); // keys of edits
   }
 
-  /** Whether the writer does not want to see the edit. */
-  hides(edit) {
-    return this.ignored.has(pair(edit)) || this.words.has(fold(edit.original.trim()));
+  /** Whether the writer never wants to see the edit again. */
+  ignores(edit) {
+    return this.ignored.has(pair(edit));
   }
 
-  addWord(edit) {
-    this.words.add(fold(edit.original.trim()));
+  addWord(word) {
+    this.words.add(word);
     write(localStorage, "words", [...this.words]);
   }
 

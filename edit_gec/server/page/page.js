@@ -9,6 +9,7 @@ import { ServerEngine } from "./engine.js";
 import { acceptDrops, copy, download, readText } from "./files.js";
 import { drawTime } from "./latency.js";
 import { Memory } from "./memory.js";
+import { Words } from "./words.js";
 
 const EXAMPLE = `I has recieved you letter yesterday, and i am very glad to here from you becuase its been a long time.
 
@@ -17,11 +18,13 @@ Your sister tell me that you moved to an new flat. How many room does it have? I
 Please visit us in the summer . We could went to the lake, and the the children would love it.
 `;
 const editor = new Editor($("text"), $("marks"));
+const engine = new ServerEngine();
 const memory = new Memory();
+const words = new Words(engine, memory);
 const hidden = new Set(memory.settings.hidden || []); // kinds
 let shown = []; // the edits that the writer sees
 let here = null; // the one at the caret
-let words = 0;
+let wordCount = 0;
 let isStale = false; // the text area holds something that the checker does not know yet
 let isTyping = false; // the last event was a key that wrote: no popover then
 let pinned = []; // edits that stay when one of them is accepted
@@ -29,20 +32,26 @@ let fileName = "text.txt";
 
 const does = { accept, dismiss, ignore, learn, show: goTo };
 const cards = new CardList($("edits"), does);
-const checker = new Checker(new ServerEngine(), { changed: draw, timed: drawTime });
+const checker = new Checker(engine, { changed: draw, timed: drawTime });
 
 // --- drawing --------------------------------------------------------------------------------------------------------
 
 function draw() {
   const { text } = checker;
-  const wanted = checker.edits.filter((e) => !memory.hides(e) && !memory.dismissed.has(keyOf(e, text)));
+  const wanted = checker.edits.filter((e) => !isUnwanted(e) && !memory.dismissed.has(keyOf(e, text)));
   shown = wanted.filter((e) => !hidden.has(kindOf(e)));
   drawFilters($("filters"), wanted, hidden, toggleKind);
-  $("all").disabled = $("next").disabled = $("previous").disabled = !shown.length;
+  $("next").disabled = $("previous").disabled = !shown.length;
+  $("all").disabled = !sure().length;
   drawCount(text);
   drawHere();
   if (!$("changes").hidden) drawChanges();
 }
+
+const isUnwanted = (edit) => memory.ignores(edit) || words.has(edit.original.trim());
+
+/** What can be accepted together: the writer must look at hints one by one. */
+const sure = () => shown.filter((edit) => !edit.isHint);
 
 /** What depends on the caret. */
 function drawHere() {
@@ -62,7 +71,7 @@ function drawPopover() {
 }
 
 function drawCount(text) {
-  $("words").textContent = `${words.toLocaleString("en")} ${words === 1 ? "word" : "words"}`;
+  $("words").textContent = `${wordCount.toLocaleString("en")} ${wordCount === 1 ? "word" : "words"}`;
   $("empty").hidden = text !== "";
   const found = shown.length === 1 ? "1 suggestion" : `${shown.length} suggestions`;
   const isBusy = checker.state === "checking" || checker.state === "waiting";
@@ -77,20 +86,34 @@ function announce(what) {
   $("status").textContent = what;
 }
 
+/** What went wrong, until something is right again. */
+function complain(message) {
+  $("problem").hidden = !message;
+  $("problem").textContent = message;
+}
+
 function drawChanges() {
-  $("changes").replaceChildren(...pieces(checker.text, shown).flatMap((piece) => typeof piece === "string" ? [piece]
+  $("changes").replaceChildren(...pieces(checker.text, sure()).flatMap((piece) => typeof piece === "string" ? [piece]
     : [piece.original && node("del", {}, piece.original), piece.replacement && node("ins", {}, piece.replacement)]));
 }
 
+const KEPT = "Ignored corrections and settings stay in this browser, the text in this tab until it is closed.";
+
 function drawKept() {
-  for (const [list, place] of [["words", "known"], ["ignored", "ignored"]]) {
-    const entries = [...memory[list]].map((entry) => node("li", {}, entry, " ", button("Remove", () => {
-      memory.remove(list, entry);
-      drawKept();
-      draw();
-    }, { "aria-label": `Remove ${entry}` })));
-    $(place).replaceChildren(...(entries.length ? entries : [node("li", { className: "quiet" }, "none")]));
-  }
+  drawList($("known"), words.all, unlearn);
+  drawList($("ignored"), memory.ignored, (entry) => {
+    memory.remove("ignored", entry);
+    drawKept();
+    draw();
+  });
+  const shared = "Your words are in your dictionary on this machine, which the command line and editors use too. ";
+  $("kept").textContent = words.isShared ? shared + KEPT : `Your words stay in this browser. ${KEPT}`;
+}
+
+function drawList(place, entries, remove) {
+  const items = [...entries].map((entry) =>
+    node("li", {}, entry, " ", button("Remove", () => remove(entry), { "aria-label": `Remove ${entry}` })));
+  place.replaceChildren(...(items.length ? items : [node("li", { className: "quiet" }, "none")]));
 }
 
 // --- what can be done with an edit ----------------------------------------------------------------------------------
@@ -115,9 +138,24 @@ function ignore(edit) {
 }
 
 function learn(edit) {
-  memory.addWord(edit);
+  return change(() => words.add(edit.original.trim()), back);
+}
+
+/** The engine left out what it knew, hence everything is asked again. */
+function unlearn(word) {
+  return change(() => words.remove(word), () => checker.forget());
+}
+
+/** Change the writer's words, then do something. */
+async function change(act, then) {
+  try {
+    await act();
+    complain("");
+  } catch (error) {
+    complain(error.message);
+  }
   drawKept();
-  back();
+  then();
 }
 
 /** From the popover to the text. */
@@ -128,11 +166,11 @@ function back() {
 
 function acceptAll() {
   readInput();
-  if (!shown.length) return;
-  const { start } = shown[0], { end } = shown.at(-1);
-  const made = shown.length;
-  editor.replace(start, end, applied(checker.text, shown, start, end));
-  announce(`Accepted ${made}.`);
+  const edits = sure();
+  if (!edits.length) return;
+  const { start } = edits[0], { end } = edits.at(-1);
+  editor.replace(start, end, applied(checker.text, edits, start, end));
+  announce(`Accepted ${edits.length}.`);
 }
 
 function goTo(edit) {
@@ -167,9 +205,9 @@ async function take(file) {
   try {
     setText(await readText(file));
     fileName = file.name;
+    complain("");
   } catch (error) {
-    $("count").textContent = error.message;
-    announce(error.message);
+    complain(error.message);
   }
 }
 
@@ -187,20 +225,35 @@ function toggleChanges() {
   draw();
 }
 
-function forget() {
+async function forget() {
   memory.forget();
   hidden.clear();
-  checker.forget();
   setText("");
-  loadSettings();
+  await open();
+  checker.forget();
 }
 
-function loadSettings() {
-  for (const name of ["strictness", "language"]) {
-    $(name).value = memory.settings[name] || { strictness: "usual", language: "en" }[name];
-    checker.options[name] = $(name).value;
+/** Offer what the engine has; where it does not answer, the usual. */
+async function open() {
+  try {
+    const { strictness, language, longest, keepsWords } = await engine.describe();
+    for (const option of $("strictness").options) option.disabled = !strictness.includes(option.value);
+    for (const option of $("language").options) option.disabled = Boolean(language) && option.value !== language;
+    checker.longest = longest;
+    await words.open(keepsWords);
+  } catch (error) {
+    complain(error.message);
   }
+  choose("strictness", "usual");
+  choose("language", "en");
   drawKept();
+}
+
+/** Set an option to what was chosen before, or to the usual, or to what is left. */
+function choose(name, usual) {
+  const offered = [...$(name).options].filter((option) => !option.disabled).map((option) => option.value);
+  $(name).value = [memory.settings[name], usual, offered[0]].find((value) => offered.includes(value));
+  checker.options[name] = $(name).value;
 }
 
 // --- events ---------------------------------------------------------------------------------------------------------
@@ -211,7 +264,7 @@ function readInput() {
   isStale = false;
   const isFirst = !checker.text.trim();
   memory.keepText(editor.value);
-  words = editor.value.match(/[\p{L}\p{N}]+(?:[-'’.,][\p{L}\p{N}]+)*/gu)?.length || 0;
+  wordCount = editor.value.match(/[\p{L}\p{N}]+(?:[-'’.,][\p{L}\p{N}]+)*/gu)?.length || 0;
   checker.setText(editor.value, { caret: editor.caret, pinned, ...(isFirst ? { wait: 0 } : {}) });
   pinned = [];
 }
@@ -272,7 +325,7 @@ for (const name of ["strictness", "language"])
     checker.setOptions({ [name]: $(name).value });
   });
 acceptDrops($("sheet"), take);
-loadSettings();
 editor.text.value ||= memory.text;
+await open();
 isStale = true;
 readInput();

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
 
+from edit_gec.text.edits import count_shared_ends
 from edit_gec.training.synthetic import confusions as c
 from edit_gec.training.synthetic.commas import purpose
 from edit_gec.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
@@ -47,21 +48,17 @@ def tokens(text: str) -> list[str]:
 
 def changes(source: Sequence[str], target: Sequence[str]) -> list[WordChange]:
     """The cheapest way from source to target, one word at a time."""
-    start = 0
-    while start < min(len(source), len(target)) and source[start] == target[start]:
-        start += 1
-    end = 0
-    while end < min(len(source), len(target)) - start and source[-1 - end] == target[-1 - end]:
-        end += 1
-    found = _align(source[start : len(source) - end], target[start : len(target) - end])
-    return _merged([WordChange(wrong, right, i + start, j + start) for wrong, right, i, j in found])
+    head, tail = count_shared_ends(source, target)
+    found = _align(source[head : len(source) - tail], target[head : len(target) - tail])
+    return _merged([WordChange(wrong, right, i + head, j + head) for wrong, right, i, j in found])
 
 
 def _align(source: Sequence[str], target: Sequence[str]) -> list[WordChange]:
     """Levenshtein's alignment with the costs of `_cost`."""
     costs = [[float(j) for j in range(len(target) + 1)]]
     for i, wrong in enumerate(source, 1):
-        above, row = costs[-1], [float(i)]
+        above = costs[-1]
+        row = [float(i)]
         for j, right in enumerate(target, 1):
             row.append(min(above[j - 1] + _cost(wrong, right), above[j] + 1, row[j - 1] + 1))
         costs.append(row)

@@ -185,7 +185,8 @@ class _Words:
     """What counts as a real word: the lexicon, the closed classes and the caller's vocabulary."""
 
     def __init__(self, lexicon: Lexicon, vocabulary: Container[str]) -> None:
-        self._lexicon, self._vocabulary = lexicon, vocabulary
+        self._lexicon = lexicon
+        self._vocabulary = vocabulary
 
     def __contains__(self, word: object) -> bool:
         return word in self._lexicon or word in c.FUNCTION_WORDS or word in self._vocabulary

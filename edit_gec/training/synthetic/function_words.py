@@ -45,7 +45,8 @@ def from_table(
         if low in table:
             sites.append((0.3 if low in faint else 1.0, Edit(i, i + 1, low)))
         for n in (2, 3, 4):
-            if i + n <= len(s) and (key := " ".join(s.lows[i : i + n])) in table and all(s.free[i : i + n]):
+            key = " ".join(s.lows[i : i + n])
+            if i + n <= len(s) and key in table and all(s.free[i : i + n]):
                 sites.append((2.0, Edit(i, i + n, key)))
     chosen = pick(rng, sites)
     return chosen and chosen._replace(text=rng.choice(table[chosen.text]))
@@ -103,7 +104,8 @@ def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | No
 
 def _determiner_could_stand(s: Rewrite, lex: Lexicon, i: int) -> bool:
     """Whether nothing before the word or in it rules a determiner out, for learners as well."""
-    low, before = s.lows[i], s.low(i - 1)
+    low = s.lows[i]
+    before = s.low(i - 1)
     if before in c.DETERMINERS or before in c.PLURAL_CUES or before.endswith("'s") or not s.free[i]:
         return False
     if before in lex.grades and before not in lex.verbs:

@@ -144,7 +144,8 @@ class Lexicon:
 
     def is_verb_at(self, s: Rewrite, i: int) -> bool:
         """Does the word, which has a verb reading, stand where a verb stands?"""
-        word, before = s.lows[i], s.low(i - 1)
+        word = s.lows[i]
+        before = s.low(i - 1)
         if word not in self.verbs or word in c.FUNCTION_WORDS or s.is_name(i):
             return False
         if before in c.ADVERBS or before in ("not", "please"):
@@ -160,7 +161,9 @@ class Lexicon:
 
     def is_noun_at(self, s: Rewrite, i: int) -> bool:
         """Does the word, which has a noun reading, stand where the head of a noun phrase stands?"""
-        word, before, after = s.lows[i], s.low(i - 1), s.low(i + 1)
+        word = s.lows[i]
+        before = s.low(i - 1)
+        after = s.low(i + 1)
         if word not in self.nouns or word in c.FUNCTION_WORDS or s.is_name(i) or not s.free[i]:
             return False
         if after in self.nouns and after not in self.verbs and after not in c.FUNCTION_WORDS:

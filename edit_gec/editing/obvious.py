@@ -1,0 +1,80 @@
+"""Errors in a document that are found without the model: it need not doubt them.
+
+    "the best best of them"     best            a word stands twice
+    "the seccond of them"       second          one letter from a common word
+    "a preprocssor is"          preprocessor    one letter from a word that the document has elsewhere
+
+In documents that people keep, a word that stands twice is nearly always an error, and so is an unknown word that stands
+once or twice and is a letter away from a frequent one. Names, compounds, other languages and words of the trade, which
+come again, are left alone. A line that is taken by itself has no document: there only the model decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from edit_gec.editing.certain import DOUBLE
+from edit_gec.text.edits import Change
+from edit_gec.text.habits import HABIT, count_words
+from edit_gec.text.sentences import Sentence
+
+if TYPE_CHECKING:
+    from edit_gec.editing.lexicon import WordList
+
+DOUBLED, SLIP = 0.95, 0.8  # confidence: how often such edits are right in edited documents
+NEAR, NEAR_OWN = 2.75, 3.1  # highest cost of a candidate (lexicon.py): of any, and of one that the document has
+MANY_UNKNOWN = 0.2  # share of unknown words in a sentence of another language, or full of names
+_TWICE = re.compile(r"(?<![\w'’.@/\\-])(?P<word>[A-Za-z][a-z]+)(?P<again>(?: (?i:(?P=word)))+)(?![\w'’/(@-]|\.\w)")
+_WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
+_CAPITALS = frozenset("The In Of To And Is It If This For On With We You There".split())  # words that are no names
+_ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
+
+
+def find_obvious(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
+    """Doubled and misspelt words of a sentence of the text, in order."""
+    if sentence.alone:
+        return
+    yield from sorted([*_find_doubled(sentence, words), *_find_slips(text, sentence, words)])
+
+
+def _find_doubled(sentence: Sentence, words: WordList) -> Iterator[Change]:
+    for found in _TWICE.finditer(sentence.text):
+        word = found["word"]
+        is_word = (word.islower() or word in _CAPITALS) and word.lower() not in DOUBLE and words.knows(word)
+        if is_word and found["again"].islower() and _is_free(sentence, *found.span()):
+            yield Change(*found.span("again"), "", DOUBLED)
+
+
+def _find_slips(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
+    unknown = [found for found in _WORD.finditer(sentence.text) if not words.knows(found[0])]
+    if len(unknown) > 1 and len(unknown) > MANY_UNKNOWN * (sentence.text.count(" ") + 1):
+        return
+    for found in unknown:
+        right = _correct(text, found[0], words, 1 if sentence.in_code else HABIT - 1)
+        if right and _is_free(sentence, *found.span()):
+            yield Change(*found.span(), right, SLIP)
+
+
+def _correct(text: str, word: str, words: WordList, most: int) -> str | None:
+    """The word that was meant by one that stands at most so often in the text; None where that is not obvious."""
+    counts = count_words(text)
+    candidates = words.candidates(word) if counts[word] <= most and not words.is_compound(word) else []
+    if not candidates:
+        return None
+    cost, right = candidates[0]
+    is_near = cost <= NEAR or (cost <= NEAR_OWN and counts[right] > 0)
+    return right if is_near and right.isalpha() and not _is_inflected(word, right) else None
+
+
+def _is_inflected(word: str, other: str) -> bool:
+    """Whether two words differ by an ending only: "unquotes", "whitespaces" are words of the trade."""
+    stem = 0
+    while stem < min(len(word), len(other)) and word[stem] == other[stem]:
+        stem += 1
+    return all(not ending or _ENDING.fullmatch(ending) for ending in (word[stem:], other[stem:]))
+
+
+def _is_free(sentence: Sentence, start: int, end: int) -> bool:
+    return all(stop <= start or end <= begin for begin, stop in sentence.protected)

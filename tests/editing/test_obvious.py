@@ -1,0 +1,91 @@
+"""Doubled and misspelt words of documents, found without a model; and the like of them that is right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import law
+
+from edit_gec.editing.certain import DOUBLE
+from edit_gec.editing.document_edits import Projection
+from edit_gec.editing.lexicon import WordList
+from edit_gec.text.edits import Edit, apply
+from edit_gec.text.sentences import split
+
+COMMON = (
+    "the of to it is not in on we had that this name second property page man music house them be by and read often"
+)
+WORDS = WordList([*COMMON.split(), *(f"filler{n}" for n in range(9000)), "preprocessor", "whitespace"])
+PROJECTION = Projection(WORDS)
+
+
+def correct(
+    document: str, *, format: str = "markdown", alone: bool = False, projection: Projection = PROJECTION
+) -> str:
+    """The document with its obvious errors corrected."""
+    edits: list[Edit] = []
+    for sentence in split(document, format=format):
+        edits += projection.add_obvious(document, replace(sentence, alone=alone), [])
+    return apply(document, edits)
+
+
+@pytest.mark.parametrize(
+    ("document", "corrected"),
+    [
+        ("It is of of the house.", "It is of the house."),
+        ("It is not not\nnot in it.", "It is\nnot in it."),
+        ("It is of\nof the house.", "It is of\nthe house."),
+        ("The the house is in it.", "The house is in it."),
+        ("We had had it, and that that is it.", None),
+        ("It is The The in it.", None),
+        ("Read npm npm and `of of` in it.", None),
+        ("Read of/of and of-of of.of it.", None),
+        ("It is the seccond of them.", "It is the second of them."),
+        ("The propery of it.", "The property of it."),
+        ("The seccond, the seccond, the seccond of them.", None),
+        ("The Seccond of it.", None),
+        ("The manpage of it.", None),
+        ("Read `seccond` and seccond() in it.", None),
+        ("A preprocssor is it.", None),
+        ("The preprocessor is it. A preprocssor is it.", "The preprocessor is it. A preprocessor is it."),
+        ("The whitespace is it. We read whitespaces.", None),
+        ("La musica della seconda nottte.", None),
+    ],
+)
+def test_documents(document: str, corrected: str | None) -> None:
+    assert correct(document) == (corrected or document)
+    assert correct(document, alone=True) == document
+
+
+def test_comments_of_code_repeat_the_names_in_it() -> None:
+    assert correct("x = 1  # the seccond of them\n", format="code/python") == "x = 1  # the second of them\n"
+    assert (
+        correct("seccond = 1  # the seccond of them\n", format="code/python") == "seccond = 1  # the seccond of them\n"
+    )
+
+
+def test_an_edit_of_the_model_comes_first() -> None:
+    document = "It is the seccond of of them."
+    (sentence,) = split(document)
+    model = Edit(10, 17, "seccond", "next", 0.5)
+    edits = PROJECTION.add_obvious(document, sentence, [model])
+    assert apply(document, edits) == "It is the next of them."
+
+
+def test_the_threshold_and_the_dictionary_count() -> None:
+    assert correct("It is the seccond of of it.", projection=Projection(WORDS, min_confidence=0.9)).count("of") == 1
+    assert "seccond" in correct("It is the seccond of of it.", projection=Projection(WORDS, min_confidence=0.9))
+    assert "seccond" in correct("It is the seccond.", projection=Projection(WORDS, frozenset(["seccond"])))
+
+
+@law
+@given(st.lists(st.sampled_from(COMMON.split()), min_size=1, max_size=30))
+def test_no_word_is_left_twice(words: list[str]) -> None:
+    document = " ".join(words)
+    once = correct(document)
+    assert [word for word, _ in groupby(once.split())] == [word for word, _ in groupby(words)]
+    assert all(first != second or first in DOUBLE for first, second in pairwise(once.split()))
