@@ -81,6 +81,9 @@ def test_a_stream_reads_no_further_than_it_must(corrector: Corrector) -> None:
     assert list(corrector.stream([])) == []
 
 
+LOAD: Any = Corrector.load  # what it is given here has wrong types
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -97,20 +100,20 @@ def test_a_stream_reads_no_further_than_it_must(corrector: Corrector) -> None:
         (lambda c: list(c.stream([3])), "text: expected a string, not int"),
         (lambda c: c.with_thresholds(min_confidence=3), "min_confidence 3: expected a number from 0 to 1"),
         (lambda c: c.with_thresholds(zeal=1), "threshold zeal: expected one of .*min_confidence"),
-        (lambda c: Corrector.load(c.folder, min_confidence=-0.1), "min_confidence -0.1: expected a number from 0 to 1"),
-        (lambda c: Corrector.load(c.folder, min_confidence=float("nan")), "min_confidence nan: expected a number"),
-        (lambda c: Corrector.load(c.folder, min_confidence="0.5"), "min_confidence '0.5': expected a number"),
-        (lambda c: Corrector.load(c.folder, min_confidence=True), "min_confidence True: expected a number"),
-        (lambda c: Corrector.load(c.folder, batch_size=0), "batch_size 0: expected a whole number from 1"),
-        (lambda c: Corrector.load(c.folder, batch_size=2.5), "batch_size 2.5: expected a whole number from 1"),
-        (lambda c: Corrector.load(c.folder, threads=0), "threads 0: expected a whole number from 1"),
-        (lambda c: Corrector.load(c.folder, threads="2"), "threads '2': expected a whole number from 1"),
-        (lambda c: Corrector.load(c.folder, dictionary="kubectl"), "dictionary 'kubectl': expected a list of words"),
-        (lambda c: Corrector.load(c.folder, dictionary=5), "dictionary 5: expected a list of words"),
-        (lambda c: Corrector.load(c.folder, dictionary=["a", 3]), "dictionary: expected words, not 3"),
-        (lambda c: Corrector.load(c.folder, lenience="1"), "lenience '1': expected a number"),
-        (lambda c: Corrector.load(None), "model: expected a name or a folder, not NoneType"),
-        (lambda c: Corrector.load(c.folder, verify="never"), "verify 'never'"),
+        (lambda c: LOAD(c.folder, min_confidence=-0.1), "min_confidence -0.1: expected a number from 0 to 1"),
+        (lambda c: LOAD(c.folder, min_confidence=float("nan")), "min_confidence nan: expected a number"),
+        (lambda c: LOAD(c.folder, min_confidence="0.5"), "min_confidence '0.5': expected a number"),
+        (lambda c: LOAD(c.folder, min_confidence=True), "min_confidence True: expected a number"),
+        (lambda c: LOAD(c.folder, batch_size=0), "batch_size 0: expected a whole number from 1"),
+        (lambda c: LOAD(c.folder, batch_size=2.5), "batch_size 2.5: expected a whole number from 1"),
+        (lambda c: LOAD(c.folder, threads=0), "threads 0: expected a whole number from 1"),
+        (lambda c: LOAD(c.folder, threads="2"), "threads '2': expected a whole number from 1"),
+        (lambda c: LOAD(c.folder, dictionary="kubectl"), "dictionary 'kubectl': expected a list of words"),
+        (lambda c: LOAD(c.folder, dictionary=5), "dictionary 5: expected a list of words"),
+        (lambda c: LOAD(c.folder, dictionary=["a", 3]), "dictionary: expected words, not 3"),
+        (lambda c: LOAD(c.folder, lenience="1"), "lenience '1': expected a number"),
+        (lambda c: LOAD(None), "model: expected a name or a folder, not NoneType"),
+        (lambda c: LOAD(c.folder, verify="never"), "verify 'never'"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(corrector: Corrector, call: Callable[[Corrector], object], message: str) -> None:

@@ -85,6 +85,13 @@ class Outcome(NamedTuple):
         return self.case.passes(self.corrected)
 
 
+class Share(NamedTuple):
+    """A part of all."""
+
+    part: int
+    whole: int
+
+
 @dataclass(frozen=True)
 class ChecklistResult:
     """All outcomes of one system on one file. With `plain`, the file was any text, and nothing passes or fails."""
@@ -96,18 +103,18 @@ class ChecklistResult:
     plain: bool = False
 
     @property
-    def kinds(self) -> dict[str, tuple[int, int]]:
-        """kind -> (cases that passed, cases)."""
+    def kinds(self) -> dict[str, Share]:
+        """The share of cases that passed, by kind."""
         return _counts(self.outcomes, lambda o: [o.case.kind], lambda o: o.passed)
 
     @property
-    def groups(self) -> dict[str, tuple[int, int]]:
-        """group -> (cases that passed, cases), of the cases with a named error."""
+    def groups(self) -> dict[str, Share]:
+        """The share of cases with a named error that passed, by group."""
         return _counts(self.named, lambda o: o.case.groups, lambda o: o.passed)
 
     @property
-    def errors_gone(self) -> dict[str, tuple[int, int]]:
-        """kind -> (named errors that are gone, cases), of the cases with a named error."""
+    def errors_gone(self) -> dict[str, Share]:
+        """The share of named errors that are gone, by kind."""
         return _counts(self.named, lambda o: [o.case.kind], lambda o: o.case.lost_its_error(o.corrected))
 
     @property
@@ -116,13 +123,13 @@ class ChecklistResult:
         return [o for o in self.outcomes if o.case.error]
 
     @property
-    def wrong(self) -> tuple[int, int]:
-        """Texts with errors: (rightly corrected, all)."""
+    def wrong(self) -> Share:
+        """The share of texts with errors that are corrected as expected."""
         return _count(o.passed for o in self.outcomes if o.case.accept)
 
     @property
-    def right(self) -> tuple[int, int]:
-        """Texts without errors: (left alone, all)."""
+    def right(self) -> Share:
+        """The share of texts without errors that are left alone."""
         return _count(o.passed for o in self.outcomes if not o.case.accept)
 
     @property
@@ -150,15 +157,15 @@ def _contains(text: str, words: str) -> bool:
     return re.search(_word_pattern(words), text) is not None
 
 
-def _count(answers: Iterable[bool]) -> tuple[int, int]:
+def _count(answers: Iterable[bool]) -> Share:
     listed = list(answers)
-    return sum(listed), len(listed)
+    return Share(sum(listed), len(listed))
 
 
 def _counts(
     outcomes: Iterable[Outcome], keys: Callable[[Outcome], Iterable[str]], holds: Callable[[Outcome], bool]
-) -> dict[str, tuple[int, int]]:
-    """key -> (outcomes for which it holds, outcomes)."""
+) -> dict[str, Share]:
+    """The share of outcomes for which `holds` is true, by key."""
     answers: dict[str, list[bool]] = {}
     for outcome in outcomes:
         for key in keys(outcome):
@@ -256,7 +263,7 @@ def _kind_rows(result: ChecklistResult) -> list[list[str]]:
     rows = [["kind", "passed", "of", "%", *(["errors gone"] if gone else [])]]
     for name, (passed, cases) in [*sorted(result.kinds.items()), ("all", (result.passed, len(result.outcomes)))]:
         row = [name, str(passed), str(cases), f"{100 * passed / cases:.1f}"]
-        rows.append([*row, str(gone[name][0]) if name in gone else ""] if gone else row)
+        rows.append([*row, str(gone[name].part) if name in gone else ""] if gone else row)
     return rows
 
 
@@ -267,14 +274,14 @@ def _format_named(result: ChecklistResult) -> list[str]:
     groups = ", ".join(f"{name} {passed}/{cases}" for name, (passed, cases) in sorted(result.groups.items()))
     corrected, wrong = result.wrong
     alone, right = result.right
-    named_gone = sum(count for count, _ in result.errors_gone.values())
+    named_gone = sum(share.part for share in result.errors_gone.values())
     return [
         f"corrected: {corrected} of {wrong} ({groups})",
         f"named errors gone: {named_gone} of {len(result.named)}; left alone: {alone} of {right}",
     ]
 
 
-def _sorted(counts: dict[str, tuple[int, int]]) -> dict[str, list[int]]:
+def _sorted(counts: dict[str, Share]) -> dict[str, list[int]]:
     return {key: list(pair) for key, pair in sorted(counts.items())}
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 
@@ -22,6 +22,14 @@ MODES = {
     "dt": "token-based detection",
 }
 Keyed = dict[tuple[int | str, ...], list[str]]  # what must be equal -> the types found there
+
+
+class Prf(NamedTuple):
+    """Precision, recall and F, from 0 to 1."""
+
+    precision: float
+    recall: float
+    f: float
 
 
 @dataclass(frozen=True)
@@ -35,12 +43,12 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         return Counts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
 
-    def prf(self, beta: float = 0.5) -> tuple[float, float, float]:
+    def prf(self, beta: float = 0.5) -> Prf:
         """Precision, recall, F, rounded to four digits; an empty denominator gives 1, all as in ERRANT."""
         p = self.tp / (self.tp + self.fp) if self.fp else 1.0
         r = self.tp / (self.tp + self.fn) if self.fn else 1.0
         f = (1 + beta**2) * p * r / (beta**2 * p + r) if p + r else 0.0
-        return round(p, 4), round(r, 4), round(f, 4)
+        return Prf(round(p, 4), round(r, 4), round(f, 4))
 
 
 @dataclass
@@ -66,7 +74,7 @@ class ErrantScore:
     split: Breakdown = field(default_factory=Breakdown)
 
     @property
-    def prf(self) -> tuple[float, float, float]:
+    def prf(self) -> Prf:
         """Precision, recall and F of all types together."""
         return self.total.prf(self.beta)
 
@@ -92,7 +100,7 @@ def score_edits(
             for r, ref_edits in ref.annotators.items()
         ]
         # Ties go to the first, hence max() on the same order as ERRANT's loop: F, more tp, fewer fp, fewer fn.
-        best = max(candidates, key=lambda c: ((score.total + c[2]).prf(beta)[2], c[2].tp, -c[2].fp, -c[2].fn))
+        best = max(candidates, key=lambda c: ((score.total + c[2]).prf(beta).f, c[2].tp, -c[2].fp, -c[2].fn))
         h, r, counts, types = best
         score.total += counts
         score.per_sentence.append(counts)

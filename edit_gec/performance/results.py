@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
 from edit_gec.text.files import write_json
@@ -78,16 +78,24 @@ def _number(value: float | None, times: float = 1, unit: str = "") -> str:
 # ---------------------------------------------------------------- regressions
 
 
-def list_costs(result: Mapping[str, Any]) -> Iterator[tuple[str, str, float]]:
-    """(system, what, seconds) of every figure that must not grow."""
+class Cost(NamedTuple):
+    """A figure of a system that must not grow."""
+
+    system: str
+    what: str
+    seconds: float
+
+
+def list_costs(result: Mapping[str, Any]) -> Iterator[Cost]:
+    """Every figure of a result that must not grow."""
     for name, row in result["systems"].items():
         for key in ("p50_s", "p95_s"):
             if "latency" in row:
-                yield name, key.replace("_s", " latency"), row["latency"][key]
+                yield Cost(name, key.replace("_s", " latency"), row["latency"][key])
         for batch, rate in row.get("throughput", {}).items():
-            yield name, f"time a sentence at batch {batch}", 1 / rate
+            yield Cost(name, f"time a sentence at batch {batch}", 1 / rate)
         if "cold_start_s" in row:
-            yield name, "cold start", row["cold_start_s"]
+            yield Cost(name, "cold start", row["cold_start_s"])
 
 
 def find_slower(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TOLERANCE) -> tuple[list[str], str]:
@@ -99,8 +107,8 @@ def find_slower(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float
     for key in ("size", "device", "dtype", "threads", "text"):
         if old.get(key) != new.get(key):
             raise InputError(f"these results differ in {key}: {old.get(key)} and {new.get(key)}; measure alike")
-    before = {(name, what): value for name, what, value in list_costs(old)}
-    after = {(name, what): value for name, what, value in list_costs(new)}
+    before = {(cost.system, cost.what): cost.seconds for cost in list_costs(old)}
+    after = {(cost.system, cost.what): cost.seconds for cost in list_costs(new)}
     ratios = {key: value / before[key] for key, value in after.items() if key in before}
     if not ratios:
         raise InputError("these results have no system in common")

@@ -23,7 +23,6 @@ LONG_TEXT = 200_000  # characters
 _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
 _GAPS = re.compile(r"[\s’'-]+")
 
-
 T = TypeVar("T")
 
 

@@ -27,7 +27,7 @@ from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from edit_gec.text.edits import Edit, apply, check, count_shared_ends, spans
 from edit_gec.text.kinds import NAMES, Kind
@@ -78,8 +78,16 @@ def _lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _changed_lines(text: str, lines: list[str], edits: Sequence[Edit]) -> list[tuple[int, int, list[str]]]:
-    """(first, last, new): old lines [first, last) become `new`. Taken from the edits; comparing would be quadratic."""
+class _LineChange(NamedTuple):
+    """Old lines [first, last) become `new`."""
+
+    first: int
+    last: int
+    new: list[str]
+
+
+def _changed_lines(text: str, lines: list[str], edits: Sequence[Edit]) -> list[_LineChange]:
+    """The changes of lines that the edits make. Comparing the texts instead would be quadratic."""
     bounds = [0]
     for line in lines:
         bounds.append(bounds[-1] + len(line))
@@ -101,7 +109,7 @@ def _changed_lines(text: str, lines: list[str], edits: Sequence[Edit]) -> list[t
         new = _lines(apply(text[at : bounds[last]], moved))
         head, tail = count_shared_ends(old, new)
         if old != new:
-            changes.append((first + head, last - tail, new[head : len(new) - tail]))
+            changes.append(_LineChange(first + head, last - tail, new[head : len(new) - tail]))
     return changes
 
 
@@ -131,9 +139,9 @@ def unified_diff(path: str, text: str, edits: Sequence[Edit]) -> str:
     """A patch that `patch -p1` and `git apply` take, paths relative to the working folder; "" when nothing changes."""
     check(text, edits)
     lines = _lines(text)
-    hunks: list[list[tuple[int, int, list[str]]]] = []
+    hunks: list[list[_LineChange]] = []
     for change in _changed_lines(text, lines, edits):
-        if hunks and change[0] - hunks[-1][-1][1] <= 2 * CONTEXT:
+        if hunks and change.first - hunks[-1][-1].last <= 2 * CONTEXT:
             hunks[-1].append(change)
         else:
             hunks.append([change])
@@ -142,8 +150,8 @@ def unified_diff(path: str, text: str, edits: Sequence[Edit]) -> str:
     out = [f"--- {_diff_name('a', path)}\n+++ {_diff_name('b', path)}\n"]
     shift = 0
     for hunk in hunks:
-        begin = max(0, hunk[0][0] - CONTEXT)
-        end = min(len(lines), hunk[-1][1] + CONTEXT)
+        begin = max(0, hunk[0].first - CONTEXT)
+        end = min(len(lines), hunk[-1].last + CONTEXT)
         growth = sum(len(new) - (last - first) for first, last, new in hunk)
         out.append(f"@@ -{_range(begin, end - begin)} +{_range(begin + shift, end - begin + growth)} @@\n")
         at = begin

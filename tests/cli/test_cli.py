@@ -287,7 +287,7 @@ def test_any_file_name(name: bytes) -> None:
         pytest.skip("this file system refuses the name")
     assert json.loads(run("correct", "--format", "json", "--", path)[1])[0]["path"] == str(path)
     assert json.loads(run("correct", "--format", "jsonl", ".")[1])["path"] == f"./{path}"
-    for form in ("sarif", "github"):
+    for form in ("sarif", "github", "rdjsonl"):
         assert run("correct", "--format", form, "--verbose", "--", path)[0] == 0
     diff = run("correct", "--diff", "--", path)[1]
     subprocess.run(["git", "apply"], input=diff, check=True, capture_output=True)

@@ -12,7 +12,7 @@ from edit_gec.corpus.summary import describe_summary, summarize
 
 
 def result(unit: int, *, workers: int, seconds: float, broken: str | None = None, **counts: float) -> UnitResult:
-    reasons = {"not JSON": 2} if unit == 0 else {"not JSON": 1, "not UTF-8": 1}
+    reasons = [{"not JSON": 2}, {"not JSON": 1, "not UTF-8": 1}, {}][unit]
     return {
         "unit": unit,
         "broken": broken,
@@ -28,6 +28,7 @@ RESULTS = [
            type__SPELL=3, type__PUNCT=4),
     result(1, workers=2, seconds=6.0, broken="cut short", rows=50, written=48, edited=1, edits=1, sentences=40,
            inferred=30, type__SPELL=1, type__VERB=0),
+    result(2, workers=1, seconds=0.0),
 ]  # fmt: skip
 
 
@@ -77,6 +78,14 @@ def test_lines_for_people() -> None:
     assert lines[3] == "edits: PUNCT 4, SPELL 4"
     assert lines[4] == "4 rows set aside: not JSON 3, not UTF-8 1"
     assert lines[5] == "1 files could not be read, 1 parts break off early"
+
+
+def test_only_the_most_frequent_types_are_told() -> None:
+    counts: dict[str, Any] = {f"type__T{n:02}": 100 - n for n in range(12)}
+    summary = summarize([result(0, workers=1, seconds=1.0, **counts)], {}, wall_seconds=1.0)
+    assert len(summary["types"]) == 12
+    (line,) = (line for line in describe_summary(summary) if line.startswith("edits: "))
+    assert line.endswith("T09 91"), "ten of them"
 
 
 def test_progress_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

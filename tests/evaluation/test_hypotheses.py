@@ -71,7 +71,7 @@ def test_systems_see_raw_text_and_are_scored_in_tokens() -> None:
     found = make_hypothesis(TOKENS, FIX, ScoreOptions())
     assert [raw.text for raw in found.raws] == ["He go home.", "It isn't mine."]
     assert [output.text for output in found.outputs] == ["He goes home.", "It isn't mine."]
-    assert found.lines == ["He goes home .", "It is n't mine ."] and found.seconds is not None
+    assert found.lines == ["He goes home .", "It is n't mine ."] and 0 <= (found.seconds or 0) < 600
     tokens = make_hypothesis(TOKENS, COPY, ScoreOptions(tokens=True))
     assert [output.text for output in tokens.outputs] == TOKENS.lines and tokens.raws == []
     assert make_hypothesis(RAW, COPY, ScoreOptions()).lines == RAW.lines
