@@ -23,8 +23,12 @@ from edit_gec.text.sentences import Sentence
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
 
-DOUBLED, SLIP = 0.95, 0.8  # confidence: how often such edits are right in edited documents
-NEAR, NEAR_OWN = 2.75, 3.1  # highest cost of a candidate (lexicon.py): of any, and of one that the document has
+# Confidence: how often such edits are right in edited documents.
+DOUBLED = 0.95
+SLIP = 0.8
+# Highest cost of a candidate (lexicon.py):
+NEAR = 2.75  # of any
+NEAR_OWN = 3.1  # of one that the document has
 MANY_UNKNOWN = 0.2  # share of unknown words in a sentence of another language, or full of names
 _TWICE = re.compile(r"(?<![\w'’.@/\\-])(?P<word>[A-Za-z][a-z]+)(?P<again>(?: (?i:(?P=word)))+)(?![\w'’/(@-]|\.\w)")
 _WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
