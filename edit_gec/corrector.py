@@ -6,11 +6,12 @@
     'She goes home because she is tired.'
 
     prepare   texts -> sentences (1) -> pieces (2)
-    predict   pieces -> plans: tags, order, insertions (3) -> changes (4) -> second pass (5), or a T5 verifies them (6)
+    predict   pieces -> plans: tags, order, insertions (3) -> changes (4) -> second pass (5), a T5 judges (6)
     finish    changes of sentences -> edits of the texts (7)
 
-Text outside the edits is copied, never generated. With a target, EdiT5 drafts and a T5 verifies: the edits are those
-that the T5 makes on its own, in a fraction of its time.
+Text outside the edits is copied, never generated. With a target, the confidence of an edit is that of EdiT5 and of a
+T5 together. With `verify="exact"`, EdiT5 drafts and the T5 verifies: the edits are those that the T5 makes on its own,
+in a fraction of its time.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class Corrector(TextCorrector):
             network=parts.network, tokens=parts.tokens, thresholds=parts.thresholds, spelling=parts.spelling,
             folder=parts.folder, presets=parts.presets, batch_size=settings.batch_size, workers=parts.workers,
             dictionary=frozenset(word.casefold() for word in settings.dictionary), dialect=settings.dialect,
+            second_opinion=parts.second_opinion,
         )  # fmt: skip
         if parts.verifier is not None:
             lowest = settings.min_confidence or 0.0

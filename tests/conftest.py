@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from edit_gec.backends.network import Network
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Tokens
 
@@ -97,3 +99,23 @@ def model_folder(model: EdiT5, tokens: Tokens, tmp_path_factory: pytest.TempPath
     model.save(folder)
     (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
     return folder
+
+
+@pytest.fixture(scope="session", params=["torch", "onnx"])
+def network(
+    request: pytest.FixtureRequest, model: EdiT5, model_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Network:
+    """That model run by each backend: what holds for one holds for the other."""
+    if request.param == "torch":
+        from edit_gec.backends.torch_network import TorchNetwork
+
+        return TorchNetwork(model)
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    from edit_gec.backends.export import export
+    from edit_gec.backends.onnx_network import OnnxNetwork
+
+    folder = tmp_path_factory.mktemp("exported") / "model"
+    shutil.copytree(model_folder, folder)
+    export(folder)
+    return OnnxNetwork.load(folder)

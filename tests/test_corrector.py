@@ -21,12 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import brief, nasty
 
-from edit_gec.backends.torch_network import TorchNetwork
+from edit_gec.backends.network import Network
 from edit_gec.corrector import Corrector
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.editing.windows import cut_windows
 from edit_gec.errors import DeviceError, EditGecError, InputError, ModelError
-from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import FILE, Pieces, Tokens
 from edit_gec.speculative.window_corrector import SentenceChanges
 from edit_gec.text.correction import Correction
@@ -54,10 +53,10 @@ documents = st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join) | nasty
 
 
 @pytest.fixture(scope="module")
-def make(model: EdiT5, tokens: Tokens) -> Callable[..., Corrector]:
+def make(network: Network, tokens: Tokens) -> Callable[..., Corrector]:
     def make(batch_size: int = 32, dictionary: tuple[str, ...] = (), **options: Any) -> Corrector:
         return Corrector(
-            TorchNetwork(model), tokens, Thresholds(**options), folder=Path("random"), batch_size=batch_size,
+            network, tokens, Thresholds(**options), folder=Path("random"), batch_size=batch_size,
             dictionary=frozenset(map(str.casefold, dictionary)),
         )  # fmt: skip
 

@@ -10,9 +10,6 @@ from edit_gec.backends.network import Network
 from edit_gec.backends.processor import multiplies_bytes
 from edit_gec.backends.sessions import FOLDER, REMEDY, graph_files, has_graphs
 from edit_gec.errors import InputError, MissingExtraError
-from edit_gec.modeling.config import read_config
-
-FITTED = "thresholds_int8"  # in config.json: what was fitted for products in int8
 
 
 def choose_backend(folder: Path, requested: str, reason: str | None) -> str:
@@ -42,7 +39,7 @@ def choose_backend(folder: Path, requested: str, reason: str | None) -> str:
 
 
 def load_onnx(folder: Path, precision: str, threads: int) -> Network:
-    """The network of an exported folder; precision "auto" is int8 where that pays and fits.
+    """The network of an exported folder; precision "auto" is int8 where the processor is fast at it.
 
     Raises as OnnxNetwork.load does.
     """
@@ -58,7 +55,7 @@ def choose_int8(folder: Path, precision: str) -> bool:
     if precision == "int8" and not there:
         raise InputError(f"precision int8: {folder} has no graphs for it, its weights are not in bytes; leave it out")
     if precision == "auto":
-        return there and multiplies_bytes() and FITTED in read_config(folder)
+        return there and multiplies_bytes()
     return precision == "int8"
 
 

@@ -66,11 +66,19 @@ class GraphBuilder:
         return name
 
     def linear(self, x: str, name: str, inputs: int, outputs: int) -> str:
-        """x [..., inputs] -> [..., outputs], without bias."""
+        """x [..., inputs] -> [..., outputs], without bias. In int8 one scale rounds all of x."""
         if not self.int8:
             return self.add("MatMul", x, self.weight(name, inputs, outputs))
         digits, scales = self.weight(f"{name}.digits", inputs, outputs), self.weight(f"{name}.scales", outputs)
         return self.add("DynamicQuantizeMatMul", x, digits, scales, domain=CONTRIB)
+
+    def linear_by_row(self, x: str, name: str, inputs: int, outputs: int) -> str:
+        """The same where rows differ in size by orders of magnitude: in int8 each has a scale of its own."""
+        if not self.int8:
+            return self.linear(x, name, inputs, outputs)
+        largest = self.add("ReduceMax", self.add("Abs", x), axes=[-1], keepdims=1)
+        largest = self.add("Max", largest, self.constant(float(np.finfo(np.float32).tiny)))  # a row may be all 0
+        return self.add("Mul", self.linear(self.add("Div", x, largest), name, inputs, outputs), largest)
 
     def norm(self, x: str, name: str) -> str:
         """Scale by the root mean square [..., d]."""
@@ -119,7 +127,9 @@ class GraphBuilder:
             hidden = self.add("Mul", self.add("FastGelu", gate, domain=CONTRIB), value)
         else:
             hidden = self.add("Relu", hidden)
-        return self.add("Add", x, self.linear(hidden, f"{name}.wo.weight", c.d_ff, c.d_model))
+        # The first and the last position have values that are up to thirty times as large as those of words. With one
+        # scale for all positions, rounding here would move the tags three times as far as it does.
+        return self.add("Add", x, self.linear_by_row(hidden, f"{name}.wo.weight", c.d_ff, c.d_model))
 
     def encoder_layer(self, x: str, bias: str, name: str) -> str:
         """[B, S, d] -> [B, S, d]; bias [B, H, S, S]."""

@@ -50,14 +50,17 @@ class OnnxNetwork:
     gains_from_batches: ClassVar[bool] = False
 
     @classmethod
-    def load(cls, folder: Path, *, int8: bool = False, threads: int = 1) -> OnnxNetwork:
+    def load(cls, folder: Path, *, int8: bool = False, threads: int = 1, profiles: Path | None = None) -> OnnxNetwork:
         """The network of a model folder with exported graphs; a large one computes on `threads` threads.
+
+        `profiles` is where ONNX Runtime's profiler writes what it measures (sessions.py); None leaves it off.
 
         Raises ModelError where a graph or the weights are missing, broken, or of another model.
         """
         config = edit5_config(read_config(folder), str(folder / "config.json"))
         weights = read_weights(folder)
-        sessions = open_sessions(folder, weights, int8=int8, threads=1 if is_small(config) else threads)
+        threads = 1 if is_small(config) else threads
+        sessions = open_sessions(folder, weights, int8=int8, threads=threads, profiles=profiles)
         network = cls(
             config,
             sessions,

@@ -16,7 +16,7 @@ from edit_gec.backends.weights import Weights
 from edit_gec.errors import ModelError
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, SessionOptions
 
 FOLDER = "onnx"  # of a model folder
 INDEX = "weights.json"  # next to the graphs: which weights each takes
@@ -46,8 +46,11 @@ def has_graphs(folder: Path) -> bool:
     return (folder / FOLDER / INDEX).is_file()
 
 
-def open_sessions(folder: Path, weights: Weights, *, int8: bool = False, threads: int = 1) -> Sessions:
-    """The sessions of a folder; `threads` of one run.
+def open_sessions(
+    folder: Path, weights: Weights, *, int8: bool = False, threads: int = 1, profiles: Path | None = None
+) -> Sessions:
+    """The sessions of a folder; `threads` of one run. Where `profiles` is given, ONNX Runtime's profiler is on and
+    writes there when a session's `end_profiling` is called.
 
     Raises ModelError where a graph is missing or broken, or a weight is missing.
     """
@@ -56,10 +59,19 @@ def open_sessions(folder: Path, weights: Weights, *, int8: bool = False, threads
     if PROVIDER not in onnxruntime.get_available_providers():
         raise ModelError(f"backend onnx: this onnxruntime has no {PROVIDER}; pip install onnxruntime")
     shared: dict[str, Any] = {}  # a weight that several graphs take is held once
-    return Sessions(*(_open(folder / FOLDER / name, weights, shared, threads) for name in graph_files(int8=int8)))
+    sessions = []
+    for name in graph_files(int8=int8):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 4  # what fails is said by the exception
+        if profiles is not None:
+            options.enable_profiling = True
+            options.profile_file_prefix = str(profiles / name)
+        sessions.append(_open(folder / FOLDER / name, weights, shared, options))
+    return Sessions(*sessions)
 
 
-def _open(graph: Path, weights: Weights, shared: dict[str, Any], threads: int) -> InferenceSession:
+def _open(graph: Path, weights: Weights, shared: dict[str, Any], options: SessionOptions) -> InferenceSession:
     """A session of one graph. Which weights it takes stands in INDEX next to it."""
     import onnxruntime
 
@@ -73,9 +85,6 @@ def _open(graph: Path, weights: Weights, shared: dict[str, Any], threads: int) -
         raise ModelError(f"{graph}: cannot be read ({error.strerror}); {REMEDY}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ModelError(f"{graph.parent / INDEX}: does not name the weights of {graph.name}; {REMEDY}") from None
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4  # what fails is said by the exception
     for name in names:
         if name not in shared:
             shared[name] = onnxruntime.OrtValue.ortvalue_from_numpy(take_tensor(weights, name))

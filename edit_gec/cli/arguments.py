@@ -161,7 +161,7 @@ def add_model_options(
     add(
         "--precision", choices=PRECISIONS, default=PRECISIONS[0],
         help="precision of the onnx backend; float32 makes the same edits on every processor "
-        "(default: int8 where the processor is fast at it and the model supports it)",
+        "(default: int8 where the processor is fast at it)",
     )  # fmt: skip
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add(
@@ -185,8 +185,9 @@ def add_verification_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("verification").add_argument
     add(
         "--verify", choices=VERIFY, nargs="?", const=VERIFY[0],
-        help="verify every sentence with a T5: its own corrections, made faster; auto (lossy) skips sentences that the "
-        f"model neither edits nor doubts (--target, or else {DEFAULT_TARGET})",
+        help="ask a T5 as well: both (default) shows the edits that both models support together; exact shows the T5's "
+        "own text, made faster; auto (lossy) skips sentences that the model neither edits nor doubts "
+        f"(--target, or else {DEFAULT_TARGET})",
     )  # fmt: skip
     add(
         "--lenience", type=share, default=1.0, metavar="L",
@@ -229,7 +230,7 @@ def set_verify_mode(words: Sequence[str]) -> list[str]:
     """`--verify FILE` without a mode: a FILE is never taken for one.
 
     >>> set_verify_mode(["--verify", "a.txt"]), set_verify_mode(["--verify", "auto"])
-    (['--verify=always', 'a.txt'], ['--verify', 'auto'])
+    (['--verify=both', 'a.txt'], ['--verify', 'auto'])
     """
     following = [*words[1:], ""][: len(words)]
     bare = [word == "--verify" and after not in VERIFY for word, after in zip(words, following, strict=True)]

@@ -290,5 +290,5 @@ class Run:
                 say(f"{self.arguments.baseline}: {count(len(set(self.found)), 'sentence')}")
         else:
             self.output.conclude()
-        if self.arguments.stats and corrector is not None and corrector.verifier is not None:
-            say(json.dumps(corrector.verifier.summary()))
+        if self.arguments.stats and corrector is not None and (summary := corrector.summarize_target()):
+            say(json.dumps(summary))

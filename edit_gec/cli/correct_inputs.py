@@ -177,4 +177,4 @@ def _read_stdin() -> files.Document:
         raise InputError("standard input is closed; name a file or pipe a text in")
     if sys.stdin.isatty():
         say("edit-gec: reading from the terminal; end with Ctrl-D")
-    return files.decode(STDIN, sys.stdin.buffer.read())
+    return files.read_stream(STDIN, sys.stdin.buffer)

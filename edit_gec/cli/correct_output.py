@@ -11,10 +11,11 @@ from edit_gec.cli.console import out, out_json, say
 from edit_gec.text import files, render
 from edit_gec.text.correction import Correction
 from edit_gec.text.edits import Edit
+from edit_gec.text.rdjson import rdjson
 from edit_gec.text.sarif import sarif
 from edit_gec.version import version
 
-PRINTED = ("text", "findings", "json", "jsonl", "sarif", "github")
+PRINTED = ("text", "findings", "json", "jsonl", "sarif", "github", "rdjsonl")
 STRUCTURED = PRINTED[1:]  # these carry kind, type and message themselves
 
 
@@ -78,8 +79,12 @@ class Output:
         path = "stdin" if path == "-" else path
         if self.form in ("json", "sarif"):
             self.reports.append(Report(path, text, edits, correction.refused))
-        elif self.form == "jsonl":
-            out_json(render.as_json(path, text, edits, correction.refused))
+        elif self.form in ("jsonl", "rdjsonl"):
+            is_own = self.form == "jsonl"
+            for line in (
+                [render.as_json(path, text, edits, correction.refused)] if is_own else rdjson(path, text, edits)
+            ):
+                out_json(line)
         elif self.form == "github":
             out(render.github(path, text, edits))
         elif self.form == "findings":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from edit_gec.catalog import DEFAULT_MODEL
@@ -59,7 +59,7 @@ def run(arguments: Arguments) -> int:
 
     if arguments.target_prefix is not None and not arguments.target:
         raise UsageError("--target-prefix needs --target")
-    corrector = load_corrector(arguments)
+    corrector = load_corrector(replace(arguments, verify="exact" if arguments.target else None))
     stage = Stage("distil", 1, rate=arguments.rate, real=arguments.real, clean=arguments.clean)
     texts = Pairs(corrector.folder, arguments.data, Recipe("distil"), stage, 0).draw_texts(
         random.Random(arguments.seed)

@@ -10,7 +10,6 @@ from edit_gec.cli.arguments import FrontOptions, ModelOptions
 from edit_gec.cli.console import say
 from edit_gec.config.projects import Projects
 from edit_gec.config.settings import Settings, words
-from edit_gec.speculative.loading import VERIFY
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -60,7 +59,7 @@ def corrector_arguments(options: ModelOptions, settings: Settings | None = None)
         "batch_size": options.batch_size,
         "target": options.target or (DEFAULT_TARGET if options.verify else None),
         "target_prefix": options.target_prefix,
-        "verify": options.verify or VERIFY[0],
+        "verify": options.verify,
         "lenience": options.lenience,
     }
 

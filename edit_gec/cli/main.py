@@ -116,7 +116,7 @@ def run_command(name: str, words: Sequence[str]) -> int:
         module = importlib.import_module(COMMANDS[name].module)
         parser = command_parser(name)
         arguments = module.Arguments(**vars(parser.parse_args(set_verify_mode(words))))
-        if COMMANDS[name].needs_torch:
+        if COMMANDS[name].needs_torch and getattr(arguments, "backend", "torch") != "onnx":
             require(name, "torch", COMMANDS[name].extra or "torch")
         try:
             return int(module.run(arguments))

@@ -3,6 +3,7 @@
     edit-gec profile                                              base size, random weights, the case study's sentence
     edit-gec profile --system t5 edit5 --repeats 50 --threads 1
     edit-gec profile --model edit5-mini --file sentences.txt      what the shipped model does with these sentences
+    edit-gec profile --backend onnx --file sentences.txt          the same by ONNX Runtime, with its operators
 
 Writes profiles/MACHINE/NAME.json and plots next to it, a Chrome trace of each system to profiles/traces/, and prints
 the table. The work is done in `edit_gec.performance`.
@@ -16,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from edit_gec.catalog import DEFAULT_MODEL, find_model
 from edit_gec.cli.arguments import UsageError, device, positive
 from edit_gec.cli.console import out, say
-from edit_gec.speculative.loading import DTYPES
+from edit_gec.speculative.loading import DTYPES, PRECISIONS
 
 if TYPE_CHECKING:
     from edit_gec.performance.sentences import Text
@@ -36,6 +38,8 @@ class Arguments:
     text: str | None
     file: str | None
     corrected: str | None
+    backend: str
+    precision: str
     device: str
     dtype: str
     mode: str
@@ -65,6 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     texts.add_argument("--text", help="the sentence (default: the case study's)")
     texts.add_argument("--file", help="one sentence per line; after a tab, the output to replay with random weights")
     add("--corrected", metavar="TEXT", help="the output to replay for --text with random weights")
+    add("--backend", default="torch", choices=("torch", "onnx"), help="what runs the model (default: torch)")
+    add("--precision", default=PRECISIONS[0], choices=PRECISIONS, help="of the onnx backend (default: auto)")
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--dtype", default=DTYPES[0], choices=DTYPES)
     add("--mode", default="eager", choices=("eager", "compiled", "graph"), help="graph: CUDA graphs (default: eager)")
@@ -79,6 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     """Measure, write the files, print the table."""
     texts = read_texts(arguments)
+    if arguments.backend == "onnx":
+        return profile_onnx(arguments, [text.source for text in texts])
     import torch
 
     from edit_gec.performance.setup import Setup
@@ -98,6 +106,25 @@ def run(arguments: Arguments) -> int:
     out(format_profile(profile))
     for path in written:
         say(f"wrote {path}")
+    return 0
+
+
+def profile_onnx(arguments: Arguments, texts: Sequence[str]) -> int:
+    """The same for the network by ONNX Runtime."""
+    plain = (arguments.device, arguments.dtype, arguments.mode) == ("cpu", DTYPES[0], "eager")
+    if arguments.system or arguments.preset or len(arguments.model) > 1 or not plain:
+        raise UsageError("--backend onnx: takes one --model; systems, presets, --device, --dtype, --mode are torch's")
+    from edit_gec.performance.onnx_profile import OnnxProfiling, format_onnx_profile
+    from edit_gec.performance.results import write_result
+
+    folder = find_model(arguments.model[0] if arguments.model else DEFAULT_MODEL)
+    counts = {"threads": arguments.threads or 1, "warm_up": arguments.warm_up, "repeats": arguments.repeats}
+    result = OnnxProfiling(folder, texts, arguments.precision, **counts).measure()
+    out(format_onnx_profile(result))
+    name = arguments.name or f"{folder.name}-onnx-{result['settings']['precision']}"
+    path = Path(arguments.out) / result["machine"]["name"] / f"{name}.json"
+    write_result(path, result)
+    say(f"wrote {path}")
     return 0
 
 

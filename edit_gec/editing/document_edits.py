@@ -16,28 +16,26 @@ from typing import TYPE_CHECKING
 
 from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import log_odds, logistic
-from edit_gec.editing.obvious import find_obvious
+from edit_gec.editing.obvious import DOUBLED, find_obvious
 from edit_gec.text.dialect import find_other_side, keep_side
 from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.habits import is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
-from edit_gec.text.style import changes_small_words, is_style
+from edit_gec.text.style import extra_odds, is_style
 from edit_gec.text.word_edits import split_change
 from edit_gec.text.words import sticks_words
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
 
-SMALL_ODDS = 0.9  # log-odds above the threshold that a change of small words needs in a document
-
 
 @dataclass(frozen=True)
 class Projection:
     """How changes become edits. `spelling`: the words of the language. `dictionary`: words to leave alone, case folded.
 
-    dialect: the spelling to enforce; None accepts British and American. min_confidence: that of the changes; small
-    words in documents need a little more.
+    dialect: the spelling to enforce; None accepts British and American. min_confidence: that of the changes; some
+    edits of documents need a little more.
     """
 
     spelling: WordList | None
@@ -63,17 +61,17 @@ class Projection:
         return self.choose(text, sentence, find_other_side(sentence.text, self.dialect, self._is_known))
 
     def add_obvious(self, text: str, sentence: Sentence, edits: list[Edit]) -> list[Edit]:
-        """The edits, and those of obvious errors where there are none, in order."""
+        """The edits, and those of obvious errors, in order. Of two that touch the model's counts, except for words that
+        stand twice."""
         if self.spelling is None:
             return edits
         found = self.choose(text, sentence, find_obvious(text, sentence, self.spelling))
-        free = [
-            new
-            for new in found
-            if new.confidence >= self.min_confidence
-            and all(new.end < each.start or each.end < new.start for each in edits)
-        ]
-        return sorted([*edits, *free], key=lambda edit: edit.span)
+        for new in found:
+            touched = [each for each in edits if new.start <= each.end and each.start <= new.end]
+            is_sure = all(new.confidence >= DOUBLED > each.confidence for each in touched)
+            if new.confidence >= self.min_confidence and is_sure:
+                edits = [*(each for each in edits if each not in touched), new]
+        return sorted(edits, key=lambda edit: edit.span)
 
     def _cut(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
         """One edit per error, so that markup which blocks one of them leaves the others."""
@@ -92,9 +90,9 @@ class Projection:
         return all(sentence.text[start:end] != edit.original for start, end, _ in find_certain(sentence.text))
 
     def _is_unsure(self, edit: Edit) -> bool:
-        """Whether an edit changes small words without being sure enough."""
-        least = logistic(log_odds(self.min_confidence) + SMALL_ODDS)
-        return changes_small_words(edit) and edit.confidence < least
+        """Whether an edit is not sure enough for a place where writers choose."""
+        least = logistic(log_odds(self.min_confidence) + extra_odds(edit, self._is_known))
+        return edit.confidence < min(least, DOUBLED)
 
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)

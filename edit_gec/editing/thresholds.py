@@ -3,9 +3,8 @@
     own = load_thresholds(Path("models/edit5-mini"))           those of the model folder
     load_thresholds(folder, min_confidence=0.4)                the same with other values
 
-A folder holds them in config.json as "thresholds"; "thresholds_int8" replace them where products are in int8, and
-"strictness" and "strictness_int8" hold what --strictness names. A T5 target holds overrides in "thresholds", with
-which EdiT5 drafts for it.
+A folder holds them in config.json as "thresholds", and what --strictness names as "strictness". A T5 target holds
+overrides in "thresholds", with which EdiT5 drafts for it.
 """
 
 from __future__ import annotations
@@ -81,13 +80,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) <= sys.float_info.max
 
 
-def read_presets(folder: Path, precision: str = "float32") -> dict[str, float]:
+def read_presets(folder: Path) -> dict[str, float]:
     """The lowest confidence of an edit for each `--strictness NAME` of a model folder; {} if it names none.
 
-    A precision may have presets of its own. Raises ModelError for a value that is not a number from 0 to 1.
+    Raises ModelError for a value that is not a number from 0 to 1.
     """
-    config = read_config(folder)
-    presets = config.get(f"strictness_{precision}", config.get("strictness", {}))
+    presets = read_config(folder).get("strictness", {})
     if isinstance(presets, dict) and all(_is_number(value) and 0 <= value <= 1 for value in presets.values()):
         return presets
     raise ModelError(f"{folder / 'config.json'}: strictness {presets!r}; expected names with numbers from 0 to 1")

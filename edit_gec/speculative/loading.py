@@ -1,4 +1,4 @@
-"""What `Corrector.load` loads: an EdiT5 with all that is in its folder and, if one is named, a target that verifies.
+"""What `Corrector.load` loads: an EdiT5 with all that is in its folder and, if one is named, a target.
 
 Wrong arguments are rejected before anything heavy is imported.
 """
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
     from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.tokenizer import Tokens
+    from edit_gec.speculative.second_opinion import SecondOpinion
     from edit_gec.speculative.verifier import Verifier
 
-VERIFY = ("always", "auto")
+VERIFY = ("both", "exact", "auto")
 STRICTNESS = ("low", "default", "high")  # thresholds that a model folder names, from few edits to many
 DTYPES = ("float32", "bfloat16", "float16")
 BACKENDS = ("auto", "onnx", "torch")
@@ -45,7 +46,7 @@ class LoadKeywords(TypedDict, total=False):
     dialect: str | None
     target: str | Path | None
     target_prefix: str | None
-    verify: str
+    verify: str | None
     lenience: float
 
 
@@ -56,19 +57,21 @@ class LoadSettings:
     backend: "onnx", "torch", or "auto": ONNX Runtime if it is installed, the model folder has graphs for it
         (edit-gec export), and nothing below needs torch.
     precision: of ONNX Runtime, "float32", "int8", or "auto": int8 if the processor is fast at it and the model folder
-        has thresholds for it ("thresholds_int8" in config.json).
+        has a graph for it. Both use the same thresholds; their edits differ where the evidence is at a threshold.
     device, dtype: of torch. Anything but cpu and float32 needs torch, as a target does.
-    min_confidence: from 0 to 1, replaces the model's own threshold; with a target, the lowest probability of its edits,
-        0 by default (drafts then follow thresholds that suit the target).
+    min_confidence: from 0 to 1, replaces the model's own threshold; with "exact" and "auto", the lowest probability of
+        the target's edits, 0 by default (drafts then follow thresholds that suit the target).
     strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
-        more edits. A target has one threshold only.
+        more edits. "exact" and "auto" have one threshold only.
     dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
-    target: a T5 that verifies every sentence: a folder, one of our names, or an id (owner/name) on the Hugging Face
-        hub. target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its
+    target: a T5 that judges or verifies the edits: a folder, one of our names, or an id (owner/name) on the Hugging
+        Face hub. target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its
         config.json or the known prefix of a public model (prefixes.py).
-    verify, lenience: two ways to trade exactness for time. With "auto", only sentences that the model edits or doubts
-        are verified. With a lenience below 1, a drafted token is accepted at that share of the probability of the
-        target's own token.
+    verify: what a target is for. "both": the edits that both models support, with one confidence from both
+        (second_opinion.py). "exact": the target's own text. "auto": the same for sentences that the model edits or
+        doubts, which saves time and is lossy. None: "both" if the target has a scale for it, else "exact".
+    lenience: below 1, "exact" is lossy: a drafted token is accepted at that share of the probability of the target's
+        own token.
     threads: of the backend, by default its own choice. batch_size: most windows that are read together.
     """
 
@@ -85,15 +88,17 @@ class LoadSettings:
     dialect: str | None = None
     target: str | Path | None = None
     target_prefix: str | None = None
-    verify: str = "always"
+    verify: str | None = None
     lenience: float = 1.0
 
     def __post_init__(self) -> None:
         """Raises InputError for values of other types, and for those out of range."""
         self._check_types()
-        if self.verify not in VERIFY or not 0 < self.lenience <= 1:
+        if self.verify not in (None, *VERIFY) or not 0 < self.lenience <= 1:
             given = f"verify {self.verify!r}, lenience {self.lenience}"
-            raise InputError(f"{given}: {' or '.join(VERIFY)}, and above 0 up to 1")
+            raise InputError(f"{given}: expected {' or '.join(VERIFY)}, and above 0 up to 1")
+        if self.verify == "both" and self.lenience < 1:
+            raise InputError(f"verify both, lenience {self.lenience}: expected verify exact; only that accepts tokens")
         for name, known in (("dtype", DTYPES), ("backend", BACKENDS), ("precision", PRECISIONS)):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} {getattr(self, name)}: {', '.join(known)} are known")
@@ -167,7 +172,8 @@ class Loaded(NamedTuple):
     spelling: WordList | None
     folder: Path
     workers: int  # batches that this device reads at the same time
-    verifier: Verifier | None
+    verifier: Verifier | None  # of exact verification
+    second_opinion: SecondOpinion | None
 
 
 def load_models(settings: LoadSettings) -> Loaded:
@@ -182,25 +188,37 @@ def load_models(settings: LoadSettings) -> Loaded:
 
     backend = choose_backend(folder, settings.backend, settings.needs_torch)
     from edit_gec.editing.lexicon import WordList
-    from edit_gec.editing.thresholds import load_thresholds, read_overrides, read_presets
+    from edit_gec.editing.thresholds import load_thresholds, read_presets
     from edit_gec.modeling.tokenizer import Tokens
 
     network, workers = _load_onnx(folder, settings) if backend == "onnx" else _load_torch(folder, settings)
     tokens = Tokens.load(folder, network.config.slots)
     if tokens.size != (expected := network.config.vocab_size):
         raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
-    of_precision = read_overrides(folder, f"thresholds_{network.precision}") if backend == "onnx" else {}
-    thresholds = load_thresholds(folder, **of_precision)
-    if target is None and settings.min_confidence is not None:
-        thresholds = replace(thresholds, min_confidence=settings.min_confidence)
-    presets = read_presets(folder, network.precision)
-    if target is None and settings.strictness not in (None, "default"):
-        if settings.strictness not in presets:
-            missing = f"{folder / 'config.json'}: no strictness {settings.strictness!r}"
-            raise ModelError(f"{missing}; give --min-confidence, a number from 0 to 1")
-        thresholds = replace(thresholds, min_confidence=presets[settings.strictness])
-    verifier = None if target is None else _load_verifier(target, network, settings)
-    return Loaded(network, tokens, thresholds, presets, WordList.load(folder), folder, workers, verifier)
+    thresholds = load_thresholds(folder)
+    presets = read_presets(folder)
+    verifier, second_opinion = _load_target(target, network, settings) if target else (None, None)
+    if target and second_opinion:
+        thresholds = replace(thresholds, min_confidence=second_opinion.scale.min_confidence)
+        presets = read_presets(target)
+    if verifier is None:
+        thresholds = _apply_strictness(thresholds, presets, settings, target or folder)
+    spelling = WordList.load(folder)
+    return Loaded(network, tokens, thresholds, presets, spelling, folder, workers, verifier, second_opinion)
+
+
+def _apply_strictness(
+    thresholds: Thresholds, presets: dict[str, float], settings: LoadSettings, folder: Path
+) -> Thresholds:
+    """The thresholds with the requested confidence; `presets` are those of this folder."""
+    if settings.min_confidence is not None:
+        return replace(thresholds, min_confidence=settings.min_confidence)
+    if settings.strictness in (None, "default"):
+        return thresholds
+    if settings.strictness not in presets:
+        missing = f"{folder / 'config.json'}: no strictness {settings.strictness!r}"
+        raise ModelError(f"{missing}; give --min-confidence, a number from 0 to 1")
+    return replace(thresholds, min_confidence=presets[settings.strictness])
 
 
 def _load_onnx(folder: Path, settings: LoadSettings) -> tuple[Network, int]:
@@ -227,14 +245,24 @@ def _load_torch(folder: Path, settings: LoadSettings) -> tuple[TorchNetwork, int
     return TorchNetwork(model), torch.get_num_threads() if kind == "cpu" else 1
 
 
-def _load_verifier(folder: Path, network: Network, settings: LoadSettings) -> Verifier:
+def _load_target(
+    folder: Path, network: Network, settings: LoadSettings
+) -> tuple[Verifier | None, SecondOpinion | None]:
+    """What the settings want of a T5: exact verification, or a second opinion."""
     import torch
 
     from edit_gec.backends.torch_network import TorchNetwork
+    from edit_gec.speculative.second_opinion import KEY, JointScale, SecondOpinion
     from edit_gec.speculative.target import Target
     from edit_gec.speculative.verifier import Verifier
 
+    scale = JointScale.load(folder) if settings.verify in (None, "both") and settings.lenience == 1 else None
+    if scale is None and settings.verify == "both":
+        wanted = "fit them (python -m edit_gec.training.second_opinion), or take --verify exact"
+        raise ModelError(f"{folder / 'config.json'}: no {KEY}, the numbers that join both opinions; {wanted}")
     assert isinstance(network, TorchNetwork), "choose_backend takes torch for a target"
     how: dict[str, Any] = {"device": settings.device, "dtype": getattr(torch, settings.dtype)}
     target = Target.load(folder, edit5=network.model, prefix=settings.target_prefix, **how)
-    return Verifier.load(folder, target, auto=settings.verify == "auto", lenience=settings.lenience)
+    if scale is not None:
+        return None, SecondOpinion(target, scale)
+    return Verifier.load(folder, target, auto=settings.verify == "auto", lenience=settings.lenience), None

@@ -1,4 +1,4 @@
-"""The verified mode: EdiT5's drafts in, the edits of a T5 target out.
+"""Exact verification: EdiT5's drafts in, the edits of a T5 target out.
 
     source    They  was at at home…          (two spaces, one character for three dots)
     draft     They  were at home…

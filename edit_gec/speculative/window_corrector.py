@@ -1,7 +1,8 @@
 """The models and their decisions, from pieces to changes: the stage `predict` of corrector.py.
 
 windows of one batch -> plans (3) -> changes (4) -> a second pass over what changed (5)
-                                                 -> or verification by a target (6)
+                                                    -> a target's second opinion (6)
+                                                 -> or exact verification by a target (6)
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from edit_gec.editing.batching import plan_batches
 from edit_gec.errors import InputError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Pieces, Tokens
+    from edit_gec.speculative.second_opinion import SecondOpinion
     from edit_gec.speculative.verifier import Verifier
 
 C = TypeVar("C", bound="WindowCorrector")
@@ -48,9 +50,10 @@ class ModelWindow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowCorrector:
-    """An EdiT5 with its thresholds, alone or with a target that verifies. Immutable and thread-safe.
+    """An EdiT5 with its thresholds, alone or with a target. Immutable and thread-safe.
 
-    verified_confidence: the lowest probability of a target's edit. settings: the arguments of `load`.
+    verifier: a target whose own text is wanted. second_opinion: a target that judges the edits of the EdiT5.
+    verified_confidence: the lowest probability of an edit of the verifier's target. settings: the arguments of `load`.
     batch_size: windows that are read together. workers: batches that are read at the same time.
     """
 
@@ -60,6 +63,7 @@ class WindowCorrector:
     _: KW_ONLY
     spelling: WordList | None = None
     verifier: Verifier | None = None
+    second_opinion: SecondOpinion | None = None
     verified_confidence: float = 0.0
     settings: LoadSettings | None = None
     batch_size: int = 32
@@ -83,7 +87,7 @@ class WindowCorrector:
         return replace(self, network=drafter, thresholds=thresholds, verifier=verifier, settings=None)
 
     def with_thresholds(self: C, **given: float) -> C:
-        """A copy with other thresholds. With a target, `min_confidence` applies to the target's edits.
+        """A copy with other thresholds. With a verifier, `min_confidence` applies to its target's edits.
 
         Raises InputError for an unknown threshold, or a `min_confidence` that is not a probability.
         """
@@ -94,6 +98,12 @@ class WindowCorrector:
         if self.verifier is not None:
             lowest = given.pop("min_confidence", lowest)
         return replace(self, thresholds=self.thresholds.replaced(given), verified_confidence=lowest)
+
+    def summarize_target(self) -> dict[str, Any] | None:
+        """What the target did so far, for JSON; None without a target."""
+        if self.verifier is not None:
+            return self.verifier.summary()
+        return None if self.second_opinion is None else self.second_opinion.summary()
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that the model can read."""
@@ -136,13 +146,23 @@ class WindowCorrector:
 
     def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
         """The changes of each window of one batch."""
-        from edit_gec.editing.second_pass import SecondPass
-
         if self.verifier is not None:
             return self._verify(windows, self.verifier)
-        plans = self.predict_plans(windows)  # 3
-        second = SecondPass(self._predict_with, self.tokens, self.thresholds, self.network.config.max_pieces)
-        return [SentenceChanges(tuple(changes)) for changes in second.apply(windows, plans)]  # 4, 5
+        if self.second_opinion is None:
+            found = self.propose(windows, self.thresholds)
+        else:
+            least = self.second_opinion.scale.lowest_first(self.thresholds.threshold)
+            proposed = self.propose(windows, replace(self.thresholds, min_confidence=least))
+            found = self.second_opinion.judge(windows, proposed, self.thresholds.threshold)  # 6
+        return [SentenceChanges(tuple(changes)) for changes in found]
+
+    def propose(self, windows: Sequence[Pieces], thresholds: Thresholds) -> list[list[Change]]:
+        """The changes of the EdiT5 alone in each window of one batch, with its own confidence."""
+        from edit_gec.editing.second_pass import SecondPass
+
+        plans = self._predict_with(windows, thresholds)  # 3
+        second = SecondPass(self._predict_with, self.tokens, thresholds, self.network.config.max_pieces)
+        return second.apply(windows, plans)  # 4, 5
 
     def predict_plans(self, windows: Sequence[Pieces], network: Network | None = None) -> list[Prediction]:
         """Plans for one batch; `network` replaces the corrector's own, for instance with one that has encoded it."""

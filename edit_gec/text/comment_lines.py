@@ -17,7 +17,8 @@ from enum import Enum
 from edit_gec.text.parts import Part, Span, take
 
 _DIRECTIVE = re.compile(
-    r"\s*(?:#!|-\*-|noqa\b|nosec\b|nolint|nosonar|no ?cover\b|type: ?ignore|pragma\b|pylint:|pyright:|mypy:|ruff:"
+    r"\s*(?:#!|.*-\*-|frozen_string_literal:|(?:en)?coding[:=]"
+    r"|noqa\b|nosec\b|nolint|nosonar|no ?cover\b|type: ?ignore|pragma\b|pylint:|pyright:|mypy:|ruff:"
     r"|isort:|flake8:|fmt: ?(?:on|off|skip)|yapf:|pytype:|eslint\b[-:\s]|tslint:|@ts-|@?prettier-ignore|biome-"
     r"|deno-lint|jshint\b|jslint\b|stylelint-|(?:istanbul|v8|c8|codecov|coverage)[: ]|clang-(?:format|tidy)|cspell:"
     r"|spell-?checker:|codespell:|rubocop:|shellcheck\b|hadolint\b|go:\w|\+build\b|(?:end ?)?region\b|endif\b|vim?:"
@@ -57,6 +58,7 @@ _ITEM_HEAD = re.compile(
 )
 
 
+LONGEST_LINE = 1_000  # characters; what comes after them does not tell code from prose
 _ALIGNED = re.compile(r"\S(?:[ \t]{3,}|[ \t]+(?:[-=]+>|<[-=]+)[ \t]+)\S")  # columns, arrows: an example, a table
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
@@ -82,7 +84,7 @@ class _End(Enum):
 def read_comment(text: str, lines: Sequence[Span], *, in_docstring: bool) -> Iterator[Part]:
     """The parts of a comment that are prose. `lines` are its lines without marks, each with its end."""
     contents = [text[start:end].rstrip() for start, end in lines]
-    filled = [line for line in contents if line.strip()]
+    filled = [line for line in contents if any(map(str.isalnum, line)) and not _DIRECTIVE.match(line)]
     if not in_docstring and sum(map(_is_code, filled)) * 2 >= len(filled):
         return
     format = "rst" if in_docstring else "markdown"
@@ -102,6 +104,7 @@ def read_comment(text: str, lines: Sequence[Span], *, in_docstring: bool) -> Ite
 
 
 def _is_code(line: str) -> bool:
+    line = line[:LONGEST_LINE]
     is_directive = _DIRECTIVE.match(line) or _DOCTEST.match(line) or not any(map(str.isalnum, line))
     return bool(is_directive or (_CODE.match(line) and not _PROSE.match(line)))
 

@@ -24,6 +24,7 @@ from typing import IO, Any
 
 from edit_gec.errors import InputError, WriteError
 
+MOST_BYTES = 64 * 2**20  # of a document: all of it is in memory
 PARTIAL_SUFFIX = ".partial"  # of a file that is not finished; its name begins with a dot
 
 _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the other's
@@ -79,17 +80,25 @@ def _stamp(status: os.stat_result) -> Stamp:
 
 
 def read(path: str) -> Document:
-    """The document in a file; pipes and devices work too. Raises InputError."""
+    """The document in a file; pipes and devices work too. Raises InputError, also for more than MOST_BYTES."""
     try:
         with open(path, "rb") as file:
-            stamp = _stamp(os.fstat(file.fileno()))
-            return decode(path, file.read(), stamp)
+            return read_stream(path, file, _stamp(os.fstat(file.fileno())))
     except OSError as error:
         raise InputError(f"{path}: cannot read: {error.strerror}; check the path and its permissions") from None
     except ValueError as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path!r}: cannot read: {error}") from None  # a NUL in the name
+
+
+def read_stream(path: str, stream: IO[bytes], stamp: Stamp | None = None) -> Document:
+    """The document in a stream. Raises InputError, also for more than MOST_BYTES; OSError where reading fails."""
+    data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        most = f"longer than {MOST_BYTES >> 20} MiB, the most that one document may have"
+        raise InputError(f"{path}: {most}; split it, or correct its lines as rows with edit-gec corpus")
+    return decode(path, data, stamp)
 
 
 def write(document: Document, text: str) -> None:

@@ -11,20 +11,40 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import islice
+from typing import TypeVar
 
 from edit_gec.text.words import HYPHENATED_WORD
 
 HABIT = 3  # occurrences that make a habit
+MOST_WORDS = 500_000  # whose numbers are kept; a long book has 30,000
+LONG_TEXT = 200_000  # characters
 _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
 _GAPS = re.compile(r"[\s’'-]+")
 
+T = TypeVar("T")
 
-@lru_cache(maxsize=8)  # the edits of a document come one after the other
+
+def _remembering(function: Callable[[str], T]) -> Callable[[str], T]:
+    """The function with its values for the last documents: eight short ones, or one long one."""
+    short, long = lru_cache(maxsize=8)(function), lru_cache(maxsize=1)(function)
+    return wraps(function)(lambda text: (long if len(text) > LONG_TEXT else short)(text))
+
+
+@_remembering  # the edits of a document come one after the other
 def count_words(text: str) -> Mapping[str, int]:
-    """How often each word stands in a document, by its exact form."""
-    return Counter(found[0] for found in HYPHENATED_WORD.finditer(text))
+    """How often each word stands in a document, by its exact form.
+
+    With more than MOST_WORDS different ones, those that are no habit by then are counted anew.
+    """
+    words = (found[0] for found in HYPHENATED_WORD.finditer(text))
+    counts: Counter[str] = Counter()
+    while some := Counter(islice(words, MOST_WORDS)):
+        counts.update(some)
+        if len(counts) > MOST_WORDS:
+            counts = Counter({word: number for word, number in counts.items() if number >= HABIT})
+    return counts
 
 
 def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str], bool]) -> bool:
@@ -44,7 +64,7 @@ def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str],
     return len(words) == 1 and is_new(words[0])
 
 
-@lru_cache(maxsize=8)
+@_remembering
 def has_wide_spaces(text: str) -> bool:
     """Whether several gaps between words of a line are wider than a space, or other spaces than that."""
     return sum(1 for _ in islice(_WIDE.finditer(text), HABIT)) >= HABIT

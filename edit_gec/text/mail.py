@@ -37,6 +37,7 @@ _SIGNED = "-----BEGIN PGP SIGNED MESSAGE"
 _OTHERS_HEADER = re.compile(r"\*?(?:From|Von|De):\*? .*")
 _OTHERS_NEXT = re.compile(r"\*?(?:Sent|Date|To|Subject|Cc):\*? ")
 _SENTENCE_END = re.compile(r"[.!?…:;][\"')\]”’]*[ \t]*\Z")
+MOST_NESTED = 50  # parts in parts
 _SHORT_LINE = 45  # characters; greetings and names, not a wrapped paragraph
 
 
@@ -113,10 +114,11 @@ def _read_headers(text: str, lines: list[Span], at: int) -> tuple[int, _Entity]:
 
 
 def _find_boundary(line: str, boundaries: list[str]) -> int | None:
+    """The innermost boundary that a line stands for. Those of parts within more than MOST_NESTED are not looked for."""
     if not line.startswith("--"):
         return None
-    found = (n for n in reversed(range(len(boundaries))) if line in (f"--{boundaries[n]}", f"--{boundaries[n]}--"))
-    return next(found, None)
+    names = (line[2:], line[2:-2] if line.endswith("--") else line[2:])
+    return next((n for n in reversed(range(min(len(boundaries), MOST_NESTED))) if boundaries[n] in names), None)
 
 
 def _read_body(text: str, lines: list[Span]) -> Iterator[Part]:

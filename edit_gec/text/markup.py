@@ -15,7 +15,9 @@ closing mark that failed is not repeated (`_Closer`), and no pattern starts twic
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_left
+from collections import defaultdict
 
 from edit_gec.text.directives import find_left_out
 from edit_gec.text.markdown_lines import find_extension_lines, find_indented_code
@@ -93,10 +95,10 @@ class _Closer:
     def __init__(self, text: str) -> None:
         self.text = text
         self.searched: dict[str, int] = {}
-        self.blank = [m.start() for m in re.finditer(r"\n(?=[ \t>]*\n)", text)]  # ends of paragraphs
-        self.ticks: dict[int, list[int]] = {}
+        self.blank = array("q", (m.start() for m in re.finditer(r"\n(?=[ \t>]*\n)", text)))  # ends of paragraphs
+        self.ticks: defaultdict[int, array[int]] = defaultdict(lambda: array("q"))
         for run in re.finditer("`+", text):
-            self.ticks.setdefault(len(run[0]), []).append(run.start())
+            self.ticks[len(run[0])].append(run.start())
 
     def paragraph_end(self, pos: int) -> int:
         index = bisect_left(self.blank, pos)
@@ -114,7 +116,7 @@ class _Closer:
 
     def find_ticks(self, length: int, pos: int) -> int:
         """End of the next run of exactly `length` backticks in this paragraph, or -1."""
-        runs = self.ticks.get(length, [])  # none: "\\```" escapes the first of three
+        runs = self.ticks[length]  # none: "\\```" escapes the first of three
         index = bisect_left(runs, pos)
         return runs[index] + length if index < len(runs) and runs[index] < self.paragraph_end(pos) else -1
 

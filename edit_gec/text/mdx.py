@@ -17,6 +17,8 @@ _BLANK = re.compile(r"\n[ \t]*(?=\n)")
 _MODULE = re.compile(r"^(?:import\b(?=[ \t]*[\w{*\"'])|export\b(?=[ \t]+[\w{*]))", re.MULTILINE)
 _TOKEN = re.compile(r"\\[\s\S]|(?P<tag></?(?:[A-Za-z][\w.:-]*(?=[\s>/{])|(?=>)))|(?P<brace>\{)")
 _BRACE = re.compile(r"\\[\s\S]|[{}]")
+_BEFORE_BLOCK = frozenset(" \t>*+-0123456789.")  # what marks an item or a quotation
+_BEHIND = re.compile(r"[^\S\n]*")
 _ATTRIBUTES = re.compile(r"\s*(?:[\w:.@-]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|(?=\{)))?|(?P<end>/?>)|(?P<brace>(?=\{)))")
 
 
@@ -57,7 +59,7 @@ class _Reader:
         before = -1  # the end of the last statement
         for found in _MODULE.finditer(self.text):
             start = found.start()
-            above = self.text[:start].rfind("\n", 0, max(start - 1, 0)) + 1 if start else 0
+            above = self.text.rfind("\n", 0, max(start - 1, 0)) + 1 if start else 0
             opens = not self.text[above:start].strip() or self.flags[above] & (LEFT_OUT | BREAK)
             if start > before and opens and not self.flags[start] & LEFT_OUT:
                 before = self._end_of_block(start)
@@ -96,11 +98,15 @@ class _Reader:
 
     def _mark(self, start: int, end: int, *, shown: bool) -> None:
         """A tag or expression: BREAK where a line begins or ends with it, else what it prints stays, if it is shown."""
-        line = self.text.rfind("\n", 0, start) + 1
-        stop = self.text.find("\n", end)
-        before = self.text[line:start].strip(" \t>*+-0123456789.")
-        behind = self.text[end : stop if stop >= 0 else len(self.text)].strip()
-        if "\n" in self.text[start:end] or not (before or behind) or (not shown and not (before and behind)):
-            mark(self.flags, max(start - 1, 0) if start == line else start, end if behind else end + 1, BREAK)
+        text = self.text
+        begin = start
+        while begin and text[begin - 1] in _BEFORE_BLOCK:
+            begin -= 1
+        before = begin > 0 and text[begin - 1] != "\n"
+        found = _BEHIND.match(text, end)
+        behind = found is not None and found.end() < len(text) and text[found.end()] != "\n"
+        if "\n" in text[start:end] or not (before or behind) or (not shown and not (before and behind)):
+            opens = start == 0 or text[start - 1] == "\n"
+            mark(self.flags, max(start - 1, 0) if opens else start, end if behind else end + 1, BREAK)
         else:
             mark(self.flags, start, end, PROTECTED if shown else LEFT_OUT)

@@ -63,8 +63,11 @@ class _Reading(Enum):
     TABLE_ROW = "a row of a Markdown table"
 
 
-def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]]:
-    """Groups of lines that are one paragraph each. Bars of table rows get BREAK in `flags`."""
+def paragraphs(text: str, flags: bytearray, markup: bool, *, flows: bool = False) -> Iterator[list[Line]]:
+    """Groups of lines that are one paragraph each. Bars of table rows get BREAK in `flags`.
+
+    `flows`: a line break is no more than a space, as in HTML.
+    """
     group: list[Line] = []
     table = False
     for (start, end), after in pairwise(chain(_line_spans(text), [(len(text), len(text))])):
@@ -77,12 +80,12 @@ def paragraphs(text: str, flags: bytearray, markup: bool) -> Iterator[list[Line]
         if len(group) == 1 and (is_below or (markup and line and _DEFINITION.match(text, start, end))):
             group = [group[0]._replace(fragment=True)]  # a title, a term
         if group and (line is None or line.opens or not _goes_on(group, line)):
-            yield from _unwrap(text, group)
+            yield from [group] if flows else _unwrap(text, group)
             group = []
         if line is not None:
             group.append(line)
     if group:
-        yield from _unwrap(text, group)
+        yield from [group] if flows else _unwrap(text, group)
 
 
 def _goes_on(group: list[Line], line: Line) -> bool:

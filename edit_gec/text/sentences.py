@@ -16,6 +16,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from heapq import merge
 from itertools import pairwise
 from typing import NamedTuple
@@ -309,7 +310,7 @@ def find_sentences(
     if reader:
         mark_ignored(tidy, flags)
     special = SPECIAL.get(format, "") if reader or markup else ""
-    return _follow_style(_Document(text, flags, markup, reader is not None, special))
+    return _follow_style(_Document(text, flags, markup, reader is not None, markup and format == "html", special))
 
 
 @dataclass(frozen=True)
@@ -320,6 +321,7 @@ class _Document:
     flags: bytearray
     markup: bool  # Markdown or HTML, which are read line by line; False: plain, or flagged
     is_flagged: bool  # by the reader of its format
+    flows: bool  # its line breaks are spaces
     special: str
 
     def read(self) -> Iterator[Sentence]:
@@ -330,7 +332,8 @@ class _Document:
     def _read_layer(self, flags: bytearray) -> Iterator[Sentence]:
         text = self.text
         stand_ins = self.flags.stand_ins if isinstance(self.flags, Flags) else {}
-        for paragraph in flagged_paragraphs(text, flags) if self.is_flagged else paragraphs(text, flags, self.markup):
+        find = flagged_paragraphs if self.is_flagged else partial(paragraphs, markup=self.markup, flows=self.flows)
+        for paragraph in find(text, flags):
             raw = _fold(text, flags, paragraph, stand_ins)
             if self.markup:
                 inline(raw.text, raw.flags)

@@ -26,6 +26,7 @@ from edit_gec.text.sentences import Sentence
 from edit_gec.text.words import WORD
 
 TITLE = 72  # characters of a block that may be a title
+CHOICE, REWORDED, COMMA = 0.9, 0.3, 0.15  # log-odds that edits need in addition where writers choose
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
 _MARKS = frozenset(".,;:!?-–—")
@@ -40,6 +41,10 @@ _SWAPPED = frozenset(  # small words that writers choose among; a corrector seld
     "would may might shall should is was".split()
 )
 _ADDED = frozenset("of to in on at for with by from as do does is are be it that which they we you he she".split())
+_CONFUSED = frozenset(  # "are", "its", "than": what they become is one of them
+    "a an the is are was were has have had do does did its their there they your you whose than then to too of off "
+    "lose loose affect effect quite quiet".split()
+)
 _SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _PLURAL_SUBJECT = re.compile(
     r"(?:(?P<before>\w+)\s+)?\b(?P<subject>these|those|they|we|you|I)"
@@ -84,7 +89,11 @@ def _is_right_already(document: str, sentence: Sentence, edit: Edit) -> bool:
         return new in ("a", "an") and _PLURAL_PHRASE.match(after) is not None
     if old.endswith("ing") and new.startswith("to "):
         return _NEEDS.search(before) is not None
-    if not (_SINGULAR.get(old.lower()) == new.lower() or new in (f"{old}s", f"{old}es", f"{old[:-1]}ies")):
+    if not (_adds_s(old, new) or _adds_s(new, old)):
+        return False
+    if before.rstrip().endswith(":"):
+        return True  # what does it is before the colon
+    if not _adds_s(old, new):
         return False
     if sentence.first and edit.start <= sentence.offsets[0]:
         return _OBJECT.match(after) is not None
@@ -110,18 +119,31 @@ def _is_telegram(sentence: Sentence, edit: Edit) -> bool:
     return is_raised or set(old) == {"-"}
 
 
-def changes_small_words(edit: Edit) -> bool:
-    """Whether one small word takes the place of another, "in" for "at", "can" for "could", or one other than an article
-    comes or goes. "an" for "a" is none.
+def _adds_s(old: str, new: str) -> bool:
+    """Whether a verb becomes one of the third person singular."""
+    return _SINGULAR.get(old.lower()) == new.lower() or new in (f"{old}s", f"{old}es", f"{old[:-1]}ies")
 
-    A full stop in the place of a comma is of the same kind.
+
+def extra_odds(edit: Edit, is_known: Callable[[str], bool]) -> float:
+    """The log-odds above the threshold that an edit of a document needs, because writers choose there.
+
+    Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes
+    or goes, where a full stop takes the place of a comma, and where a word loses its capital. Some where a known word
+    becomes another one, a few for a comma. "an" for "a" needs none, nor does what is often confused, "is" and "are",
+    "its" and "it's". `is_known` tells the words.
     """
-    if edit.original[:1] == "," and edit.replacement[:1] == ".":
-        return True
-    old, new = edit.original.strip().lower(), edit.replacement.strip().lower()
+    old, new = edit.original.strip(), edit.replacement.strip()
+    if not old and new == ",":
+        return COMMA
     if not (old and new):
-        return (old or new) in _ADDED
-    return edit.original != edit.replacement and _SWAPPED.issuperset((edit.original, edit.replacement))
+        return CHOICE if (old or new).lower() in _ADDED else 0.0
+    is_swap = old != new and _SWAPPED.issuperset((old, new))
+    is_stop = old[0] == "," and new[0] == "."
+    is_lowered = old.istitle() and new == old.lower()
+    if is_swap or is_stop or is_lowered:
+        return CHOICE
+    is_word = old.isalpha() and new.isalpha() and old.casefold() != new.casefold()
+    return REWORDED if is_word and _CONFUSED.isdisjoint((old.lower(), new.lower())) and is_known(old) else 0.0
 
 
 def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:

@@ -30,6 +30,7 @@ _TURN = re.compile(
 _TAG = re.compile(
     r"</?[a-z][^<>\n]{0,200}>|<[\d:.]{5,12}>|\{\\[^{}\n]{0,200}\}|\{[a-zA-Z]:[^{}\n]{0,80}\}", re.IGNORECASE
 )
+_LONGEST_AROUND = 1_000  # characters of a line around a sound; no more tags are looked at
 _LINE_MARK = re.compile(r"\[br\]|\\[Nn]", re.IGNORECASE)
 _SOUND = re.compile(r"\[[^\[\]\n]{1,200}\]|\([^()\n]{1,200}\)|^[^\n]*[♪♫♬][^\n]*$|^[ \t]*#[ \t][^\n]*$", re.MULTILINE)
 
@@ -86,13 +87,15 @@ def mark_cues(text: str) -> bytearray:
     for line_mark in _LINE_MARK.finditer(text):
         mark(flags, *line_mark.span(), BREAK)
     for sound in _SOUND.finditer(text):
-        is_alone = not _TAG.sub("", _line_without(text, *sound.span())).strip(" \t-–—")
-        mark(flags, *sound.span(), BREAK if is_alone else PROTECTED)
+        mark(flags, *sound.span(), BREAK if _is_alone(text, *sound.span()) else PROTECTED)
     mark(flags, 0, len(text), FRAGMENT)
     return flags
 
 
-def _line_without(text: str, start: int, end: int) -> str:
-    """The line around text[start:end] without it."""
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Whether the line around text[start:end] has nothing else, apart from tags and dashes."""
     begin, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    return text[begin:start] + text[end : len(text) if stop < 0 else stop]
+    stop = len(text) if stop < 0 else stop
+    if (start - begin) + (stop - end) > _LONGEST_AROUND:
+        return False
+    return not _TAG.sub("", text[begin:start] + text[end:stop]).strip(" \t-–—")

@@ -2,7 +2,7 @@
 
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --keep-bias -1.1 -0.8
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2
-    python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2 --precision int8
+    python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --precision int8
 
 The model reads learners', native and clean text twice, with all edits that it proposes at any threshold (evidence.py).
 Logistic regression on learners' and native edits together maps its evidence to one scale of confidence (confidence.py).
@@ -11,7 +11,7 @@ taken. The threshold for a rate has the best F0.5 among those that change at mos
 tables are printed: on the sentences that everything was fitted on, and in five folds, on sentences that neither the
 scale nor the thresholds have seen. With --write the model folder gets the scale, the threshold of one rate, and the
 presets of
---strictness. Products in int8 have thresholds of their own: what they round moves edits across a threshold.
+--strictness. They are fitted in float32 and hold for products in int8 too; --precision int8 shows its frontier.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ def calibrate(corrector: Corrector, sets: Sequence[TestSet], clean: TestSet) -> 
     return Fit(corrector.thresholds.keep_bias, scale, seen, unseen, tuple(test.name for test in sets))
 
 
-def write_thresholds(model: Path, fit: Fit, rate: float, precision: str) -> None:
+def write_thresholds(model: Path, fit: Fit, rate: float) -> None:
     """Put what was fitted into config.json of a model folder, in one step; entries that decide nothing go.
 
     Raises InputError where no threshold changes so few clean sentences.
@@ -309,10 +309,9 @@ def write_thresholds(model: Path, fit: Fit, rate: float, precision: str) -> None
     if rate not in fit.seen:
         raise InputError(f"{model}: no thresholds change {rate:g} % of the clean sentences or fewer")
     config = read_config(model)
-    ending = "" if precision == "float32" else f"_{precision}"
     kept = {name: value for name, value in config.get("thresholds", {}).items() if name not in RETIRED}
-    config[f"thresholds{ending}"] = {**({} if ending else kept), **fit.thresholds(rate)}
-    config[f"strictness{ending}"] = fit.strictness()
+    config["thresholds"] = {**kept, **fit.thresholds(rate)}
+    config["strictness"] = fit.strictness()
     write_json(model / "config.json", config)
 
 
@@ -341,6 +340,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--precision", choices=("float32", "int8"), default="float32", help="of products (default: float32)")
     add("--write", action="store_true", help="write the best thresholds for --rate into the model folder")
     args = parser.parse_args(argv)
+    if args.write and args.precision != "float32":
+        parser.error("--write: thresholds are fitted in float32; leave --precision out")
     tests = [first_sentences(find_test_sets(name, args.data)[0], args.limit) for name in (args.learners, *args.native)]
     clean = first_sentences(find_test_sets(args.clean, args.data)[0], args.limit)
     corrector = Corrector.load(args.model, precision=args.precision)
@@ -351,7 +352,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     if args.write:
         best = max(fits, key=lambda fit: fit.seen[args.rate].scores[2] if args.rate in fit.seen else 0.0)
-        write_thresholds(args.model, best, args.rate, args.precision)
+        write_thresholds(args.model, best, args.rate)
     return 0
 
 

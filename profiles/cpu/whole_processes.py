@@ -1,6 +1,7 @@
 """Whole processes in turns: processor seconds, wall clock and peak memory of `edit-gec correct` on a file of sentences.
 
-    python profiles/cpu/whole_processes.py SENTENCES --rounds 3 --threads 1 [--harper FOLDER]
+    python profiles/cpu/whole_processes.py SENTENCES --rounds 3 --threads 2 [--harper FOLDER] [--only SYSTEM ...]
+    taskset -c 0 python profiles/cpu/whole_processes.py SENTENCES --threads 1 --harper FOLDER       on one core
 
 One line for each process, its start included. On a busy machine the wall clock says nothing, processor seconds are some
 10 % off. FOLDER is one in which harper.js was installed with npm.
@@ -57,6 +58,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--harper", help="folder with node_modules/harper.js")
+    parser.add_argument("--only", nargs="+", metavar="SYSTEM", help=f"of {', '.join((*OURS, 'harper'))}")
     given = parser.parse_args()
     count = len(given.sentences.read_text(encoding="utf-8").splitlines())
     start = [sys.executable, "-m", "edit_gec", "correct", "-q", "--lines", "--threads", str(given.threads)]
@@ -65,6 +67,8 @@ def main() -> None:
         systems["harper"] = (["node", "--input-type=module", "-e", HARPER], given.harper)
     for _ in range(given.rounds):
         for name, (command, folder) in systems.items():
+            if given.only and name not in given.only:
+                continue
             cpu, wall, peak = measure(command, given.sentences.resolve(), folder, given.threads)
             line = f"{name:14} {cpu:7.2f} cpu-s {count / cpu:7.1f} sentences/cpu-s {wall:7.1f} s {peak:6.0f} MB\n"
             sys.stdout.write(line)

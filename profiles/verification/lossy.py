@@ -61,7 +61,7 @@ def main() -> None:
     args = parser.parse_args()
     test, options = find_test_sets(args.set, args.data)[0], ScoreOptions()
     test = TestSet(test.name, test.lines[:: args.every], test.metric, test.m2[:: args.every])
-    corrector = Corrector.load(args.model, target=args.target)
+    corrector = Corrector.load(args.model, target=args.target, verify="exact")
     run(corrector, TestSet(test.name, test.lines[:64], test.metric), {})  # warm-up
     rows: dict[str, dict[str, Any]] = {}
     for name in (*GEARS, *reversed(GEARS)):

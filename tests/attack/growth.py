@@ -113,7 +113,99 @@ INPUTS: dict[str, Input] = {
     "characters": noise("aé中🏠 \t\n.\u0301\u200d\u2028<`*$\\{"),
 }
 
-FORMATS = [*(name for name in UNDERSTOOD if name != "code"), "python", "c"]
+UNITS: dict[str, tuple[str | tuple[str, str], ...]] = {  # repeated, or nested where a tuple says how it closes
+    "rst": (
+        "`a <b>`_ ", "|a| ", ":a:`b` ", "`", "``", "*", "|", "[a]_ ", "_`a", "`a_ ", "=== ===\n", "+--+\n", "| a\n",
+        "- a\n", ":a: b\n", ".. [1] a\n", ".. |a| image:: b\n", "a\n===\n", "::\n\n a\n\n", ">>> a\n", "a::\n",
+        "a\n a\n  a\n", "== ==\na  b\n", "\\ ", "a_ ", "__ a\n",
+    ),
+    "asciidoc": (
+        "....\n", "|===\n", "|===\n|a\n", "a::b[", "[[a]", "<<a,", "image::a[\n", "`+", "footnote:[", "**a", "[.a]#b",
+        "{a", "+++", "pass:[", "////\n", "a:: b\n", "* a\n+\n", "[a]\n", ".a\n", "--\n", "link:a[", "a\n++++\n", "((a",
+        "xref:", "----\n-----\n", "ifdef::a[]\n", ("footnote:[", "]"),
+    ),
+    "org": (
+        "#+BEGIN_A\n", "#+BEGIN_SRC\n", "#+END_A\n", ":A:\n", "[[a]", "[[a][b", "* a\n", "*a ", "/a ", "=a ", "~a ",
+        "| a |\n", "[fn:1", "[fn::a ", "\\begin{a}\n", "$a", "<<a", "- a :: b\n", "#+A: b\n", "src_a{", "call_a(",
+        "@@a:", "\\(", "{{{a", "<2", "CLOCK: [", ("[fn::", "]"),
+    ),
+    "latex": (
+        "\\begin{a}\n", "\\begin{verbatim}\n", "\\footnote{a ", "\\emph{", "$a", "$$", "\\(", "\\[", "%a\n", "\\verb|",
+        "\\verb|a| ", "\\a[", "\\a{b}{c}", "{", "\\item ", "~", "``a'' ", "\\newcommand{\\a}{", "\\section{a", "&",
+        "\\def\\a#1{", "\\cite{a} ", "\\\\\n", "a%\n", "\\begin{equation}\n", "\\a*[b]{", ("\\emph{", "}"),
+        ("\\footnote{a ", "}"), ("\\begin{a}", "\\end{a}"), ("\\a[", "]"), ("{", "}"), ("\\section{", "}"),
+        ("\\begin{itemize}\\item a ", "\\end{itemize}"),
+    ),
+    "typst": (
+        "#a[", "#a(", "#a{", "/*", "//\n", "```", "`", "$", "#let a = ", "#let a\n", "#set a(", "= a\n", "- a\n",
+        "<a>", "@a[", "*a ", "_a ", "\\", "\\u{", "#footnote[a ", "#figure(", "#a.b.c", "#if a [", '#"',
+        "#show a: it => [", "~", "---", "https://a ", "/ a: b\n", "#a[b](c)", "](", ("#emph[", "]"), ("#a(", ")"),
+        ("#footnote[a ", "]"), ("#if a {", "}"), ("#figure(caption: [a ", "])"), ("#let a = [", "]"),
+    ),
+    "mdx": (
+        "<a ", "<A/> ", "<a b={", "{a} ", "{", "}", "<a b='", '<a b="', "</a>", "<>", "import a from 'a'\n",
+        "export a\n", "export const a = {\n", "export a\n\n", "{/*", "<A b={1} ", "\\{", ("{", "}"), ("<A>", "</A>"),
+        ("<A b={", "}>"), ("<A>\n", "</A>\n"),
+    ),
+    "subtitles": (
+        "1\n00:00:01,000 --> 00:00:02,000\na\n\n", "00:00:01,000 --> 00:00:02,000\n", "1\n", "<i>", "- a\n", "A: ",
+        ">> ", "[a", "♪", "{\\a", "00:00:01.0,", "<v ", "<v a>", "-- ", "A A: ",
+    ),
+    "cue": (
+        "[a] ", "(a) ", "♪ ", "<i>a</i> ", "[br]", "A: ", "- ", "[a]\n", "{\\a} ", "<v a>", "A",
+    ),
+    "mail": (
+        "> a\n", "On a\n", "On 1 wrote ", "wrote: ", "--a\n", "From: a\n", "Content-Type: a\n", "-- \n", "```\n",
+        "| a\n", "a> a\n", "*From:* a\n", "__", "a, 1\n", ".) ",
+    ),
+    "commit": (
+        "a: ", "[a] ", "a, ", "a(b)", "# a\n", "Fixes: a\n", "    a\n", "- a\n", "a\n\n", "A-by: a\n", "fixup! ",
+        "#1 ",
+    ),
+    "python": (
+        '"""', "# a\n", "#", '"""a""" ', "'", '"', "f'{", "r'''", "def a(): #", "#: a\n", "@a\n", "# >>> a\n",
+        "# a -> b;", "# :a b:\n", "a\\\n", "x = 1 # a\n", "((((", '\n"""a."""\n', "'''\n", "0x", "class a:\n",
+        ("(", ")"), ("f'{", "}'"),
+    ),
+    "c": (
+        "/*", "*/", "//", "/*a*/ ", "//\\\n", "// a\n", "/**\n * @param a\n */\n", '"', "'", "#if a\n",
+        "#define a \\\n", "/* a\n", "a(", "{", "<a", "a::", "a a ", ("{", "}"),
+    ),
+    "javascript": (
+        "/*", "/", "`", "`${", "<a>", "// a\n", "/* a */ ", "'", '"', "a=>", "/a/ ", "${", "a?", ("`${", "}`"),
+        ("{", "}"),
+    ),
+    "comment": (
+        "a->", "a -> ", "the ", "a( ", "; ", "@a ", ":a ", "   a", "`a", "a: ", "$a ", "a = ", "===> ",
+    ),
+}  # fmt: skip
+CUE = "1\n00:00:01,000 --> 00:00:09,000\n"
+# Names in UNITS that are no formats: "cue", the line of one cue; "comment", the line of one comment
+HEADS = {"cue": ("subtitles", CUE), "comment": ("python", "# ")}  # what the units stand behind
+
+
+def nested_boundaries(n: int) -> str:
+    """A mail of parts in parts, each with its own boundary, and lines that are none of them."""
+    parts = (f"Content-Type: multipart/mixed; boundary=b{k}\n\n--b{k}\n" for k in range(n // 120))
+    return cut("From: a\n" + "".join(parts), n // 2) + "\n" + "--x\n" * (n // 8)
+
+
+def inputs(format: str) -> dict[str, Input]:
+    """Those for every format, and those of this one by their units."""
+    made = dict(INPUTS)
+    for name, units in UNITS.items():
+        read_as, head = HEADS.get(name, (name, ""))
+        for unit in units if read_as == format else ():
+            make = repeated(unit) if isinstance(unit, str) else nested(*unit)
+            tail = "." if name == "comment" else ""
+            made[f"{head and name} {unit!r}".strip()] = lambda n, make=make, head=head, tail=tail: (  # type: ignore[misc]
+                head + make(n - len(head) - len(tail)) + tail
+            )
+    return made | ({"boundaries": nested_boundaries} if format == "mail" else {})
+
+
+CODE = ("python", "c", "javascript")
+FORMATS = [*(name for name in UNDERSTOOD if name != "code"), *CODE]
 
 
 class StandIn(Corrector):
@@ -155,16 +247,18 @@ def cut(text: str, size: int) -> str:
     return text.encode()[:size].decode(errors="ignore")
 
 
-def measure_growth(corrector: StandIn, length: int, formats: Sequence[str], names: Sequence[str]) -> int:
+def measure_growth(corrector: StandIn, length: int, formats: Sequence[str], names: Sequence[str], own: bool) -> int:
     tried = failed = 0
+    prose = sum(seconds(corrector, repeated(PROSE)(length), "text"))
+    print(f"prose of {length:,} bytes takes {prose:.2f} s with the network")
     for format in formats:
-        prose = sum(seconds(corrector, repeated(PROSE)(length), format))
-        print(f"{format}: prose of {length:,} bytes takes {prose:.2f} s with the network")
-        for name, make in INPUTS.items():
-            if names and name not in names:
+        print(f"{format}:")
+        read_as = f"code/{format}" if format in CODE else format
+        for name, make in inputs(format).items():
+            if (names and name not in names) or (own and name in INPUTS):
                 continue
             short, long = (cut(make(n), n) for n in (length // 4, length))  # some inputs are shorter than asked
-            (quarter, _), (whole, network) = (seconds(corrector, text, format) for text in (short, long))
+            (quarter, _), (whole, network) = (seconds(corrector, text, read_as) for text in (short, long))
             exponent = math.log(max(whole, 1e-3) / max(quarter, 1e-3), len(long) / len(short))
             times = (whole + network) / prose
             bad = times > MOST_TIMES or (exponent > MOST_EXPONENT and whole > prose / 10)
@@ -196,13 +290,14 @@ def main() -> int:
     parser.add_argument("--model", default="edit5-mini")
     parser.add_argument("--length", type=int, default=100_000)
     parser.add_argument("--format", action="append", choices=FORMATS, help="default: all")
-    parser.add_argument("--input", action="append", choices=INPUTS, default=[])
+    parser.add_argument("--input", action="append", default=[], help="by its name, as it is printed")
+    parser.add_argument("--own", action="store_true", help="only the inputs that are made for one format")
     parser.add_argument("--memory", type=int, metavar="CHARACTERS")
     arguments = parser.parse_args()
     corrector = stand_in(arguments.model)
     if arguments.memory:
         return measure_memory(corrector, arguments.memory)
-    return measure_growth(corrector, arguments.length, arguments.format or FORMATS, arguments.input)
+    return measure_growth(corrector, arguments.length, arguments.format or FORMATS, arguments.input, arguments.own)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -42,6 +41,8 @@ from edit_gec.backends.weights import FILE, read_weights
 
 SHAPES: list[dict[str, Any]] = [{}, {"gated": False}, {"attention_scale": 0.35, "num_layers": 1}]
 ROOT = Path(__file__).parents[2]
+CASES = ROOT / "tests" / "robustness" / "correct.jsonl"
+PROSE = ROOT / "data" / "samples" / "prose.txt"
 
 
 @pytest.fixture(scope="module", params=SHAPES, ids=["gated", "relu", "scaled"])
@@ -289,17 +290,24 @@ def test_a_graph_reads_no_file_of_another_place(make_model: Callable[..., EdiT5]
         OnnxNetwork.load(tmp_path)
 
 
-def test_int8_is_the_default_where_thresholds_are_fitted_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(ROOT / "models" / "edit5-mini", folder)
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    monkeypatch.setattr(choose, "multiplies_bytes", lambda: True)
-    (folder / "config.json").write_text(json.dumps({**config, "thresholds_int8": {"min_confidence": 0.875}}))
-    found = [Corrector.load(folder, precision=precision, threads=1) for precision in ("auto", "int8", "float32")]
-    assert [each.network.precision for each in found] == ["int8", "int8", "float32"]
-    own = config["thresholds"]["min_confidence"]
-    assert [each.thresholds.min_confidence for each in found] == [0.875, 0.875, own]
-    (folder / "config.json").write_text(json.dumps(config))
-    assert Corrector.load(folder, threads=1).network.precision == "float32"
+@pytest.mark.parametrize("fast", [True, False])
+def test_int8_is_the_default_where_the_processor_is_fast_at_it(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "multiplies_bytes", lambda: fast)
+    found = [Corrector.load(precision=precision, threads=1) for precision in ("auto", "int8", "float32")]
+    assert [each.network.precision for each in found] == ["int8" if fast else "float32", "int8", "float32"]
+    assert found[0].thresholds == found[1].thresholds == found[2].thresholds
+
+
+def test_int8_says_what_float32_says() -> None:
+    """The shipped model on sentences with errors and on prose: rounding moves the evidence by little."""
+    sentences = [json.loads(line)["text"] for line in CASES.read_text(encoding="utf-8").splitlines()]
+    sentences += [line for line in PROSE.read_text(encoding="utf-8").splitlines() if line][:100]
+    exact, rounded = (Corrector.load(precision=precision, threads=1) for precision in ("float32", "int8"))
+    windows = exact.prepare(sentences, lines=True, markup=False)
+    ids = [[exact.network.config.vocab_size - 1, *window.pieces.ids, EOS] for window in windows]
+    logits = [np.concatenate(list(each.network.tag(each.network.encode(ids)))) for each in (exact, rounded)]
+    moved = logits[1] - logits[0]
+    assert 0 < float(np.sqrt((moved**2).mean())) < 0.05 and abs(float(moved.mean())) < 0.01
+    texts = [[c.corrected for c in each.correct_batch(sentences, lines=True)] for each in (exact, rounded)]
+    differing = sum(ours != theirs for ours, theirs in zip(*texts, strict=True))
+    assert differing <= 0.02 * len(sentences), f"{differing} of {len(sentences)}"

@@ -287,7 +287,7 @@ def test_any_file_name(name: bytes) -> None:
         pytest.skip("this file system refuses the name")
     assert json.loads(run("correct", "--format", "json", "--", path)[1])[0]["path"] == str(path)
     assert json.loads(run("correct", "--format", "jsonl", ".")[1])["path"] == f"./{path}"
-    for form in ("sarif", "github"):
+    for form in ("sarif", "github", "rdjsonl"):
         assert run("correct", "--format", form, "--verbose", "--", path)[0] == 0
     diff = run("correct", "--diff", "--", path)[1]
     subprocess.run(["git", "apply"], input=diff, check=True, capture_output=True)
@@ -426,6 +426,30 @@ def test_interrupt_is_one_line_and_harms_no_file(interruptible: None) -> None:
         assert child.stderr.read() == b"edit-gec: interrupted\n"
     assert child.returncode == 130
     assert os.listdir() == ["a.txt"] and Path("a.txt").read_bytes() == b"ENDLESS go"
+
+
+def test_interrupt_in_a_long_file_keeps_what_is_printed(interruptible: None) -> None:
+    done, rest = "She go home.\n" * 15_000, "SLOW. She go home.\n" * 500
+    put(a=(done + rest).encode())
+    with subprocess.Popen([*STAND_IN, "correct", "a.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None and child.stderr is not None
+        first = child.stdout.read(100_000)
+        child.send_signal(signal.SIGINT)
+        printed = first + child.stdout.read()
+        assert child.stderr.read() == b"edit-gec: interrupted\n"
+    whole = (done + rest).replace("go", "goes").encode()
+    assert child.returncode == 130
+    assert whole.startswith(printed) and 100_000 < len(printed) < len(whole)
+    assert Path("a.txt").read_bytes() == (done + rest).encode()
+
+
+def test_a_file_that_is_too_long_is_one_line() -> None:
+    with open("a.txt", "wb") as file:
+        file.truncate(64 * 2**20 + 1)
+    status, printed, said = run("correct", "a.txt")
+    assert status == 2 and printed == b""
+    most = "longer than 64 MiB, the most that one document may have"
+    assert said == f"edit-gec: a.txt: {most}; split it, or correct its lines as rows with edit-gec corpus\n"
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

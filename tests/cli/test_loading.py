@@ -40,7 +40,7 @@ def test_every_option_reaches_the_corrector(name: str, tmp_path: Path) -> None:
         "verify": "auto", "lenience": 0.5, "dialect": "en-US", "backend": "torch", "precision": "float32",
     }  # fmt: skip
     if name == "distil":  # which reads all that the T5 writes
-        expected |= {"verify": "always", "lenience": 1.0, "dialect": None}
+        expected |= {"verify": None, "lenience": 1.0, "dialect": None}
     given = {**expected, "dictionary": str(words)}
     if name == "distil":
         del given["verify"], given["lenience"], given["dialect"]
@@ -61,7 +61,7 @@ def test_without_options_it_is_what_the_library_does(name: str) -> None:
 @pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])
 def test_verify_alone_takes_our_own_target(name: str) -> None:
     given = corrector_arguments(parse(name, "--verify"))
-    assert (given["target"], given["verify"]) == ("t5-mini", "always")
+    assert (given["target"], given["verify"]) == ("t5-mini", "both")
 
 
 @pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])

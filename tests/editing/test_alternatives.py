@@ -105,6 +105,15 @@ def test_a_misspelt_word_has_other_words(shipped_corrector: Corrector) -> None:
     assert len(offered["recieved"]) > 1 and len(offered["lettter"]) > 1
 
 
+def test_other_words_bring_no_spaces(shipped_corrector: Corrector) -> None:
+    """ "teh" had "the" and " the"."""
+    found = shipped_corrector.suggest(shipped_corrector.correct("I recieved teh letter becuase its monday."))
+    assert len(found.edits) > 3
+    for edit in found.edits:
+        assert len({*edit.alternatives, edit.replacement}) == 1 + len(edit.alternatives)
+        assert all(other == other.strip() for other in edit.alternatives)
+
+
 def test_a_word_that_is_surely_wrong_gets_a_hint(shipped_corrector: Corrector) -> None:
     careful = shipped_corrector.with_thresholds(min_confidence=0.99)
     text = "She go to school every day."

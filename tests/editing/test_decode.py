@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.strategies import brief, law, nasty
 
+from edit_gec.backends.network import Network
 from edit_gec.backends.torch_network import TorchMemory, TorchNetwork
 from edit_gec.catalog import find_model
 from edit_gec.editing import decode, insertion
@@ -50,23 +51,25 @@ def same(one: Prediction, other: Prediction) -> bool:
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
-def test_a_batch_is_its_sentences_alone(model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
+def test_a_batch_is_its_sentences_alone(network: Network, tokens: Tokens, options: Thresholds) -> None:
     pieces = [tokens.encode(text) for text in TEXTS]
-    alone = [predict(TorchNetwork(model), tokens, [p], options)[0] for p in pieces]
+    alone = [predict(network, tokens, [p], options)[0] for p in pieces]
     assert sum(prediction.plan.changes for prediction in alone) >= 3
     for order in (range(len(pieces)), reversed(range(len(pieces)))):
         numbers = list(order)
-        combine = predict(TorchNetwork(model), tokens, [pieces[n] for n in numbers], options)
+        combine = predict(network, tokens, [pieces[n] for n in numbers], options)
         assert all(same(prediction, alone[n]) for n, prediction in zip(numbers, combine, strict=True))
 
 
 @brief
 @example(texts=["þ\x06Á[É\U0004cc08åu"], sequential=False, floor=0.0)
 @given(texts=st.lists(nasty.filter(bool), min_size=1, max_size=4), sequential=st.booleans(), floor=st.floats(0, 0.3))
-def test_what_a_prediction_is(model: EdiT5, tokens: Tokens, texts: list[str], sequential: bool, floor: float) -> None:
-    pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in texts]
+def test_what_a_prediction_is(
+    network: Network, tokens: Tokens, texts: list[str], sequential: bool, floor: float
+) -> None:
+    pieces = [tokens.encode(text).window(0, network.config.max_pieces) for text in texts]
     options = Thresholds(min_confidence=floor, sequential=sequential)
-    for source, prediction in zip(pieces, predict(TorchNetwork(model), tokens, pieces, options), strict=True):
+    for source, prediction in zip(pieces, predict(network, tokens, pieces, options), strict=True):
         plan = prediction.plan
         assert plan.length == len(source) + 1 and plan.order[0] == 0
         assert len(set(plan.order)) == len(plan.order) and set(plan.order) <= set(range(plan.length))
@@ -89,25 +92,24 @@ def test_what_a_prediction_is(model: EdiT5, tokens: Tokens, texts: list[str], se
     [Thresholds(min_confidence=1.01), Thresholds(keep_bias=float("inf"))],
     ids=str,
 )
-def test_thresholds_that_change_nothing(model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
+def test_thresholds_that_change_nothing(network: Network, tokens: Tokens, options: Thresholds) -> None:
     pieces = [tokens.encode(text) for text in TEXTS]
-    for source, prediction in zip(pieces, predict(TorchNetwork(model), tokens, pieces, options), strict=True):
+    for source, prediction in zip(pieces, predict(network, tokens, pieces, options), strict=True):
         assert not prediction.plan.changes and prediction.confidence == {}
         assert realize(prediction.plan, source, tokens) == source.source
 
 
-def test_a_higher_threshold_only_restores(model: EdiT5, tokens: Tokens) -> None:
+def test_a_higher_threshold_only_restores(network: Network, tokens: Tokens) -> None:
     """What is left of the edits is what they were; what is refused is the source again."""
     pieces = [tokens.encode(text) for text in TEXTS]
     every = [
-        spans(p.plan, s, tokens)
-        for s, p in zip(pieces, predict(TorchNetwork(model), tokens, pieces, Thresholds()), strict=True)
+        spans(p.plan, s, tokens) for s, p in zip(pieces, predict(network, tokens, pieces, Thresholds()), strict=True)
     ]
     counts = []
     for floor in (0.1, 0.3, 0.5, 0.7):
         counts.append(0)
         for source, found, prediction in zip(
-            pieces, every, predict(TorchNetwork(model), tokens, pieces, Thresholds(min_confidence=floor)), strict=True
+            pieces, every, predict(network, tokens, pieces, Thresholds(min_confidence=floor)), strict=True
         ):
             left = spans(prediction.plan, source, tokens)
             counts[-1] += len(left)
@@ -116,15 +118,15 @@ def test_a_higher_threshold_only_restores(model: EdiT5, tokens: Tokens) -> None:
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.7])
-def test_the_number_that_is_compared_is_the_one_that_is_shown(model: EdiT5, tokens: Tokens, slope: float) -> None:
+def test_the_number_that_is_compared_is_the_one_that_is_shown(network: Network, tokens: Tokens, slope: float) -> None:
     """What a threshold leaves are the edits whose judged confidence reaches it, and nothing else decides."""
     pieces = [tokens.encode(text) for text in TEXTS]
-    every = predict(TorchNetwork(model), tokens, pieces, Thresholds(neighbour_slope=slope))
+    every = predict(network, tokens, pieces, Thresholds(neighbour_slope=slope))
     judged = [Thresholds(neighbour_slope=slope).judge(list(p.confidence.values())) for p in every]
     values = sorted(each for sentence in judged for each in sentence)
     least = values[len(values) // 2]
     options = Thresholds(neighbour_slope=slope, min_confidence=least)
-    for free, sure, left in zip(every, judged, predict(TorchNetwork(model), tokens, pieces, options), strict=True):
+    for free, sure, left in zip(every, judged, predict(network, tokens, pieces, options), strict=True):
         if not free.plan.moves:  # where pieces move it is all or nothing
             kept = {piece for piece, value in zip(free.confidence, sure, strict=True) if value >= least - 1e-9}
             assert set(left.confidence) == kept

@@ -74,6 +74,8 @@ def test_an_edit_of_the_model_comes_first() -> None:
     model = Edit(10, 17, "seccond", "next", 0.5)
     edits = PROJECTION.add_obvious(document, sentence, [model])
     assert apply(document, edits) == "It is the next of them."
+    vague = Edit(18, 23, "of of", "about", 0.5)
+    assert apply(document, PROJECTION.add_obvious(document, sentence, [vague])) == "It is the second of them."
 
 
 def test_the_threshold_and_the_dictionary_count() -> None:

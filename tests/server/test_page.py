@@ -424,6 +424,33 @@ def test_a_server_that_dies_and_comes_back(page: Page) -> None:
     settle(page)
 
 
+def test_an_answer_that_breaks_off_is_asked_for_again(page: Page) -> None:
+    """What did come counts; what is missing is not taken for right."""
+    asked = bodies(page)
+
+    def cut(route: playwright.Route) -> None:
+        whole = route.fetch()
+        if len(asked) > 1:
+            route.fulfill(response=whole)
+        else:
+            route.fulfill(response=whole, body=whole.text().split("\n")[0] + "\n")
+
+    page.route("**/v1/correct/stream", cut)
+    page.focus("#text")
+    page.keyboard.insert_text(f"{SHORT} All is well.\n\n{SHORT}")
+    page.wait_for_selector("#count:has-text('broke off')")
+    assert page.locator("#edits li", has_text="becuase because").count() == 1
+    settle_all(page)
+    assert page.locator("#edits li", has_text="becuase because").count() == 2
+    assert [body["text"] == asked[0]["text"] for body in asked] == [True, True, False]
+
+
+def settle_all(page: Page) -> None:
+    """Wait for the end of what is tried again."""
+    page.wait_for_selector("#count:has-text('suggestions')")
+    settle(page)
+
+
 def test_a_very_long_text_by_keyboard_alone(page: Page) -> None:
     """5,000 words from beginning to end: every suggestion accepted or dismissed, no mouse."""
     write(page, long_text(5000))

@@ -72,7 +72,8 @@ class Corrector:
         return corrections
 
     def correct_in_stretches(self, text: str, *, lines: bool, format: str) -> Iterator[Correction]:
-        yield from self.correct_batch([text], lines=lines, formats=[format])
+        for part in re.findall(r"(?s).{1,200000}(?:\n|\Z)", text):
+            yield from self.correct_batch([part], lines=lines, formats=[format])
 
     def _edits(self, text: str, sentence: Sentence) -> Iterator[Edit]:
         for match in re.finditer(r"[A-Za-z]+", sentence.text):

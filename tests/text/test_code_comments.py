@@ -171,6 +171,16 @@ def test_a_short_comment_gets_no_full_stop_and_no_capital() -> None:
         assert sentence.project("x = 1  # a counter\n", Change(*change)) is None
 
 
+def test_lines_for_tools_make_no_comment_code() -> None:
+    header = "# frozen_string_literal: true\n# -*- coding: utf-8 -*-\n# ------\n# The module go on.\n"
+    (sentence,) = split(header, format="code/ruby")
+    assert sentence.text == "The module go on."
+    (sentence,) = split(";;; foo.el --- It go -*- lexical-binding: t; -*-\n\n;; It go on.\n", format="code/emacs-lisp")
+    assert sentence.text == "It go on."
+    (sentence,) = split("/** It go {@link the the} on. */\n", format="code/javascript")
+    assert [sentence.text[a:b] for a, b in sentence.protected] == ["{@link the the}"]
+
+
 @pytest.mark.parametrize("line", ["# edit-gec: ignore", "x = 1  # edit-gec: ignore-next-line"])
 def test_ignored_comments_are_left_out(line: str) -> None:
     text = f"# She go home. edit-gec: ignore\n{line}\nx = 1  # They goes.\ny = 2  # It are.\n"

@@ -130,6 +130,20 @@ def test_who_writes_at_the_last_moment_wins(tmp_path: Path, monkeypatch: pytest.
     assert path.read_text() == "Somebody's newer text." and os.listdir(tmp_path) == ["a.txt"]
 
 
+def test_a_document_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file, and of a stream that does not end."""
+    monkeypatch.setattr(files, "MOST_BYTES", 2**20)
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"x" * 2**20)
+    assert len(files.read(str(path)).text) == 2**20
+    path.write_bytes(b"x" * (2**20 + 1))
+    for name in (str(path), "/dev/zero"):
+        with pytest.raises(InputError) as caught:
+            files.read(name)
+        most = "longer than 1 MiB, the most that one document may have"
+        assert str(caught.value) == f"{name}: {most}; split it, or correct its lines as rows with edit-gec corpus"
+
+
 def test_hard_links_keep_the_old_text(tmp_path: Path) -> None:
     path, other = tmp_path / "a.txt", tmp_path / "b.txt"
     path.write_text("She go.")

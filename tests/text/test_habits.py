@@ -6,6 +6,7 @@ import pytest
 
 from edit_gec import Corrector
 from edit_gec.editing.document_edits import Projection
+from edit_gec.text import habits
 from edit_gec.text.edits import Change
 from edit_gec.text.habits import is_habit
 from edit_gec.text.sentences import split
@@ -30,6 +31,13 @@ from edit_gec.text.sentences import split
 )
 def test_what_stands_three_times_is_a_habit(original: str, replacement: str, times: int, habit: bool) -> None:
     assert is_habit(f"{original}. " * times, original, replacement, lambda word: word == "Zorkpath") == habit
+
+
+def test_words_of_a_text_with_too_many_are_forgotten_unless_they_are_a_habit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(habits, "MOST_WORDS", 10)
+    text = "so " * 3 + " ".join(f"{a}{b}" for a in "abcdefgh" for b in "abcdefgh") + " so"
+    counts = habits.count_words(text)
+    assert counts["so"] == 4 and len(counts) <= 2 * habits.MOST_WORDS
 
 
 def test_wide_spaces_are_a_habit() -> None:

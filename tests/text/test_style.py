@@ -8,7 +8,7 @@ import pytest
 
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import split
-from edit_gec.text.style import changes_small_words, is_style
+from edit_gec.text.style import CHOICE, COMMA, REWORDED, extra_odds, is_style
 
 KNOWN = frozenset(
     (
@@ -69,6 +69,8 @@ def test_marks(document: str, place: str, new: str, style: bool) -> None:
     [
         ("You know it: these also go to the list.", "go", "goes", True),
         ("You know one of these go to the list.", "go", "goes", False),
+        ("You know this: sees the list.", "sees", "see", True),
+        ("You know this sees the list.", "sees", "see", False),
         ("You know that I were it.", "were", "was", False),
         ("You know the list and `file` are in it.", "are", "is", True),
         ("You know the list, and it are in it.", "are", "is", False),
@@ -114,19 +116,26 @@ def test_comments_are_telegrams(document: str, old: str, place: str, new: str, s
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "swapped"),
+    ("old", "new", "odds"),
     [
-        ("in", "at", True),
-        ("could", "can", True),
-        ("a", "an", False),
-        ("", "the", False),
-        ("is", "are", False),
-        (", it", ". It", True),
-        ("", " of", True),
-        (" they", "", True),
-        ("", " the", False),
-        (" a", "", False),
+        ("in", "at", CHOICE),
+        ("could", "can", CHOICE),
+        ("a", "an", 0),
+        ("", "the", 0),
+        ("is", "are", 0),
+        (", it", ". It", CHOICE),
+        ("", " of", CHOICE),
+        (" they", "", CHOICE),
+        (" a", "", 0),
+        ("User", "user", CHOICE),
+        ("user", "User", 0),
+        ("", ",", COMMA),
+        ("", ".", 0),
+        ("useless", "list", REWORDED),
+        ("sees", "see", REWORDED),
+        ("seees", "sees", 0),
+        ("their", "there", 0),
     ],
 )
-def test_changes_of_small_words(old: str, new: str, swapped: bool) -> None:
-    assert changes_small_words(Edit(0, len(old), old, new, 0.5)) == swapped
+def test_where_writers_choose(old: str, new: str, odds: float) -> None:
+    assert extra_odds(Edit(0, len(old), old, new, 0.5), lambda word: word in KNOWN) == odds

@@ -186,8 +186,8 @@ def test_a_folder_gets_what_was_fitted(
     fitted = calibrate.calibrate(
         Corrector.load(folder), [find_test_sets("wi-3k", data)[0]], find_test_sets("clean", data)[0]
     )
-    calibrate.write_thresholds(folder, fitted, 2.0, "int8")
-    config = json.loads((folder / "config.json").read_text())
-    assert load_thresholds(folder) == written and config["thresholds_int8"] == fitted.thresholds(2.0)
-    assert read_presets(folder, "int8")["high"] == config["strictness_int8"]["high"] == fitted.strictness()["high"]
+    assert read_presets(folder)["high"] == fitted.strictness()["high"]
+    with pytest.raises(SystemExit):
+        main([*options, "--precision", "int8"])
+    assert "--write: thresholds are fitted in float32" in capsys.readouterr().err
     assert "reread" not in (folder / "config.json").read_text() and not list(folder.glob("*.partial"))

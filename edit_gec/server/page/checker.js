@@ -5,7 +5,7 @@ import { LONGEST, nextRun, splitBlocks } from "./blocks.js";
 import { follow, withWords } from "./edits.js";
 
 const WAIT_MS = 250; // after the last key
-const FIRST = 1500, LATER = 8000; // characters of a request
+const FIRST = 800, LATER = 8000; // characters of a request
 const REMEMBERED = 4000; // blocks
 const SHOWN_MS = 150; // between two looks at what came so far; four times that where much has come
 const MUCH = 60; // edits

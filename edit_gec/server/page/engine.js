@@ -23,6 +23,7 @@ export class EngineError extends Error {
 
 const STRICTNESS = { careful: "low", usual: "default", eager: "high" };
 const MOST_WORDS = "100000";
+const AGAIN_MS = 2000; // until a server that fails is asked again
 
 /** The server that this page comes from. */
 export class ServerEngine {
@@ -37,7 +38,13 @@ export class ServerEngine {
     const body = JSON.stringify({ text, explain: true, suggest: true, strictness: STRICTNESS[strictness], dialect });
     const headers = { "content-type": "application/json" };
     const answer = await ask("v1/correct/stream", { method: "POST", headers, body, signal });
-    for await (const line of lines(answer.body)) yield toFound(JSON.parse(line));
+    let isWhole = false;
+    for await (const line of lines(answer.body)) {
+      const found = toFound(JSON.parse(line));
+      isWhole ||= Boolean(found.timing);
+      yield found;
+    }
+    if (!isWhole) throw new EngineError("The server broke off; trying again.", AGAIN_MS);
   }
 
   async words() {
@@ -60,10 +67,11 @@ async function ask(address, how = {}) {
     answer = await fetch(address, how);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new EngineError("The server does not answer; trying again.", 2000);
+    throw new EngineError("The server does not answer; trying again.", AGAIN_MS);
   }
   if (answer.ok) return answer;
-  const wait = 1000 * Number(answer.headers.get("retry-after") || 0);
+  const isPassing = answer.status === 408 || answer.status >= 500;
+  const wait = 1000 * Number(answer.headers.get("retry-after")) || (isPassing ? AGAIN_MS : 0);
   throw new EngineError(reasonOf(await answer.text()), wait);
 }
 
@@ -85,11 +93,15 @@ function toFound({ start_utf16, end_utf16, edits, hints, timing }) {
 
 const toUnits = (edit, isHint) => ({ ...edit, start: edit.start_utf16, end: edit.end_utf16, isHint });
 
+/** The lines of a stream, those that came where it breaks off. */
 async function* lines(stream) {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch((error) => {
+      if (error.name === "AbortError") throw error;
+      return { done: true };
+    });
     if (done) return;
     const parts = (rest + value).split("\n");
     rest = parts.pop();

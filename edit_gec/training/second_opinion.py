@@ -1,0 +1,221 @@
+"""Fit one confidence from two opinions: an EdiT5's on its own edits, and a T5's on the same edits.
+
+    python -m edit_gec.training.second_opinion --model models/edit5-mini --target models/t5-mini --data DEV
+    python -m edit_gec.training.second_opinion --model models/edit5-mini --target models/t5-mini --data DEV --write
+
+The EdiT5 proposes edits of learners', native and clean text (evidence.py); the T5 says of each how much likelier it
+makes its sentence (speculative/second_opinion.py). Logistic regression on likely edits of learners' and native text
+together gives the offset of the joint confidence. Slopes of the T5's gain are tried, and confidences from which the
+EdiT5 is not doubted. Those with the best F0.5 on learners' text count, in the mean over rates of clean sentences
+changed.
+
+Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other sentences, the scale of the EdiT5 as
+well. With --write the folder of the T5 gets the scale, the threshold of one rate, and the presets of --strictness. Run
+it again for new weights of either model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from edit_gec.corrector import Corrector
+from edit_gec.editing.confidence import CALM, Evidence, Scale, log_odds
+from edit_gec.errors import InputError
+from edit_gec.evaluation.calibration import fit_logistic
+from edit_gec.evaluation.datasets import find_test_sets
+from edit_gec.modeling.config import read_config
+from edit_gec.speculative.second_opinion import KEY, MOST_GAIN, JointScale, SecondOpinion
+from edit_gec.speculative.target import Target
+from edit_gec.text.files import write_json
+from edit_gec.training.calibrate import (
+    FOLDS,
+    LIKELY,
+    NEVER,
+    RATES,
+    STEPS,
+    STRICTNESS_RATES,
+    Outcome,
+    best_scale,
+    choose,
+    count,
+    first_sentences,
+    grade,
+    table_of,
+)
+from edit_gec.training.entry import run_main
+from edit_gec.training.evidence import Sample, collect, reread
+
+GAIN_SLOPES = (0.0, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5)
+SURE_RATES = (0.5, 1.5, 3.0)  # the EdiT5 can be sure of what it does at these rates of clean sentences changed
+ALWAYS = 1.0  # the T5 is asked about every edit
+SCORED_RATES = (*RATES, 100.0)  # clean sentences changed, per cent: what a scale is chosen by
+AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is
+
+
+class Opinions(NamedTuple):
+    """What both models say of the proposals of the samples: learners' text, native text, clean text last."""
+
+    samples: tuple[Sample, ...]
+    gains: tuple[tuple[float, ...], ...]  # of each proposal of each sample
+
+    def fold(self, number: int, *, inside: bool) -> Opinions:
+        """The sentences of one fold, or all others."""
+        kept = tuple(
+            tuple(
+                gain
+                for p, gain in zip(sample.proposals, gains, strict=True)
+                if (p.sentence % FOLDS == number) == inside
+            )
+            for sample, gains in zip(self.samples, self.gains, strict=True)
+        )
+        return Opinions(tuple(sample.fold(number, FOLDS, inside=inside) for sample in self.samples), kept)
+
+    def own_scale(self) -> Scale:
+        """The best scale of the EdiT5 alone."""
+        learners, *others, clean = self.samples
+        return best_scale(learners, others, clean)
+
+    def alone(self, own: Scale) -> list[Sample]:
+        """The samples with the EdiT5's confidence as their only evidence."""
+        return [with_confidences(sample, grade(sample, own)) for sample in self.samples]
+
+    def joined(self, own: Scale, joint: JointScale) -> list[Sample]:
+        """The samples with the joint confidence as their only evidence."""
+        return [
+            with_confidences(sample, [joint.confidence(*each) for each in zip(grade(sample, own), gains, strict=True)])
+            for sample, gains in zip(self.samples, self.gains, strict=True)
+        ]
+
+
+def with_confidences(sample: Sample, confidences: Sequence[float]) -> Sample:
+    """The sample with these confidences as its only evidence; AS_IT_IS grades with them."""
+    each = zip(sample.proposals, confidences, strict=True)
+    return sample._replace(proposals=tuple(p._replace(evidence=Evidence(sure), doubt=CALM) for p, sure in each))
+
+
+def collect_opinions(corrector: Corrector, target: Target, samples: Sequence[Sample]) -> Opinions:
+    """What the T5 says of the proposals of an EdiT5."""
+    judge = SecondOpinion(target, JointScale())
+    gains = [judge.gains([(sample.windows[p.window], p.change) for p in sample.proposals]) for sample in samples]
+    return Opinions(tuple(samples), tuple(map(tuple, gains)))
+
+
+def fit_joint(opinions: Opinions, own: Scale, gain_slope: float, sure: float) -> JointScale:
+    """The scale under which what happened to likely edits below `sure`, of learners' and native text, is most likely.
+
+    Raises InputError where all of these are right, or none is.
+    """
+    right, known = [], []
+    for sample, gains in zip(opinions.samples[:-1], opinions.gains[:-1], strict=True):
+        for p, first, gain in zip(sample.proposals, grade(sample, own), gains, strict=True):
+            if LIKELY <= first < sure:
+                right.append(0 < p.made == p.right)
+                known.append(log_odds(first) + gain_slope * max(-MOST_GAIN, min(MOST_GAIN, gain)))
+    if len(set(right)) < 2:
+        raise InputError(f"{len(right)} edits, {sum(right)} right: too few sentences to fit a scale")
+    (offset,) = fit_logistic([[1.0]] * len(right), right, known)
+    return JointScale(gain_slope, round(offset, 3), sure)
+
+
+def best_joint(opinions: Opinions, own: Scale) -> JointScale:
+    """The scale whose F0.5 on the learners' text is the best in the mean over SCORED_RATES."""
+
+    def mean(joint: JointScale) -> float:
+        learners, *_, clean = opinions.joined(own, joint)
+        outcomes = count(learners, clean, AS_IT_IS, STEPS)
+        best = [max((o.scores[2] for o in outcomes if o.rate <= rate), default=0.0) for rate in SCORED_RATES]
+        return sum(best) / len(best)
+
+    learners, *_, clean = opinions.alone(own)
+    alone = choose(learners, clean, AS_IT_IS)
+    sure = sorted({ALWAYS, *(round(alone[rate].min_confidence, 3) for rate in SURE_RATES if rate in alone)})
+    return max((fit_joint(opinions, own, *each) for each in product(GAIN_SLOPES, sure)), key=mean)
+
+
+def cross_validate(opinions: Opinions) -> tuple[dict[float, Outcome], dict[float, Outcome]]:
+    """For each of RATES the outcome on every fold, of the EdiT5 alone and of both; all was fitted on the others."""
+    totals: tuple[dict[float, Outcome], dict[float, Outcome]] = ({}, {})
+    for number in range(FOLDS):
+        known, new = opinions.fold(number, inside=False), opinions.fold(number, inside=True)
+        own = known.own_scale()
+        joint = best_joint(known, own)
+        tried = ((known.alone(own), new.alone(own)), (known.joined(own, joint), new.joined(own, joint)))
+        for total, (fitted, unseen) in zip(totals, tried, strict=True):
+            chosen = choose(fitted[0], fitted[-1], AS_IT_IS)
+            for rate in RATES:
+                least = chosen[rate].min_confidence if rate in chosen else NEVER
+                (outcome,) = count(unseen[0], unseen[-1], AS_IT_IS, [least])
+                total[rate] = outcome.plus(total[rate]) if rate in total else outcome
+    return totals
+
+
+class Fit(NamedTuple):
+    """A scale, what its thresholds do on the sentences that it was fitted on, and the outcomes in folds."""
+
+    scale: JointScale
+    seen: dict[float, Outcome]
+    alone: dict[float, Outcome]
+    both: dict[float, Outcome]
+
+    def report(self) -> str:
+        """The scale as lines of a recipe, and the tables."""
+        lines = [f"{name} = {value:g}" for name, value in asdict(self.scale).items()]
+        lines += table_of(self.seen, thresholds=True)
+        lines += [f"in {FOLDS} folds, the EdiT5 alone:", *table_of(self.alone, thresholds=False)]
+        lines += [f"in {FOLDS} folds, both:", *table_of(self.both, thresholds=False)]
+        return "\n".join(lines) + "\n"
+
+
+def fit(opinions: Opinions, own: Scale, rate: float) -> Fit:
+    """The best scale for an EdiT5 that has its `own`, with the threshold of a rate. Raises InputError if none is."""
+    joint = best_joint(opinions, own)
+    learners, *_, clean = opinions.joined(own, joint)
+    seen = choose(learners, clean, AS_IT_IS)
+    if rate not in seen:
+        raise InputError(f"no threshold changes {rate:g} % of the clean sentences or fewer")
+    scale = replace(joint, min_confidence=round(seen[rate].min_confidence, 3))
+    return Fit(scale, seen, *cross_validate(opinions))
+
+
+def write_scale(folder: Path, fitted: Fit) -> None:
+    """Put what was fitted into config.json of a T5 folder, in one step."""
+    presets = {name: rate for name, rate in STRICTNESS_RATES.items() if rate in fitted.seen}
+    strictness = {name: round(fitted.seen[rate].min_confidence, 3) for name, rate in presets.items()}
+    config = {**read_config(folder), KEY: asdict(fitted.scale), "strictness": strictness}
+    write_json(folder / "config.json", config)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Fit a pair of model folders; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--model", type=Path, required=True, help="folder of the EdiT5")
+    add("--target", type=Path, required=True, help="folder of the T5")
+    add("--data", type=Path, required=True, help="folder of the development sets")
+    add("--learners", default="wi-3k", help="set with gold edits that thresholds are chosen on (default: wi-3k)")
+    add("--native", nargs="*", default=["cweb-G-dev", "cweb-S-dev"], help="more sets with gold edits")
+    add("--clean", default="clean", help="set of clean sentences (default: clean)")
+    add("--limit", type=int, help="read only the first N sentences of each set")
+    add("--rate", type=float, default=1.5, choices=RATES, help="clean sentences changed, per cent (default: 1.5)")
+    add("--write", action="store_true", help="write the scale into the folder of the T5")
+    args = parser.parse_args(argv)
+    names = [args.learners, *args.native, args.clean]
+    tests = [first_sentences(find_test_sets(name, args.data)[0], args.limit) for name in names]
+    corrector = Corrector.load(args.model, precision="float32")
+    samples = [reread(corrector, collect(corrector, test), corrector.thresholds) for test in tests]
+    opinions = collect_opinions(corrector, Target.load(args.target), samples)
+    fitted = fit(opinions, corrector.thresholds, args.rate)
+    sys.stdout.write(fitted.report())
+    if args.write:
+        write_scale(args.target, fitted)
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

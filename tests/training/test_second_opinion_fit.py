@@ -1,0 +1,152 @@
+"""Two opinions joined: a fit that finds what a T5 knows, ignores what it does not, and a folder that gets the scale."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from support.tiny_t5 import trained_target
+
+from edit_gec.corrector import Corrector
+from edit_gec.editing.confidence import Evidence, Scale
+from edit_gec.errors import InputError
+from edit_gec.evaluation.datasets import find_test_sets
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.speculative.second_opinion import JointScale, SecondOpinion
+from edit_gec.text.edits import Change
+from edit_gec.training import calibrate, second_opinion
+from edit_gec.training.calibrate import grade
+from edit_gec.training.evidence import Proposal, Sample, collect
+from edit_gec.training.second_opinion import (
+    AS_IT_IS,
+    Fit,
+    Opinions,
+    best_joint,
+    collect_opinions,
+    cross_validate,
+    fit,
+    fit_joint,
+    main,
+    with_confidences,
+)
+
+TRUE = JointScale(gain_slope=0.3, offset=-0.2)
+
+
+@pytest.fixture(autouse=True)
+def few_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scale of the EdiT5 is not what is tested."""
+    monkeypatch.setattr(calibrate, "NEIGHBOUR_SLOPES", (0.0,))
+
+
+def draw(seed: int, sentences: int, *, informed: bool = True) -> Opinions:
+    """Learners' and clean sentences with edits that are right as often as both opinions say, or the first alone."""
+    rng = random.Random(seed)
+    samples, gains = [], []
+    for clean in (False, True):
+        numbers = range(0, sentences, 3 if clean else 1)
+        drawn = [(n, rng.uniform(0.05, 0.95), rng.uniform(-8, 8)) for n in numbers]
+        proposals = []
+        for n, first, gain in drawn:
+            first = first * 0.6 if clean else first
+            chance = TRUE.confidence(first, gain) if informed else first
+            right = int(not clean and rng.random() < chance)
+            proposals.append(Proposal(n, n, Change(0, 0, "", 1.0), Evidence(first), right=right))
+        samples.append(Sample(tuple(range(sentences)), tuple(proposals), {} if clean else dict.fromkeys(numbers, 1)))
+        worse = 4.0 if clean and informed else 0.0
+        gains.append(tuple(gain - worse for _, _, gain in drawn))
+    return Opinions(tuple(samples), tuple(gains))
+
+
+def test_confidences_stay_what_they_are() -> None:
+    sample = draw(1, 50).samples[0]
+    given = [n / 60 + 0.01 for n in range(50)]
+    assert grade(with_confidences(sample, given), AS_IT_IS) == pytest.approx(given)
+
+
+def test_the_scale_that_made_the_edits_is_found() -> None:
+    opinions = draw(2, 6000)
+    fitted = fit_joint(opinions, Scale(), TRUE.gain_slope, 1.0)
+    assert fitted.offset == pytest.approx(TRUE.offset, abs=0.1)
+    learners = opinions.samples[0]
+    joined = grade(opinions.joined(Scale(), fitted)[0], AS_IT_IS)
+    assert sum(joined) == pytest.approx(sum(p.right for p in learners.proposals), rel=0.02)
+
+
+def test_a_target_that_knows_something_is_asked_and_helps() -> None:
+    opinions = draw(3, 1500)
+    assert best_joint(opinions, Scale()).gain_slope > 0
+    alone, both = cross_validate(opinions)
+    mean = {name: sum(o.scores[2] for o in each.values()) / len(each) for name, each in (("a", alone), ("b", both))}
+    assert mean["b"] > mean["a"] + 3
+    assert {o.expected for o in both.values()} == {o.expected for o in alone.values()} == {1500}
+
+
+def test_a_target_that_knows_nothing_costs_next_to_nothing() -> None:
+    alone, both = cross_validate(draw(4, 1500, informed=False))
+    assert all(both[rate].scores[2] > alone[rate].scores[2] - 2 for rate in (1.5, 3.0, 8.0))
+
+
+def test_too_few_edits_are_reported() -> None:
+    opinions = draw(5, 5)
+    none = tuple(sample._replace(proposals=()) for sample in opinions.samples)
+    with pytest.raises(InputError, match="0 edits, 0 right: too few sentences to fit a scale"):
+        fit_joint(Opinions(none, ((), ())), Scale(), 0.1, 1.0)
+
+
+# ---------------------------------------------------------------- folders
+
+M2 = """S She walk to the station .
+A 1 2|||R:VERB:SVA|||walks|||REQUIRED|||-NONE-|||0
+
+S They walks home .
+A 1 2|||R:VERB:SVA|||walk|||REQUIRED|||-NONE-|||0
+
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "wi-3k.m2").write_text(M2 * 3, encoding="utf-8")
+    (tmp_path / "clean.txt").write_text("The tea is hot.\nThey went home.\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_gains_are_those_of_the_product(model_folder: Path, tokens: Tokens, data: Path) -> None:
+    corrector = Corrector.load(model_folder)
+    samples = [collect(corrector, find_test_sets(name, data)[0]) for name in ("wi-3k", "clean")]
+    target = trained_target(tokens)
+    opinions = collect_opinions(corrector, target, samples)
+    assert [len(gains) for gains in opinions.gains] == [len(sample.proposals) for sample in samples]
+    judge = SecondOpinion(target, TRUE)
+    for sample, gains in zip(samples, opinions.gains, strict=True):
+        for p, gain in zip(sample.proposals, gains, strict=True):
+            sure = p.change._replace(confidence=0.4)
+            ((judged,),) = judge.judge([sample.windows[p.window]], [[sure]], 0.0)
+            assert judged.confidence == pytest.approx(TRUE.confidence(0.4, gain), abs=1e-4)
+
+
+def test_a_folder_gets_what_was_fitted(
+    model_folder: Path, tokens: Tokens, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command end to end; what the models say of so few sentences is replaced by opinions that were drawn."""
+    folder = data / "t5"
+    trained_target(tokens).export(folder)
+    words = ["--model", str(model_folder), "--target", str(folder), "--data", str(data), "--native", "--write"]
+    with pytest.raises(InputError, match="too few sentences to fit a scale"):
+        main(words)  # a model that was never trained is never right
+    opinions = draw(6, 300)
+    monkeypatch.setattr(second_opinion, "GAIN_SLOPES", (0.0, 0.3))
+    monkeypatch.setattr(second_opinion, "collect_opinions", lambda *_: opinions)
+    assert main(words) == 0
+    report = capsys.readouterr().out
+    corrector = Corrector.load(model_folder, target=folder)
+    assert corrector.second_opinion is not None
+    scale = corrector.second_opinion.scale
+    fitted: Fit = fit(opinions, Corrector.load(model_folder).thresholds, 1.5)
+    assert scale == fitted.scale and scale.gain_slope in (0.0, 0.3)
+    assert f"gain_slope = {scale.gain_slope:g}\n" in report and "in 5 folds, both:" in report
+    strictness = json.loads((folder / "config.json").read_text())["strictness"]
+    assert strictness["low"] >= scale.min_confidence >= strictness["high"]
