@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from edit_gec.editing.certain import DOUBLE
-from edit_gec.text.edits import Change
+from edit_gec.text.edits import Change, count_shared_ends
 from edit_gec.text.habits import HABIT, count_words
 from edit_gec.text.sentences import Sentence
 
@@ -74,9 +74,7 @@ def _correct(text: str, word: str, words: WordList, most: int) -> str | None:
 
 def _is_inflected(word: str, other: str) -> bool:
     """Whether two words differ by an ending only: "unquotes", "whitespaces" are words of the trade."""
-    stem = 0
-    while stem < min(len(word), len(other)) and word[stem] == other[stem]:
-        stem += 1
+    stem, _ = count_shared_ends(word, other)
     return all(not ending or _ENDING.fullmatch(ending) for ending in (word[stem:], other[stem:]))
 
 
