@@ -16,15 +16,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from edit_gec.editing.certain import DOUBLE
-from edit_gec.text.edits import Change
+from edit_gec.text.edits import Change, count_shared_ends
 from edit_gec.text.habits import HABIT, count_words
 from edit_gec.text.sentences import Sentence
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
 
-DOUBLED, SLIP = 0.95, 0.8  # confidence: how often such edits are right in edited documents
-NEAR, NEAR_OWN = 2.75, 3.1  # highest cost of a candidate (lexicon.py): of any, and of one that the document has
+# Confidence: how often such edits are right in edited documents.
+DOUBLED = 0.95
+SLIP = 0.8
+# Highest cost of a candidate (lexicon.py):
+NEAR = 2.75  # of any
+NEAR_OWN = 3.1  # of one that the document has
 MANY_UNKNOWN = 0.2  # share of unknown words in a sentence of another language, or full of names
 _TWICE = re.compile(r"(?<![\w'’.@/\\-])(?P<word>[A-Za-z][a-z]+)(?P<again>(?: (?i:(?P=word)))+)(?![\w'’/(@-]|\.\w)")
 _WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
@@ -70,9 +74,7 @@ def _correct(text: str, word: str, words: WordList, most: int) -> str | None:
 
 def _is_inflected(word: str, other: str) -> bool:
     """Whether two words differ by an ending only: "unquotes", "whitespaces" are words of the trade."""
-    stem = 0
-    while stem < min(len(word), len(other)) and word[stem] == other[stem]:
-        stem += 1
+    stem, _ = count_shared_ends(word, other)
     return all(not ending or _ENDING.fullmatch(ending) for ending in (word[stem:], other[stem:]))
 
 

@@ -49,7 +49,9 @@ def find_indented_code(text: str, *, is_markdown: bool) -> Iterator[tuple[int, i
 
     An indented paragraph of whole sentences is none, nor is what goes on with an item.
     """
-    line_above, was_code, done = "", False, 0
+    line_above = ""
+    was_code = False
+    done = 0
     for chunk in _INDENTED.finditer(text):
         lines = chunk[0].splitlines()
         if not any(map(str.strip, lines)):
@@ -66,6 +68,7 @@ def find_indented_code(text: str, *, is_markdown: bool) -> Iterator[tuple[int, i
         is_html = bool(between) and between[-1].lstrip().startswith("<")  # a block of it
         code_lines = sum(_CODE_LINE.match(line[:200]) is not None for line in lines)
         looks_like_code = code_lines * 2 >= len(lines) and not is_html
-        line_above, was_code = lines[-1], looks_like_code or is_code
+        line_above = lines[-1]
+        was_code = looks_like_code or is_code
         if was_code:
             yield chunk.span()
