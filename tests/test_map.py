@@ -230,7 +230,6 @@ TESTED_BY = {
     "text.comment_lines": "text/test_code_comments.py",
     "text.latex_groups": "text/test_latex.py",
     "text.latex_names": "text/test_latex.py",
-    "text.markdown_lines": "text/test_sentences.py",
     "text.org": "text/test_readers.py",
     "text.typst": "text/test_readers.py",
     "training.objective": "training/test_trainer.py",

@@ -69,6 +69,7 @@ class Stages:
     """Where the time of one text went, in seconds. The model's time is that of whole batches, shared by texts."""
 
     prepare_s: float = 0.0  # splitting into sentences and pieces
+    suggest_s: float = 0.0  # finding alternatives and hints
     explain_s: float = 0.0  # naming the edits
     sentences: int = 0
     cached: int = 0
@@ -162,7 +163,13 @@ class AsyncCorrector:
         return join(text, sentences), sentences
 
     async def suggest(
-        self, text: str, sentences: Sequence[SentenceResult], settings: Settings = DEFAULTS, *, hints: bool = True
+        self,
+        text: str,
+        sentences: Sequence[SentenceResult],
+        settings: Settings = DEFAULTS,
+        *,
+        hints: bool = True,
+        stages: Stages | None = None,
     ) -> list[SentenceResult]:
         """The sentences with alternatives to their edits and, if they are asked for, with hints.
 
@@ -187,7 +194,10 @@ class AsyncCorrector:
             return replace(result, edits=suggested.edits, hints=tuple(filter(is_wanted, suggested.hints)))
 
         asked = [result for result in sentences if hints or result.edits]
+        begun = perf_counter()
         found = {id(result): await self._in_thread(partial(suggest, result)) for result in asked}
+        if stages:
+            stages.suggest_s += perf_counter() - begun
         return [found.get(id(result), result) for result in sentences]
 
     async def explain(

@@ -205,7 +205,7 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     work = corrector.correct_by_sentence(asked.text, settings=settings, format=asked.known_format(), stages=stages)
     _, results = await _cancel_if_gone(request, work)
     if asked.suggest:
-        results = await _cancel_if_gone(request, corrector.suggest(asked.text, results, settings))
+        results = await _cancel_if_gone(request, corrector.suggest(asked.text, results, settings, stages=stages))
     if asked.explain:
         results = await _cancel_if_gone(request, corrector.explain(asked.text, results, stages))
     correction = join(asked.text, results)
@@ -235,7 +235,7 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
             sentence = first
             while sentence:
                 if asked.suggest:
-                    (sentence,) = await corrector.suggest(asked.text, [sentence], settings)
+                    (sentence,) = await corrector.suggest(asked.text, [sentence], settings, stages=stages)
                 if asked.explain:
                     (sentence,) = await corrector.explain(asked.text, [sentence], stages)
                 yield _to_json_line(asked.text, sentence)

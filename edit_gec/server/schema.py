@@ -84,6 +84,7 @@ class Timing(BaseModel):
     steps_ms: float
     other_ms: float = Field(description="Tags, re-ordering, plans.")
     verify_ms: float = Field(description="Verification by the target, if there is one.")
+    suggest_ms: float = Field(description="Finding alternatives and hints, where they are asked for.")
     explain_ms: float = Field(description="Naming the edits.")
     sentences: int
     cached: int = Field(description="Sentences that were corrected before.")
@@ -95,7 +96,7 @@ class Timing(BaseModel):
         steps_s = sum(batch.steps_s for batch in stages.batches)
         other_s = sum(batch.other_s for batch in stages.batches)
         verify_s = sum(batch.verify_s for batch in stages.batches)
-        known_s = stages.prepare_s + stages.explain_s + encoder_s + steps_s + other_s + verify_s
+        known_s = stages.prepare_s + stages.suggest_s + stages.explain_s + encoder_s + steps_s + other_s + verify_s
         times = {
             "total_ms": total_s,
             "prepare_ms": stages.prepare_s,
@@ -104,6 +105,7 @@ class Timing(BaseModel):
             "steps_ms": steps_s,
             "other_ms": other_s,
             "verify_ms": verify_s,
+            "suggest_ms": stages.suggest_s,
             "explain_ms": stages.explain_s,
         }
         return cls(

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from edit_gec.editing.document_edits import Projection
 from edit_gec.speculative.provenance import attribute_provenance
-from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector
+from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector, join_changes
 from edit_gec.text.correction import SentenceEdits
 from edit_gec.text.dialect import check_dialect
 from edit_gec.tracing import Stage, span
@@ -58,11 +59,16 @@ class TextCorrector(WindowCorrector):
     def project(
         self, texts: Sequence[str], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
     ) -> list[SentenceEdits]:
-        """The changes of windows as edits of their texts."""
-        return [
-            SentenceEdits(window.text, *self.to_document_edits(texts[window.text], window.sentence, each))
-            for window, each in zip(windows, changes, strict=True)
-        ]
+        """The changes of windows as edits of their texts, one entry for each sentence."""
+        found = []
+        for _, parts in groupby(
+            zip(windows, changes, strict=True), key=lambda part: (part[0].text, id(part[0].sentence))
+        ):
+            of_sentence = [*parts]
+            text, sentence = of_sentence[0][0].text, of_sentence[0][0].sentence
+            whole = join_changes([each for _, each in of_sentence])
+            found.append(SentenceEdits(text, *self.to_document_edits(texts[text], sentence, whole)))
+        return found
 
     def to_document_edits(
         self, text: str, sentence: Sentence, changes: SentenceChanges

@@ -39,6 +39,14 @@ class SentenceChanges(NamedTuple):
     verified: tuple[Change, ...] | None = None
 
 
+def join_changes(windows: Sequence[SentenceChanges]) -> SentenceChanges:
+    """The changes of a sentence, from those of its windows, of which there is at least one."""
+    drafted = tuple(change for window in windows for change in window.drafted)
+    if windows[0].verified is None:
+        return SentenceChanges(drafted)
+    return SentenceChanges(drafted, tuple(change for window in windows for change in window.verified or ()))
+
+
 @dataclass(frozen=True)
 class ModelWindow:
     """A stretch of pieces that the model reads at once: a sentence, or a part of an overlong one."""

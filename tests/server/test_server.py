@@ -158,6 +158,7 @@ def test_hints_are_named_as_edits_are(client: httpx.Client, corrector: Corrector
     assert changes(answer["edits"]) == changes(client.post("/v1/correct", json={"text": text}).json()["edits"])
     lines = client.post("/v1/correct/stream", json=asked).text.splitlines()
     assert [hint for line in lines for hint in json.loads(line).get("hints", ())] == answer["hints"]
+    assert json.loads(lines[-1])["timing"]["suggest_ms"] > 0
 
 
 def test_edits_are_named_and_time_is_accounted_for(client: httpx.Client) -> None:

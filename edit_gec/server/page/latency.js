@@ -4,7 +4,7 @@ import { $, node } from "./dom.js";
 
 const STAGES = {
   prepare: "sentences and pieces", queue: "waiting for others", encoder: "encoder", other: "tags and plan",
-  steps: "insertion steps", verify: "verification", explain: "naming the edits",
+  steps: "insertion steps", verify: "verification", suggest: "alternatives and hints", explain: "naming the edits",
 };
 
 const ms = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
