@@ -72,7 +72,7 @@ class Corrector:
         return corrections
 
     def correct_in_stretches(self, text: str, *, lines: bool, format: str) -> Iterator[Correction]:
-        for part in re.findall(r"(?s).{1,200000}(?:\n|\Z)", text):
+        for part in re.findall(r"(?s).{1,200000}(?:\n|\Z)|[^\n]+\n?", text):
             yield from self.correct_batch([part], lines=lines, formats=[format])
 
     def _edits(self, text: str, sentence: Sentence) -> Iterator[Edit]:
