@@ -22,7 +22,7 @@ from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.habits import is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
-from edit_gec.text.style import extra_odds, is_style
+from edit_gec.text.style import extra_odds, is_style, swaps_small_words
 from edit_gec.text.word_edits import split_change
 from edit_gec.text.words import sticks_words
 
@@ -82,7 +82,10 @@ class Projection:
     def _is_left(self, text: str, sentence: Sentence, edit: Edit) -> bool:
         """Whether an edit is a matter of style, or the document around its sentence writes so throughout, and it is no
         error that everybody knows."""
-        if is_style(text, sentence, edit, self._is_known) or (not sentence.alone and self._is_unsure(edit)):
+        is_edited = sentence.in_code or not sentence.unmarked or swaps_small_words(edit)
+        if is_style(text, sentence, edit, self._is_known):
+            return True
+        if not sentence.alone and is_edited and self._is_unsure(edit):
             return True
         is_new = self._is_unknown if sentence.in_code else self._is_new  # "kwds" is near "kids", and a name in the code
         if sentence.alone or not is_habit(text, edit.original, edit.replacement, is_new):

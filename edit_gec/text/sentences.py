@@ -80,6 +80,7 @@ class Sentence:
     special: str = ""  # characters that are markup: no edit brings them in
     in_code: bool = False  # it is of a comment or docstring, which no edit may end
     alone: bool = False  # a line that was taken by itself: no document is around it
+    unmarked: bool = False  # its document has no code blocks or the like: it may be anybody's letter
 
     def project(self, document: str, change: Change) -> Edit | None:
         """A change of the sentence as an edit of its document; None where `to_document` finds no place for it.
@@ -332,6 +333,7 @@ class _Document:
     def _read_layer(self, flags: bytearray) -> Iterator[Sentence]:
         text = self.text
         stand_ins = self.flags.stand_ins if isinstance(self.flags, Flags) else {}
+        unmarked = not self.is_flagged and self.flags.count(0) == len(self.flags)
         find = flagged_paragraphs if self.is_flagged else partial(paragraphs, markup=self.markup, flows=self.flows)
         for paragraph in find(text, flags):
             raw = _fold(text, flags, paragraph, stand_ins)
@@ -340,7 +342,8 @@ class _Document:
             for part in _NOT_BREAK.finditer(raw.flags):
                 marked = bool(raw.flags[part.start()] & FRAGMENT)
                 fragment = marked or paragraph[0].fragment or is_fragment(text, raw.offsets[part.start()])
-                yield from _sentences(_keep(raw, *part.span()), fragment, self.special)
+                for sentence in _sentences(_keep(raw, *part.span()), fragment, self.special):
+                    yield replace(sentence, unmarked=unmarked)
 
 
 def _follow_style(document: _Document) -> Iterator[Sentence]:

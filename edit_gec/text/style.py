@@ -125,7 +125,10 @@ def _adds_s(old: str, new: str) -> bool:
 
 
 def extra_odds(edit: Edit, is_known: Callable[[str], bool]) -> float:
-    """The log-odds above the threshold that an edit of a document needs, because writers choose there.
+    """The log-odds above the threshold that an edit of a document with markup needs, because writers choose there.
+
+    In plain prose only swaps of small words need them: it may be a learner's, whose errors the other edits often
+    correct (profiles/LOG.md).
 
     Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes
     or goes, where a full stop takes the place of a comma, and where a word loses its capital. Some where a known word
@@ -137,13 +140,18 @@ def extra_odds(edit: Edit, is_known: Callable[[str], bool]) -> float:
         return COMMA
     if not (old and new):
         return CHOICE if (old or new).lower() in _ADDED else 0.0
-    is_swap = old != new and _SWAPPED.issuperset((old, new))
     is_stop = old[0] == "," and new[0] == "."
     is_lowered = old.istitle() and new == old.lower()
-    if is_swap or is_stop or is_lowered:
+    if swaps_small_words(edit) or is_stop or is_lowered:
         return CHOICE
     is_word = old.isalpha() and new.isalpha() and old.casefold() != new.casefold()
     return REWORDED if is_word and _CONFUSED.isdisjoint((old.lower(), new.lower())) and is_known(old) else 0.0
+
+
+def swaps_small_words(edit: Edit) -> bool:
+    """Whether one small word takes the place of another: "in" for "at"."""
+    old, new = edit.original.strip(), edit.replacement.strip()
+    return old != new and _SWAPPED.issuperset((old, new))
 
 
 def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:

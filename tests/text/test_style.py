@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from edit_gec.text.edits import Edit
+from edit_gec.editing.document_edits import Projection
+from edit_gec.text.edits import Change, Edit
 from edit_gec.text.sentences import split
 from edit_gec.text.style import CHOICE, COMMA, REWORDED, extra_odds, is_style
 
@@ -139,3 +140,14 @@ def test_comments_are_telegrams(document: str, old: str, place: str, new: str, s
 )
 def test_where_writers_choose(old: str, new: str, odds: float) -> None:
     assert extra_odds(Edit(0, len(old), old, new, 0.5), lambda word: word in KNOWN) == odds
+
+
+@pytest.mark.parametrize(
+    ("ending", "is_made"),
+    [("", True), ("\n\n> A quote.\n", True), ("\n\n```\ncode\n```\n", False), ("\n\n<pre>code</pre>\n", False)],
+)
+def test_plain_prose_may_be_a_learners(ending: str, is_made: bool) -> None:
+    text = f"However we stayed at home.{ending}"
+    projection, comma = Projection(None, min_confidence=0.5), Change(7, 7, ",", 0.51)
+    assert bool(projection.choose(text, split(text)[0], [comma])) == is_made
+    assert not projection.choose(text, split(text)[0], [Change(18, 20, "in", 0.51)])  # writers choose
