@@ -17,8 +17,13 @@ HYPHENATED_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # the same, and
 ZERO_WIDTH_JOINER = "\u200d"
 _VIRAMA = 9  # combining class of the mark that joins two letters of an Indic script
 _HANGUL = re.compile("[\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff]")
-_EXTENDS = re.compile("[\u200c\u200d\uff9e\uff9f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u1160-\u11ff\ud7b0-\ud7ff]")
-_PREPENDS = re.compile("[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd\U000111c2\U000111c3]")
+_EXTENDS = re.compile(
+    "[\u0e33\u0eb3\u200c\u200d\uff9e\uff9f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u1160-\u11ff\ud7b0-\ud7ff]"
+)
+_PREPENDS = re.compile(
+    "[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd\U000111c2\U000111c3"
+    "\U0001193f\U00011941\U00011a84-\U00011a89\U00011d46]"
+)
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")  # two of these letters are one flag
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
 
@@ -55,6 +60,8 @@ def is_one_character(left: str, right: str) -> bool:
         return left == "\r" and right == "\n"
     if _is_mark(right) or _EXTENDS.match(right) or left == ZERO_WIDTH_JOINER or _PREPENDS.match(left):
         return True
+    if "Cn" in (unicodedata.category(left), unicodedata.category(right)):
+        return True  # of a newer Unicode than Python's: perhaps a mark
     if unicodedata.combining(left) == _VIRAMA:
         return right.isalpha()
     return bool((_FLAG.match(left) and _FLAG.match(right)) or (_HANGUL.match(left) and _HANGUL.match(right)))

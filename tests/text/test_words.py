@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.strategies import nasty, thorough
 
@@ -39,6 +39,8 @@ def is_known(word: str) -> bool:
 
 
 @thorough
+@example("กำ")
+@example("ກຳ")
 @given(characters)
 def test_no_character_is_taken_for_two(text: str) -> None:
     ends = character_ends(text)
