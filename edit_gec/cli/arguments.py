@@ -160,8 +160,7 @@ def add_model_options(
     )  # fmt: skip
     add(
         "--precision", choices=PRECISIONS, default=PRECISIONS[0],
-        help="precision of the onnx backend; float32 makes the same edits on every processor "
-        "(default: int8 where the processor is fast at it)",
+        help="precision of the onnx backend (default: int8 where the processor is fast at it, else float32)",
     )  # fmt: skip
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add(

@@ -29,7 +29,7 @@ from edit_gec.runtime.dynamic_batching import Batcher
 from edit_gec.runtime.dynamic_batching import Result as BatchResult
 from edit_gec.runtime.standing import StandingSuggestions
 from edit_gec.runtime.type_cache import ErrorTypeCache, Job
-from edit_gec.speculative.window_corrector import SentenceChanges
+from edit_gec.speculative.window_corrector import SentenceChanges, join_changes
 from edit_gec.text.correction import Correction, assemble, check_text
 from edit_gec.text.edits import Edit, resolve_overlaps
 from edit_gec.text.formats import check_format
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Pieces
     from edit_gec.runtime.metrics import Metrics
     from edit_gec.runtime.timing import BatchTiming
-    from edit_gec.speculative.window_corrector import SentenceChanges
     from edit_gec.text.edit_filter import EditFilter
 
 CACHE_CHARACTERS = 1_000_000  # of cached sentences; with their plans at most about 50 MB
@@ -299,12 +298,7 @@ class AsyncCorrector:
         self, text: str, sentence: Sentence, windows: Sequence[SentenceChanges], corrector: Corrector
     ) -> SentenceResult:
         """A sentence with its changes as edits of the text."""
-        found: list[Edit] = []
-        refused: list[Edit] = []
-        for changes in windows:
-            made, not_made = corrector.to_document_edits(text, sentence, changes)
-            found += made
-            refused += not_made
+        found, refused = corrector.to_document_edits(text, sentence, join_changes(windows))
         edits = tuple(resolve_overlaps(found))
         if self.metrics:
             self.metrics.edits.inc(len(edits))

@@ -58,7 +58,7 @@ def test_two_slices(tmp_path: Path) -> None:
     shutil.copyfile(PROSE, tmp_path / "data" / "prose" / "some.txt")
     (tmp_path / "recipe").mkdir()
     (tmp_path / "recipe" / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    for minutes in (0.1, 0.2, 0.4, 0.8, 1.6, 3.2):  # on a slow machine the first deadlines come before a snapshot
+    for minutes in (0.3, 0.6, 1.2, 2.4, 4.8):  # on a slow machine the first deadlines come before the first snapshot
         first = job(tmp_path, "--minutes", str(minutes))
         if "pieces" in first and "written" in first and first["step"] >= 50:
             break
