@@ -24,7 +24,8 @@ from edit_gec.errors import ModelError
 if TYPE_CHECKING:
     from edit_gec.modeling.config import EdiT5Config
 
-OPSET, IR_VERSION = 17, 9
+OPSET = 17
+IR_VERSION = 9
 CONTRIB = "com.microsoft"  # the domain of ONNX Runtime's own operators
 
 
@@ -32,7 +33,8 @@ class GraphBuilder:
     """Nodes of one graph; values are named by number."""
 
     def __init__(self, config: EdiT5Config, *, int8: bool = False) -> None:
-        self.config, self.int8 = config, int8
+        self.config = config
+        self.int8 = int8
         self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
         self.weights: dict[str, tuple[int, ...]] = {}
@@ -69,7 +71,8 @@ class GraphBuilder:
         """x [..., inputs] -> [..., outputs], without bias. In int8 one scale rounds all of x."""
         if not self.int8:
             return self.add("MatMul", x, self.weight(name, inputs, outputs))
-        digits, scales = self.weight(f"{name}.digits", inputs, outputs), self.weight(f"{name}.scales", outputs)
+        digits = self.weight(f"{name}.digits", inputs, outputs)
+        scales = self.weight(f"{name}.scales", outputs)
         return self.add("DynamicQuantizeMatMul", x, digits, scales, domain=CONTRIB)
 
     def linear_by_row(self, x: str, name: str, inputs: int, outputs: int) -> str:
@@ -205,14 +208,16 @@ def _encode_plan(g: GraphBuilder) -> Any:
     anchors = g.add("MatMul", states, g.weight("anchor.weight", c.d_model, c.d_model))
     for value, output in ((anchors, "anchors"), (keys, "cross_keys"), (values, "cross_values")):
         g.name(value, output)
-    heads, hidden = ["B", c.num_heads, "S", c.d_kv], ["B", "S", c.d_model]
+    heads = ["B", c.num_heads, "S", c.d_kv]
+    hidden = ["B", "S", c.d_model]
     inputs = {"encoded": hidden, "tags": "BS", "ranks": "BS", "bias": ["B", c.num_heads, "S", "S"]}
     return _finish(g, "encode_plan", inputs, {"anchors": hidden, "cross_keys": heads, "cross_values": heads})
 
 
 def _decode(g: GraphBuilder) -> Any:
     c = g.config
-    layer, inner = "decoder.layers.0", c.num_heads * c.d_kv
+    layer = "decoder.layers.0"
+    inner = c.num_heads * c.d_kv
     table = g.weight("embedding.weight", c.vocab_size, c.d_model)
     anchored = g.add("Unsqueeze", "anchored", g.constant([1]))  # [R, 1, d]
     x = g.add("Add", g.add("Gather", table, "stream", axis=0), anchored)  # [R, T, d]
@@ -236,7 +241,8 @@ def _decode(g: GraphBuilder) -> Any:
         (values, "values"),
     ):
         g.name(value, output)
-    source_heads, past = ["B", c.num_heads, "S", c.d_kv], ["R", c.num_heads, "L", c.d_kv]
+    source_heads = ["B", c.num_heads, "S", c.d_kv]
+    past = ["R", c.num_heads, "L", c.d_kv]
     inputs: dict[str, Any] = {
         "stream": "RT",
         "anchored": ["R", c.d_model],
@@ -286,7 +292,8 @@ def _external(name: str, shape: tuple[int, ...]) -> Any:
     tensor.dims.extend(shape)
     tensor.data_location = TensorProto.EXTERNAL
     entry = tensor.external_data.add()
-    entry.key, entry.value = "location", "model.safetensors"
+    entry.key = "location"
+    entry.value = "model.safetensors"
     return tensor
 
 

@@ -75,10 +75,12 @@ class OnnxNetwork:
 
     def try_out(self, folder: Path) -> None:
         """Correct one piece with every graph. Raises ModelError where a graph or a weight is of another shape."""
-        ids, kept = [[self.config.vocab_size - 1, EOS + 1, EOS]], [[KEEP] * 3]
+        ids = [[self.config.vocab_size - 1, EOS + 1, EOS]]
+        kept = [[KEEP] * 3]
         try:
             source = self.encode(ids)
-            (tags,), (points,) = self.tag(source), self.point(source, kept)
+            (tags,) = self.tag(source)
+            (points,) = self.point(source, kept)
             writing = self.remember(source, [0], kept, [[0, 1, 2]]).attach([0], [0])
             writing.begin([0])
             (score,), (piece,) = writing.step([0], [self.config.vocab_size - 1], [True])
@@ -159,7 +161,8 @@ class OnnxWriting:
     """The rows of the decoder, and the keys and values of what they have read."""
 
     def __init__(self, memory: OnnxMemory, sentence: np.ndarray, anchor: np.ndarray) -> None:
-        self.network, self.sentence = memory.network, sentence  # [N]
+        self.network = memory.network
+        self.sentence = sentence  # [N]
         self.anchored = memory.anchors[sentence, anchor]  # [N, d]
         positions = np.arange(memory.anchors.shape[1])
         padding = np.where(positions < memory.lengths[sentence, None], np.float32(0), np.float32(NEGATIVE))  # [N, S]

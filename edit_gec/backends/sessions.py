@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 FOLDER = "onnx"  # of a model folder
 INDEX = "weights.json"  # next to the graphs: which weights each takes
 REMEDY = "make it with edit-gec export"
-DIGITS, SCALES = ".digits", ".scales"  # after the name of a matrix whose products are in int8
+# After the name of a matrix whose products are computed in int8.
+DIGITS = ".digits"
+SCALES = ".scales"
 TABLES = ("embedding.weight", "tag_embedding.weight", "rank_embedding.weight")  # are looked up by rows
 PROVIDER = "CPUExecutionProvider"
 

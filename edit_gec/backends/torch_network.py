@@ -106,7 +106,8 @@ class TorchNetwork:
     @torch.inference_mode()
     def remember(self, source: Source, rows: Sequence[int], tags: Ids, ranks: Ids) -> TorchMemory:
         """Some sentences, as the decoder attends to them."""
-        chosen, length = self.tensor(rows), source.mask.shape[1]
+        chosen = self.tensor(rows)
+        length = source.mask.shape[1]
         mask, encoded, bias = (each[chosen] for each in source)
         padded = self.tensor(pad(tags, KEEP, length)), self.tensor(pad(ranks, -1, length))  # [M, S]
         return TorchMemory(self, self.model.encode_plan(encoded, bias, *padded), mask)
@@ -116,7 +117,9 @@ class TorchMemory:
     """states [M, S, d] are what the decoder attends to (EdiT5.encode_plan), mask [M, S] is true where a piece is."""
 
     def __init__(self, network: TorchNetwork, states: Tensor, mask: Tensor) -> None:
-        self.network, self.states, self.mask = network, states, mask
+        self.network = network
+        self.states = states
+        self.mask = mask
         self.cross_keys: list[tuple[Tensor, Tensor]] = network.model.decoder.cross_keys(states)
 
     @torch.inference_mode()
@@ -129,7 +132,8 @@ class TorchWriting:
     """The rows of the decoder, with their caches."""
 
     def __init__(self, memory: TorchMemory, sentences: Sequence[int], anchors: Sequence[int]) -> None:
-        self.network, self.memory = memory.network, memory
+        self.network = memory.network
+        self.memory = memory
         self.model = memory.network.model
         self.sentence = self.network.tensor(sentences)  # [N]
         at = self.network.tensor(anchors)  # [N]
@@ -160,7 +164,8 @@ class TorchWriting:
         self, slots: Sequence[int], pieces: Sequence[int], opening: Sequence[bool]
     ) -> tuple[list[float], list[int]]:
         """Read a piece in each row; what comes next."""
-        numbers, stream = self.network.tensor(slots), self.network.tensor(pieces)  # [R]
+        numbers = self.network.tensor(slots)  # [R]
+        stream = self.network.tensor(pieces)  # [R]
         embedded = self.model.embedding(stream[:, None]) + self.embedding[numbers, None]  # [R, 1, d]
         hidden = self.model.decoder(embedded, self.cross_keys, self.cross_bias[numbers], self.caches)
         values, ids = self.model.most_likely(hidden[:, 0], self.network.banned, self.network.tensor(opening))

@@ -58,7 +58,8 @@ class Weights:
 
     def scales(self, name: str) -> np.ndarray:
         """The scales [N] of the rows of a packed matrix [N, K]. Raises ModelError when they do not fit."""
-        matrix, scales = self._find(name), self._find(name + SCALES)
+        matrix = self._find(name)
+        scales = self._find(name + SCALES)
         if matrix.ndim != 2 or scales.shape != matrix.shape[:1]:
             raise ModelError(f"{self.source}: {name} is in int8; expected a scale for each row in {name + SCALES}")
         return scales.astype(np.float32, copy=False)
@@ -99,7 +100,8 @@ def read_weights(folder: Path) -> Weights:
 
 def _tensor(entry: dict[str, Any], body: memoryview) -> np.ndarray:
     """One tensor of a header's entry. Raises ValueError or KeyError when the entry does not fit the file."""
-    kind, shape = TYPES[entry["dtype"]], tuple(entry["shape"])
+    kind = TYPES[entry["dtype"]]
+    shape = tuple(entry["shape"])
     begin, end = entry["data_offsets"]
     if not 0 <= begin <= end <= len(body) or end - begin != math.prod(shape) * kind.itemsize:
         raise ValueError(f"bytes {begin} to {end} of {len(body)} for the shape {list(shape)}")

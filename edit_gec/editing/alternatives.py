@@ -211,7 +211,8 @@ class Reading:
         if not places:
             return []
         states = [self._tagged(place) for place in places]
-        tags, ranks = [state.all_tags for state in states], [state.all_ranks for state in states]
+        tags = [state.all_tags for state in states]
+        ranks = [state.all_ranks for state in states]
         empty = self.network.config.empty_slots
         memory = self.network.remember(self.source, [0] * len(places), tags, ranks)
         decoder = InsertionDecoder(memory, self.tokens, empty)
@@ -255,7 +256,8 @@ def find_place(pieces: Pieces, start: int, end: int) -> Place | None:
     """The place of a span of the sentence in a window of it; None where it lies in another one."""
     first = bisect_right(pieces.ends, start)
     last = bisect_left(pieces.starts, end) if start < end else first
-    begin, stop = pieces.starts[0], pieces.ends[-1]
+    begin = pieces.starts[0]
+    stop = pieces.ends[-1]
     return Place(first, last) if begin <= start <= end <= stop and first <= last else None
 
 

@@ -153,7 +153,8 @@ def predict(
     changing = [states[n] for n in changed]
     if any(state.likely_slots for state in changing):
         with span(Stage.INSERT_SETUP):
-            tags, ranks = [state.all_tags for state in changing], [state.all_ranks for state in changing]
+            tags = [state.all_tags for state in changing]
+            ranks = [state.all_ranks for state in changing]
             decoder = InsertionDecoder(network.remember(source, changed, tags, ranks), tokens, empty)
         write_slots(decoder, changing, lexicon, sequential=thresholds.sequential)
     with span(Stage.REALIZE):

@@ -139,7 +139,8 @@ class WordList:
         n = 0
         begin, stop = (sentence.starts[0], sentence.ends[-1]) if len(sentence) else (0, 0)
         for match in WORD.finditer(text, begin, stop):
-            word, start, end = match.group(), match.start(), match.end()
+            word = match.group()
+            start, end = match.span()
             if len(word) > LONGEST or not (word[1:].islower() or len(word) == 1) or (unknown and self.knows(word)):
                 continue
             if (start and not text[start - 1].isspace()) or text[end : end + 1] in {"/", "@", "_", "-"}:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
+from edit_gec.text.words import Replacement
 
 
 class Span(NamedTuple):
@@ -156,17 +157,17 @@ def _stay_in_place(order: Sequence[int], source: Pieces) -> list[bool]:
     ]
 
 
-def _replace_between(source: Pieces, before: int, after: int, text: str) -> tuple[int, int, str] | None:
+def _replace_between(source: Pieces, before: int, after: int, text: str) -> Replacement | None:
     """Edit that puts `text` between pieces `before` and `after` (both fixed), or None if it is there already."""
     if text == source.text(before, after - 1):
         return None
     start = source.ends[before - 1] if before else min(source.starts, default=0)
     end = source.starts[after - 1] if after <= len(source) else max(source.ends, default=0)
     if before or not source.prefixed:
-        return start, end, text
+        return Replacement(start, end, text)
     # The dummy prefix: the first piece has a space that the source has not, and the output gives up its first space.
     if after == 1 and len(source):
-        return start, end, text.removeprefix(" ") + " "
+        return Replacement(start, end, text.removeprefix(" ") + " ")
     if not text and after <= len(source) and source.source.startswith(" ", end):
-        return start, end + 1, text
-    return start, end, text.removeprefix(" ")
+        return Replacement(start, end + 1, text)
+    return Replacement(start, end, text.removeprefix(" "))

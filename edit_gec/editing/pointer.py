@@ -42,7 +42,8 @@ def follow_points(scores: Sequence[np.ndarray], tag_lists: Sequence[Sequence[int
 
 def _follow(scores: np.ndarray, tags: Sequence[int], keep_bias: float) -> Order:
     order = keep_order(tags)
-    kept, following = np.array(order.pieces), np.array([*order.pieces[1:], len(tags)])
+    kept = np.array(order.pieces)
+    following = np.array([*order.pieces[1:], len(tags)])
     scores = scores[: len(tags) + 1, : len(tags) + 1].copy()
     scores[:, 0] = NEGATIVE  # nothing comes before the sentinel
     scores[kept, following] += min(keep_bias, MAX_KEEP_BIAS)

@@ -82,7 +82,8 @@ def _delete_repeated(
         word = sentence.text(start, end).strip().casefold()
         if not word.isalpha() or sentence.text(again, stop).casefold() != " " + word:
             continue
-        first, second = probabilities[start + 1 : end + 1], probabilities[again + 1 : stop + 1]
+        first = probabilities[start + 1 : end + 1]
+        second = probabilities[again + 1 : stop + 1]
         gone = sum(sum(p[DELETE] + p[REPLACE] for p in of_word) / len(of_word) for of_word in (first, second))
         if gone > 0.5:
             tags[start + 1 : stop + 1] = [KEEP] * (end - start) + [DELETE] * (stop - again)

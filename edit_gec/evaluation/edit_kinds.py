@@ -101,7 +101,8 @@ def classify_edit(text: str, mask: bytearray, name: str, edit: TextEdit) -> Kind
     """The kind of an edit of a document in the named format; `mask` is that of `mask_markup`."""
     if damages_structure(text, mask, name, edit):
         return Kind.STRUCTURE
-    old, new = text[edit.start : edit.end].strip(), edit.replacement.strip()
+    old = text[edit.start : edit.end].strip()
+    new = edit.replacement.strip()
     if old == new:
         return Kind.SPACING
     if not any(map(str.isalnum, old + new)):

@@ -97,7 +97,8 @@ def _score_errant(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions) 
 
 
 def _extract_edits(test: TestSet, lines: Sequence[str], options: ScoreOptions) -> list[M2Sentence]:
-    sources, targets = [line.split() for line in test.lines], [line.split() for line in lines]
+    sources = [line.split() for line in test.lines]
+    targets = [line.split() for line in lines]
     return load_extractor(options.spacy_model).to_m2(sources, [targets])
 
 
@@ -116,7 +117,8 @@ def _measure_calibration(
     score: errant_score.ErrantScore,
     options: ScoreOptions,
 ) -> calibration.Calibration:
-    sources, targets = [line.split() for line in test.lines], [line.split() for line in hypothesis.lines]
+    sources = [line.split() for line in test.lines]
+    targets = [line.split() for line in hypothesis.lines]
     found = load_extractor(options.spacy_model).extract(sources, targets)
     pairs: list[tuple[float, bool]] = []
     for i, annotator in enumerate(score.annotator):

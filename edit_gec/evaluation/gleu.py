@@ -56,7 +56,8 @@ def score_totals(totals: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.fl
     """GLEU in 0..100 from summed statistics [..., 2 + 2 ORDER]; 0 where an n-gram order has no match."""
     right, possible = totals[..., 2::2], totals[..., 3::2]
     nonzero = (totals > 0).all(axis=-1)
-    safe_right, safe_possible = np.where(right > 0, right, 1), np.where(possible > 0, possible, 1)
+    safe_right = np.where(right > 0, right, 1)
+    safe_possible = np.where(possible > 0, possible, 1)
     log_precision = np.log(safe_right / safe_possible).mean(axis=-1)
     brevity = np.minimum(0, 1 - totals[..., 1] / np.maximum(totals[..., 0], 1))
     return np.where(nonzero, 100 * np.exp(brevity + log_precision), 0.0)

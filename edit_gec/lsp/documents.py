@@ -13,6 +13,7 @@ from pygls.workspace import TextDocument, Workspace
 
 from edit_gec.lsp.positions import LineIndex
 from edit_gec.text.edits import Edit, count_shared_ends
+from edit_gec.text.words import Replacement
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def move_marks(marks: tuple[Mark, ...], text: str, start: int, end: int, new: st
     )
 
 
-def _find_difference(old: str, new: str) -> tuple[int, int, str]:
-    """Start and end of the part of `old` that differs, and what stands there in `new`."""
+def _find_difference(old: str, new: str) -> Replacement:
+    """The shortest replacement that makes `new` of `old`."""
     head, tail = count_shared_ends(old, new)
-    return head, len(old) - tail, new[head : len(new) - tail]
+    return Replacement(head, len(old) - tail, new[head : len(new) - tail])

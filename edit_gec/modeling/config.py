@@ -45,7 +45,8 @@ class T5Config:
             if type(value) is not int or not 0 < value <= most:  # True is an int
                 raise InputError(f"{name} is {value!r}; expected an integer from 1 to {most}")
         if not 4 <= self.relative_attention_num_buckets < self.relative_attention_max_distance:
-            n, distance = self.relative_attention_num_buckets, self.relative_attention_max_distance
+            n = self.relative_attention_num_buckets
+            distance = self.relative_attention_max_distance
             raise InputError(f"relative_attention: {n} buckets for distances up to {distance}; 4 or more, but fewer")
         for name in ("layer_norm_epsilon", "attention_scale"):
             value = getattr(self, name)

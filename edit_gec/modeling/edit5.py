@@ -203,7 +203,9 @@ class EdiT5(nn.Module):
         """
         sampled = batch.ids.where(batch.mask, 0).sum(1) % POINT_SAMPLE == 0  # whatever else is in the batch
         chosen = batch.moved | sampled  # [B]
-        tags, mask, successors = batch.tags[chosen], batch.mask[chosen], batch.successors[chosen]
+        tags = batch.tags[chosen]
+        mask = batch.mask[chosen]
+        successors = batch.successors[chosen]
         scores = self.point(encoded[chosen], tags, mask)  # [C, S, S]
         pointing = ((tags == KEEP) | (tags == INSERT)) & mask & (successors > 0)
         return F.cross_entropy(scores[pointing], successors[pointing], reduction="sum")

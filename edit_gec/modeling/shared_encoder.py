@@ -37,7 +37,8 @@ DRAFTER = "drafter"
 def check(t5: T5Config, edit5: EdiT5, source: str) -> None:
     """Raises ModelError when an EdiT5's encoder cannot stand in this T5."""
     for name in SHAPE:
-        ours, theirs = getattr(edit5.config, name), getattr(t5, name)
+        ours = getattr(edit5.config, name)
+        theirs = getattr(t5, name)
         if ours != theirs:
             raise ModelError(f"{source}: {name} {theirs}; expected {ours} to share an encoder with this EdiT5")
     if t5.num_layers < edit5.config.num_layers:

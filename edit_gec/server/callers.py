@@ -34,7 +34,8 @@ class Callers:
     def reason_to_refuse(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
         """Why a request with these headers is refused, or None if it is not."""
         found = {name: value.decode("latin-1") for name, value in headers if name in (b"host", b"origin")}
-        host, origin = found.get(b"host", ""), found.get(b"origin")
+        host = found.get(b"host", "")
+        origin = found.get(b"origin")
         if self.hosts and host_name(host) not in self.hosts:
             return "this server does not go by that name; --allow-host adds names"
         if origin is None or self.origin in (ANY, origin):

@@ -98,7 +98,9 @@ class TextDrafter:
     def __init__(
         self, tokens: Tokens, write: WriteDrafts | None = None, *, rule: type[Realigner] | type[UniqueNGram] = Realigner
     ) -> None:
-        self.tokens, self.write, self.rule = tokens, write, rule
+        self.tokens = tokens
+        self.write = write
+        self.rule = rule
 
     def begin(self, rows: Sequence[Row]) -> None:
         """Write the drafts of new rows."""
@@ -142,7 +144,8 @@ class SharedEdiT5Drafter(TextDrafter):
 
     def __init__(self, model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
         super().__init__(tokens)
-        self.model, self.options = model, options
+        self.model = model
+        self.options = options
 
     def write_texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
         """Drafts of each row, the best first, by the EdiT5 on what the target has encoded."""
@@ -198,7 +201,9 @@ class Gamma:
     def __init__(self, tokens: int, *, adaptive: bool = False, longest: int = 32) -> None:
         if not 0 < tokens <= longest:
             raise InputError(f"gamma {tokens}: from 1 to {longest} tokens expected")
-        self.tokens, self.adaptive, self.longest = tokens, adaptive, longest
+        self.tokens = tokens
+        self.adaptive = adaptive
+        self.longest = longest
 
     def __call__(self, row: Row) -> int:
         """Tokens to draft for this row now. An adaptive gamma first reacts to the last pass over the row."""
@@ -214,7 +219,8 @@ class NGramDrafter:
     aligns = False
 
     def __init__(self, following: dict[int | None, int], gamma: Gamma) -> None:
-        self.following, self.gamma = following, gamma
+        self.following = following
+        self.gamma = gamma
 
     @classmethod
     def learn(cls, lines: Iterable[str], tokens: Tokens, *, order: int, gamma: Gamma) -> NGramDrafter:
@@ -257,7 +263,9 @@ class SmallT5Drafter:
             raise InputError(
                 "drafter: its vocabulary is not the target's; only drafts of whole texts work across vocabularies"
             )
-        self.model, self.gamma, self.sampling = model, gamma, sampling
+        self.model = model
+        self.gamma = gamma
+        self.sampling = sampling
         self.rows: list[Row] = []  # the rows of `decoder`
         self.read: list[list[int]] = []  # the tokens that `decoder` has read of each
         self.decoder = RaggedDecoder(model.model)
@@ -305,7 +313,8 @@ class SmallT5Drafter:
         """Drop finished rows and tokens that were not accepted; returns the tokens to read of each row."""
         kept = [self.rows.index(row) for row in rows]
         self.decoder.keep(kept)
-        self.rows, self.read = list(rows), [self.read[n] for n in kept]
+        self.rows = list(rows)
+        self.read = [self.read[n] for n in kept]
         inputs = []
         for n, row in enumerate(rows):
             tokens = [PAD, *row.tokens]

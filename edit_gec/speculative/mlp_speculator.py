@@ -106,7 +106,8 @@ class MLPDrafter:
     aligns = False
 
     def __init__(self, speculator: Speculator, gamma: Gamma) -> None:
-        self.speculator, self.gamma = speculator.eval(), gamma
+        self.speculator = speculator.eval()
+        self.gamma = gamma
 
     def begin(self, rows: Sequence[Row]) -> None:
         """Nothing to prepare: the state of the target's last pass is all that counts."""

@@ -238,7 +238,8 @@ def _group_by_source(questions: Mapping[int, Question]) -> Iterator[list[int]]:
         source = questions[number].source
         if len(group) + len(sources | {source}) + 1 > MOST_ROWS:
             yield group
-            group, sources = [], set()
+            group = []
+            sources = set()
         group.append(number)
         sources.add(source)
     if group:

@@ -65,9 +65,10 @@ class TextCorrector(WindowCorrector):
             zip(windows, changes, strict=True), key=lambda part: (part[0].text, id(part[0].sentence))
         ):
             of_sentence = [*parts]
-            text, sentence = of_sentence[0][0].text, of_sentence[0][0].sentence
+            window, _ = of_sentence[0]
             whole = join_changes([each for _, each in of_sentence])
-            found.append(SentenceEdits(text, *self.to_document_edits(texts[text], sentence, whole)))
+            edits = self.to_document_edits(texts[window.text], window.sentence, whole)
+            found.append(SentenceEdits(window.text, *edits))
         return found
 
     def to_document_edits(

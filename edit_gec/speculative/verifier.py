@@ -91,8 +91,10 @@ class Verifier:
     def take_statistics(self) -> tuple[Statistics, int]:
         """What verification did since the last call, and how many sentences were too long for the target."""
         with self._counting:
-            taken, too_long = self.statistics, self.too_long
-            self.statistics, self.too_long = Statistics(), 0
+            taken = self.statistics
+            too_long = self.too_long
+            self.statistics = Statistics()
+            self.too_long = 0
         return taken, too_long
 
     def encode(self, edit5: EdiT5, windows: Sequence[Pieces]) -> Encoded | None:

@@ -82,7 +82,7 @@ def to_document_spans(
 
 def _widen_to_word(view: str, edit: Edit, low: int, high: int) -> Edit:
     """The same change over at least one word, where there is one between `low` and `high`."""
-    start, end = edit.start, edit.end
+    start, end = edit.span
     if edit.original.strip() and edit.replacement.strip():
         return edit
     before = _WORD_BEFORE.search(view, max(low, start - _LONGEST_WORD), start)
@@ -91,7 +91,8 @@ def _widen_to_word(view: str, edit: Edit, low: int, high: int) -> Edit:
         start = before.start()
     elif after:
         end = after.end()
-    before_edit, behind = view[start : edit.start], view[edit.end : end]
+    before_edit = view[start : edit.start]
+    behind = view[edit.end : end]
     return replace(
         edit,
         start=start,

@@ -120,7 +120,8 @@ class _Reader(LineReader):
         return alone and abs(len(title) - len(line)) < 2 and any(map(str.isalnum, title))
 
     def _has_code_cells(self, number: int, closing: int) -> bool:
-        start, end = self.blocks.lines[number][1], self.blocks.lines[closing][0]
+        start = self.blocks.lines[number][1]
+        end = self.blocks.lines[closing][0]
         return _CODE_CELL.search(self.blocks.text, start, end) is not None
 
     def _style_is_prose(self) -> bool:
@@ -212,7 +213,9 @@ class _Reader(LineReader):
             self.blocks.open_after(start, start + found.end(), end, fragment=True)
         else:
             return number
-        self.within, self.style, self.bare = _Within.ITEM, "", False
+        self.within = _Within.ITEM
+        self.style = ""
+        self.bare = False
         return number + 1
 
     def _item(self, line: str) -> re.Match[str] | None:
@@ -228,7 +231,8 @@ class _Reader(LineReader):
             self.blocks.open(start, end, fragment=self.within is _Within.ITEM)
         if self.within is _Within.NOTHING:
             self.within = _Within.PARAGRAPH
-        self.style, self.bare = "", False
+        self.style = ""
+        self.bare = False
         return number + 1
 
     def forget_block(self) -> None:

@@ -38,7 +38,8 @@ class Blocks:
         self.close()
         if self.text[start - 1 : start] == "\n":
             mark(self.flags, start - 1, start, BREAK)
-        self._span, self.is_fragment = (start, end), fragment
+        self._span = (start, end)
+        self.is_fragment = fragment
 
     def open_after(self, line: int, start: int, end: int, *, fragment: bool = False) -> None:
         """Leave out text[line:start], a mark; begin a block after it."""
@@ -57,7 +58,8 @@ class Blocks:
         """Flag the inline markup of the open block."""
         if self._span is None:
             return
-        (start, end), self._span = self._span, None
+        start, end = self._span
+        self._span = None
         for at, flag in enumerate(self._inline(self.text[start:end]), start):
             self.flags[at] |= flag
         if self.is_fragment:

@@ -59,7 +59,8 @@ def keeps_comment(document: str, start: int, end: int, replacement: str) -> bool
 
     It must not bring half of a mark next to the other half, nor take the place of what a backslash escapes.
     """
-    before, after = document[max(0, start - 1) : start], document[end : end + 1]
+    before = document[max(0, start - 1) : start]
+    after = document[end : end + 1]
     pairs = _count_pairs(before + replacement + after) - _count_pairs(before + document[start:end] + after)
     return pairs.keys().isdisjoint(_CLOSING_PAIRS) and before != "\\"
 
@@ -146,7 +147,8 @@ def _strip_marks(text: str, start: int, end: int) -> list[Span]:
         return []  # not closed: nobody knows where it ends
     margin = 0
     if opened and closed:
-        start, end = opened.end(), closed.start()
+        start = opened.end()
+        end = closed.start()
         margin = min((_blanks(line) for line in text[start:end].split("\n")[1:] if line.strip()), default=0)
     is_quoted = opened is not None and opened[0].strip()[-1] in "\"'"
     lines: list[Span] = []

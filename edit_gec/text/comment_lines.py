@@ -128,7 +128,8 @@ class _Lines:
     """Says of each line of a comment what it is, and in which column its prose begins."""
 
     def __init__(self, contents: Sequence[str], in_docstring: bool) -> None:
-        self.contents, self.in_docstring = contents, in_docstring
+        self.contents = contents
+        self.in_docstring = in_docstring
         self.skips_to: _End | int | None = None  # a number: a line that is indented no deeper
         self.section: int | None = None  # the margin of the section of parameters that is open
         self.items: int | None = None  # the margin of its items; deeper lines go on with one
@@ -144,7 +145,8 @@ class _Lines:
 
     def _is_skipped(self, number: int, line: str) -> bool:
         end = self.skips_to
-        is_blank, has_tag = not line.strip(), bool(_TAG.match(line))
+        is_blank = not line.strip()
+        has_tag = bool(_TAG.match(line))
         if end in (_End.BLANK, _End.TAG_OR_BLANK) and is_blank:
             self.skips_to = None
         elif (end in (_End.TAG, _End.TAG_OR_BLANK) and has_tag) or (
@@ -168,7 +170,8 @@ class _Lines:
 
     def heading(self, number: int, line: str) -> tuple[_Kind, int] | None:
         """The name of a section of a docstring: of parameters, or of what is left out up to its end."""
-        margin, is_underlined = _margin(line), self._is_heading(number)
+        margin = _margin(line)
+        is_underlined = self._is_heading(number)
         if is_underlined or (self.section is not None and margin <= self.section and not self.is_underlined):
             self.section = self.items = None
         found = _SECTION.match(line.strip()) if self.in_docstring else None
@@ -176,7 +179,9 @@ class _Lines:
             return None
         if found["samples"]:
             return self._left_out(_End.HEADING if is_underlined else margin)
-        self.section, self.items, self.is_underlined = margin, None, is_underlined
+        self.section = margin
+        self.items = None
+        self.is_underlined = is_underlined
         return self._left_out()
 
     def sample(self, number: int, line: str) -> tuple[_Kind, int] | None:
@@ -214,7 +219,9 @@ class _Lines:
         if self.is_underlined and margin <= self.section:
             self.items = None
             return self._left_out()
-        is_first, self.items = self.items is None, margin if self.items is None else self.items
+        is_first = self.items is None
+        if self.items is None:
+            self.items = margin
         head = _ITEM_HEAD.match(line) if margin == self.items and not self.is_underlined else None
         if head or is_first:
             return _Kind.ITEM, head.end() if head else margin

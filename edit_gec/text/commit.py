@@ -48,7 +48,8 @@ def read_commit(text: str) -> Iterator[Part]:
     filled = [lines for lines in paragraphs if lines]
     for number, lines in enumerate(filled):
         if not number:
-            subject, lines = lines[0], lines[1:]
+            subject = lines[0]
+            lines = lines[1:]
             yield from _read_subject(text, *subject)
         is_last = 0 < number == len(filled) - 1
         if is_last and all(_ANY_TRAILER.match(text, *line) for line in lines):

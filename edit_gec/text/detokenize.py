@@ -39,7 +39,8 @@ def detokenize(tokens: Sequence[str], split_hyphens: bool = True) -> RawSentence
     glue = True  # the next token follows without a space
     for i, token in enumerate(tokens):
         written = WRITTEN.get(token, token)
-        before, after = (tokens[i - 1] if i else ""), (tokens[i + 1] if i + 1 < len(tokens) else "")
+        before = tokens[i - 1] if i else ""
+        after = tokens[i + 1] if i + 1 < len(tokens) else ""
         inner = before[-1:].isalnum() and after[:1].isalnum() and (written == "/" or (written == "-" and split_hyphens))
         possessive = written == "'" and before.endswith("s") and not (is_open["'"] or "'" in tokens[i + 1 :])
         closes = is_open.get(written, False) or possessive

@@ -160,7 +160,8 @@ def keep_spelling(old: str, new: str, dialect: str | None, is_known: Known = lam
     kept: dict[int, str] = {}
     for i, j, length in SequenceMatcher(None, *forms, autojunk=False).get_matching_blocks():
         for n in range(length):
-            was, now = before[i + n], after[j + n][0]
+            was = before[i + n]
+            now = after[j + n][0]
             if was.lower() != now.lower() and (dialect is None or _own(was.lower(), dialect, is_known) != now.lower()):
                 kept[j + n] = was
     parts = []

@@ -5,7 +5,7 @@ r"""Edits: what a correction changes, as half-open spans of code points in the o
     >>> apply(text, edits)
     'She goes home \U0001f3e0 today.'
     >>> trim("I like like tea", 0, 15, "I like tea")
-    (7, 12, '')
+    Replacement(start=7, end=12, replacement='')
     >>> for place in offsets(text, [4, 19]): print(*place)
     4 4 4 1 5
     19 22 20 1 20
@@ -23,7 +23,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
-from edit_gec.text.words import is_word_character, word_end, word_start
+from edit_gec.text.words import Replacement, is_word_character, word_end, word_start
 
 UNITS = ("codepoint", "utf8", "utf16")
 
@@ -161,7 +161,7 @@ def count_shared_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int
     return head, tail
 
 
-def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+def trim(text: str, start: int, end: int, replacement: str) -> Replacement:
     """The same change with the words and marks that both sides share at their ends trimmed off.
 
     Never cuts inside a word: "learn" -> "learns" stays one edit of the whole word, because that is what a reader
@@ -169,22 +169,25 @@ def trim(text: str, start: int, end: int, replacement: str) -> tuple[int, int, s
     the word that it precedes ("want " before "to"), at the end of a line after the last word (" it"), and of a
     doubled word the second is deleted. Equal sides give (end, end, "").
     """
-    old, new = UNIT.findall(text[start:end]), UNIT.findall(replacement)
+    old = UNIT.findall(text[start:end])
+    new = UNIT.findall(replacement)
     head, tail = count_shared_ends(old, new)
     start += sum(map(len, old[:head]))
     end -= sum(map(len, old[len(old) - tail :]))
-    return start, end, "".join(new[head : len(new) - tail])
+    return Replacement(start, end, "".join(new[head : len(new) - tail]))
 
 
-def expand_to_words(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+def expand_to_words(text: str, start: int, end: int, replacement: str) -> Replacement:
     """The same change, widened until it cuts no word, old or new: `+s` after "learn" becomes "learn" -> "learns"."""
     if is_word_character(text[start : start + 1]) or is_word_character((replacement or text[end : end + 1])[:1]):
         first = word_start(text, start)
-        start, replacement = first, text[first:start] + replacement
+        replacement = text[first:start] + replacement
+        start = first
     if is_word_character(text[end - 1 : end]) or is_word_character((replacement or text[start - 1 : start])[-1:]):
         last = word_end(text, end)
-        end, replacement = last, replacement + text[end:last]
-    return start, end, replacement
+        replacement += text[end:last]
+        end = last
+    return Replacement(start, end, replacement)
 
 
 def resolve_overlaps(found: Iterable[Edit]) -> list[Edit]:

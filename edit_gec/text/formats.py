@@ -146,7 +146,8 @@ def find_format(language: str = "", path: str = "") -> str | None:
     The format of code says which code: "code/python" or "code/client.py". What git lets one edit is a commit message in
     every language.
     """
-    language, by_path = language.casefold(), format_of(path)
+    language = language.casefold()
+    by_path = format_of(path)
     if language in _UNKNOWN_LANGUAGES or by_path == "commit":
         return f"code/{os.path.basename(path)}" if by_path == "code" else by_path
     return _NAMED_LANGUAGES.get(language, f"code/{language}")

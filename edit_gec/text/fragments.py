@@ -40,7 +40,8 @@ def keep_case(text: str, start: int, replacement: str) -> str:
 
     "I" and names with capitals inside, such as "GitHub", may come.
     """
-    first, new = _first_letter(text), _LETTERS.search(replacement)
+    first = _first_letter(text)
+    new = _LETTERS.search(replacement)
     if first < 0 or new is None or start > first:
         return replacement
     word = new[0]

@@ -28,7 +28,8 @@ T = TypeVar("T")
 
 def _remembering(function: Callable[[str], T]) -> Callable[[str], T]:
     """The function with its values for the last documents: eight short ones, or one long one."""
-    short, long = lru_cache(maxsize=8)(function), lru_cache(maxsize=1)(function)
+    short = lru_cache(maxsize=8)(function)
+    long = lru_cache(maxsize=1)(function)
     return wraps(function)(lambda text: (long if len(text) > LONG_TEXT else short)(text))
 
 

@@ -72,7 +72,8 @@ _SPACES = re.compile(r"[\s-]+")
 
 def name_kind(text: str, start: int, end: int, replacement: str) -> Kind:
     """The kind of the edit text[start:end] -> replacement."""
-    old, new = text[start:end].strip(), replacement.strip()
+    old = text[start:end].strip()
+    new = replacement.strip()
     if not any(map(str.isalnum, old + new)):
         return Kind.SPACING if _join(old) == _join(new) else Kind.PUNCTUATION
     if not old:
@@ -103,7 +104,8 @@ def _is_beside(text: str, start: int, end: int, deleted: str) -> bool:
     """Whether what is deleted stands a second time directly before or after its place."""
     before = text[max(0, start - len(deleted) - 100) : start].rstrip().lower()
     after = text[end : end + len(deleted) + 100].lstrip().lower()
-    head, tail = before[-len(deleted) - 1 : -len(deleted)], after[len(deleted) : len(deleted) + 1]
+    head = before[-len(deleted) - 1 : -len(deleted)]
+    tail = after[len(deleted) : len(deleted) + 1]
     return (before.endswith(deleted) and not head.isalnum()) or (after.startswith(deleted) and not tail.isalnum())
 
 

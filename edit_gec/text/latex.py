@@ -119,7 +119,8 @@ class _Reader:
 
     def _body(self) -> tuple[int, int]:
         """The span of what is printed: not the preamble, not what is after the end."""
-        length, begin = len(self.text), self.groups.document
+        length = len(self.text)
+        begin = self.groups.document
         if begin is None:
             if not _PREAMBLE.match(self.text):
                 return 0, length
@@ -182,7 +183,8 @@ class _Reader:
     # ------------------------------------------------------------------------------------------ environments, math
 
     def environment(self, found: re.Match[str]) -> int:
-        start, end, name = found.start(), found.end(), found["env_name"]
+        start, end = found.span()
+        name = found["env_name"]
         if found["edge"] == "end":
             self._part(start, end)
             return end
@@ -209,7 +211,8 @@ class _Reader:
         return stop is not None and _reads_like_prose(self.text[start : min(stop, start + 1000)])
 
     def math(self, found: re.Match[str]) -> int:
-        start, opener = found.start(), found[0]
+        start = found.start()
+        opener = found[0]
         end = self._math_end(found.end(), {"\\(": "\\)", "\\[": "\\]"}.get(opener, opener))
         if end is None:
             return self._leave_rest(start)
@@ -244,7 +247,8 @@ class _Reader:
     # ------------------------------------------------------------------------------------------ commands
 
     def command(self, found: re.Match[str]) -> int:
-        name, start = found["name"], found.start()
+        name = found["name"]
+        start = found.start()
         if name in names.SKIPPED:
             closer = self.text.find(names.SKIPPED[name], found.end())
             end = len(self.text) if closer < 0 else closer + len(names.SKIPPED[name])
@@ -275,7 +279,9 @@ class _Reader:
 
     def _with_arguments(self, found: re.Match[str], arguments: _Arguments) -> int:
         """Read a command by what it does with its arguments."""
-        name, start, end = found["name"], found.start(), arguments.end
+        name = found["name"]
+        start = found.start()
+        end = arguments.end
         given = [group for group in arguments.groups if self.text[group[0]] == "{"]
         if name in names.SILENT:
             return self._hide(start, self._silent_end(found, arguments))
@@ -302,7 +308,8 @@ class _Reader:
         return group[0] + 1
 
     def _aside(self, start: int, group: tuple[int, int]) -> int:
-        opening, closing = group[0] + 1, group[1] - 1
+        opening = group[0] + 1
+        closing = group[1] - 1
         if self.flags[start] & ASIDE:
             return self._hide(start, group[1])
         self._hide(start, opening)
@@ -321,7 +328,8 @@ class _Reader:
 
     def _cite(self, found: re.Match[str], given: list[tuple[int, int]], end: int) -> int:
         """A citation is left out unless the sentence needs it."""
-        name, start = found["name"], found.start()
+        name = found["name"]
+        start = found.start()
         if name[:2] != "no":
             if names.TEXTUAL_CITE.fullmatch(name):
                 key = _KEY.search(self.text, given[-1][0])
@@ -359,7 +367,8 @@ class _Reader:
 
     def _unknown(self, found: re.Match[str], arguments: _Arguments, given: list[tuple[int, int]]) -> int:
         """A user-defined command."""
-        start, end = found.start(), arguments.end
+        start = found.start()
+        end = arguments.end
         if length := _LENGTH.match(self.text, end):  # \parindent=0pt
             return self._hide(start, length.end())
         alone = self._is_alone(start, end)
@@ -427,7 +436,8 @@ class _Reader:
         """An accented letter: the word that it is in stays."""
         first = _WORD_BEFORE.search(self.text, max(self.block, found.start() - 60), found.start())
         word = _WORD_BEHIND.match(self.text, found.start())
-        start, end = first.start() if first else found.start(), word.end() if word else found.end()
+        start = first.start() if first else found.start()
+        end = word.end() if word else found.end()
         at = found.start()
         shown = [self.text[start:at]]
         for each in re.finditer(rf"\{{?(?:{_ACCENTED}|{_LETTER})\}}?", self.text[at:end]):
@@ -515,7 +525,9 @@ def _reads_like_prose(text: str) -> bool:
 
 def _accented(code: str) -> str:
     r"""The letter that is printed for \"o, \c{c} or \o."""
-    name, letter = code.strip("{} \t")[1:2], code.strip("{} \t")[2:].strip("{} \t\\")
+    code = code.strip("{} \t")
+    name = code[1:2]
+    letter = code[2:].strip("{} \t\\")
     if name in names.ACCENTS and letter:
         return unicodedata.normalize("NFC", letter + names.ACCENTS[name])
     return names.LETTERS.get(code.strip("{} \t\\"), "X")

@@ -46,7 +46,8 @@ class Groups:
 
     def _begin(self, found: re.Match[str]) -> int:
         """Open an environment; return where to continue."""
-        start, at, name = found.start(), found.end(), found["env_name"]
+        start, at = found.span()
+        name = found["env_name"]
         if names.VERBATIM.fullmatch(name):
             end = self.text.find(f"\\end{{{name}}}", at)
             if end < 0:

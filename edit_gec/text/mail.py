@@ -77,7 +77,8 @@ def _find_bodies(text: str, lines: list[Span]) -> Iterator[tuple[int, int]]:
         is_end = line == f"--{open_boundaries[depth]}--"
         del open_boundaries[depth + (not is_end) :]
         if is_end:
-            at, entity = at + 1, _Entity(is_prose=False)
+            at += 1
+            entity = _Entity(is_prose=False)
         else:
             at, entity = _read_headers(text, lines, at + 1)
             open_boundaries += [entity.boundary] if entity.boundary else []
@@ -103,7 +104,9 @@ def _read_headers(text: str, lines: list[Span], at: int) -> tuple[int, _Entity]:
     while at < len(lines) and text[slice(*lines[at])].strip():
         at += 1
     headers = text[lines[first][0] : lines[at - 1][1]] if at > first else ""
-    kind, encoding, boundary = _TYPE.search(headers), _ENCODING.search(headers), _BOUNDARY.search(headers)
+    kind = _TYPE.search(headers)
+    encoding = _ENCODING.search(headers)
+    boundary = _BOUNDARY.search(headers)
     name = (kind["type"] or "").casefold() if kind else "text/plain"
     is_multipart = name.startswith("multipart/")
     is_plain = encoding is None or encoding["name"].casefold() in ("7bit", "8bit", "binary")

@@ -24,7 +24,12 @@ from edit_gec.text.markdown_lines import find_extension_lines, find_indented_cod
 
 # Bits. BREAK is left out too, and another paragraph follows. FRAGMENT is prose that need not be whole sentences. ASIDE
 # is a text inside another one, a footnote: it is read by itself, and what is around it as if it were not there.
-LEFT_OUT, PROTECTED, FOLD, BREAK, FRAGMENT, ASIDE = 1, 2, 4, 8, 16, 32
+LEFT_OUT = 1
+PROTECTED = 2
+FOLD = 4
+BREAK = 8
+FRAGMENT = 16
+ASIDE = 32
 
 _RAW = "script|style|pre|textarea|svg|math"
 _ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|verbatim|lstlisting|minted|tikzpicture"
@@ -130,7 +135,8 @@ def regions(text: str, *, indented_code: bool = True, is_markdown: bool = False)
     mark_ignored(text, flags)
     for start, end in find_indented_code(text, is_markdown=is_markdown) if indented_code else ():
         mark(flags, start, end, LEFT_OUT)
-    closer, pos = _Closer(text), 0
+    closer = _Closer(text)
+    pos = 0
     if front := _FRONT_MATTER.match(text):
         fence = re.escape(text[:3])
         end = closer.find(rf"^(?:{fence}|\.\.\.)[ \t]*$", front.end(), len(text))
@@ -147,7 +153,8 @@ def regions(text: str, *, indented_code: bool = True, is_markdown: bool = False)
 
 def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
     """Flag the region that `opener` begins; return its end, or -1 where nothing begins."""
-    text, kind = closer.text, opener.lastgroup
+    text = closer.text
+    kind = opener.lastgroup
     if kind is None or (kind == "fence" and _is_underline(text, opener.start(), opener[kind])):
         return -1
     end = _end_of_region(kind, opener[kind], closer, opener.end())
@@ -292,7 +299,8 @@ def emphasis(view: str, flags: bytearray, marks: re.Pattern[str]) -> None:
         start, end = found.span()
         if flags[start]:
             continue
-        before, after = view[start - 1 : start], view[end : end + 1]
+        before = view[start - 1 : start]
+        after = view[end : end + 1]
         opener = bool(after) and not after.isspace() and not before.isalnum()
         closer = bool(before) and not before.isspace() and (not after.isalnum() or found[0] == "**")
         if closer and found[0] in opened and opened[found[0]] < start - 1:

@@ -29,7 +29,8 @@ def mark_mdx_regions(text: str) -> bytearray:
 
 class _Reader:
     def __init__(self, text: str, flags: bytearray) -> None:
-        self.text, self.flags = text, flags
+        self.text = text
+        self.flags = flags
         self.blanks = [found.start() for found in _BLANK.finditer(text)]
         self.pairs: dict[int, int] = {}  # a brace -> the one that closes it
         opened: list[int] = []

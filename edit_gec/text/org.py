@@ -96,7 +96,8 @@ class _Reader(LineReader):
 
     def block(self, number: int, line: str) -> int:
         """#+begin_NAME with what it holds, where that is not prose; LaTeX's environments, drawers."""
-        found, environment = _BLOCK.match(line), _ENVIRONMENT.match(line)
+        found = _BLOCK.match(line)
+        environment = _ENVIRONMENT.match(line)
         if found:
             name = (found["name"] or ":").casefold()
             if not found["dynamic"] and not _CODE_BLOCK.match(name):

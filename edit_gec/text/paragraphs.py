@@ -159,7 +159,8 @@ def _read_line(
     begin = lead.end()
     content = text[begin:end]
     item = _list_item(text, begin, end, before)
-    markup, table = reading is not _Reading.PLAIN, reading is _Reading.TABLE_ROW
+    markup = reading is not _Reading.PLAIN
+    table = reading is _Reading.TABLE_ROW
     if markup and (_RULE.match(content) or _REFERENCE.match(content) or (table and _is_separator(content))):
         return None
     closes = table or _COMMAND_LINE.match(content) is not None

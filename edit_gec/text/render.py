@@ -127,7 +127,8 @@ def _marked(mark: str, lines: Iterable[str]) -> str:
 
 def _diff_name(side: str, path: str) -> str:
     """a/path or b/path as git writes it: relative where it can be, quoted where patch would misread it."""
-    absolute, here = os.path.abspath(path), os.path.join(os.getcwd(), "")
+    absolute = os.path.abspath(path)
+    here = os.path.join(os.getcwd(), "")
     name = f"{side}/" + PurePath(absolute.removeprefix(here)).as_posix().lstrip("/")
     if any(character in '"\\' or ord(character) < 32 for character in name):
         escapes = {'"': '\\"', "\\": "\\\\"}
@@ -311,7 +312,8 @@ def _m2_block(text: str, start: int, end: int, edits: Sequence[Edit]) -> Iterato
         new = _M2_TOKEN.findall(apply(text[low:high], moved))
         head, tail = count_shared_ends(old, new)
         if old != new:
-            first, last = before + head, before + len(old) - tail
+            first = before + head
+            last = before + len(old) - tail
             written = " ".join(new[head : len(new) - tail])
             kind = "U" if not written else "M" if first == last else "R"
             name = next((edit.type for edit in together if edit.type), f"{kind}:OTHER")

@@ -108,7 +108,8 @@ def _column(text: str, start: int, end: int, column: int) -> int:
 
 
 def _read_lines(text: str) -> list[_Line]:
-    lines, start = [], 0
+    lines = []
+    start = 0
     for end in [*(found.start() for found in LINE_BREAK.finditer(text)), len(text)]:
         line = text[start:end].rstrip()
         indent = len(line) - len(line.lstrip())
@@ -221,7 +222,8 @@ class _Reader:
 
     def _simple_table(self, at: int) -> int:
         """The line after a table: after its third rule, or the second with a blank line after it."""
-        column, rules = self.lines[at].column, 0
+        column = self.lines[at].column
+        rules = 0
         for end in range(at + 1, len(self.lines)):
             if self._is_blank(end):
                 continue
@@ -237,7 +239,8 @@ class _Reader:
         """An item's next line is indented, blank or the next item; "1986. It was" / "cold." is a paragraph."""
         if at + 1 >= len(self.lines) or self._is_blank(at + 1):
             return True
-        line, after = self.lines[at], self.lines[at + 1]
+        line = self.lines[at]
+        after = self.lines[at + 1]
         column = self.hanging.mark if self.hanging.at == at else line.column
         if after.column != column:
             return True
@@ -246,7 +249,8 @@ class _Reader:
 
     def _marked(self, at: int, found: re.Match[str]) -> int:
         """Take a mark off a line: of a list, a field, an option, an attribution, a line of verse."""
-        line, kind = self.lines[at], found.lastgroup
+        line = self.lines[at]
+        kind = found.lastgroup
         if kind == "bar" and self.text[line.end - 1] == "|":
             return at + 1
         if kind == "field" and found["name"].partition(" ")[0].lower() in _NO_PROSE:
@@ -269,7 +273,8 @@ class _Reader:
 
     def _directive(self, at: int, name: str, start: int) -> int:
         """Go on with the content of a directive where it is prose."""
-        head, line = _HEADS.get(_DOMAIN.sub("", name, 1)), self.lines[at]
+        head = _HEADS.get(_DOMAIN.sub("", name, 1))
+        line = self.lines[at]
         if head is None:
             return self._skip(at + 1, line.column)
         options = False
@@ -328,7 +333,8 @@ class _Reader:
 
     def _goes_on(self, at: int, column: int, hanging: _Hanging | None) -> bool:
         """Does a line belong to the paragraph before it?"""
-        line, before = self.lines[at], self.lines[at - 1]
+        line = self.lines[at]
+        before = self.lines[at - 1]
         if self._is_blank(at) or not (line.column > hanging.mark if hanging else line.column == column):
             return False
         if any(self._match(pattern, at) for pattern in (_EXPLICIT, _CODE_LINE, _GRID_TOP)):
@@ -356,7 +362,8 @@ class _Reader:
 
     def _prose(self, rows: list[_Line], fragment: bool) -> None:
         """Show the text of these lines as one paragraph."""
-        first, (start, end, column) = rows[0], rows[-1]
+        first = rows[0]
+        start, end, column = rows[-1]
         if self.text.endswith("::", start, end):
             end -= 1
             if end - 1 == start or self.text[end - 2].isspace():  # "text ::" shows no colon
@@ -399,8 +406,10 @@ class _Inline:
     """Flags the inline markup of text[start:end], one paragraph."""
 
     def __init__(self, text: str, flags: bytearray, start: int, end: int) -> None:
-        self.text, self.flags = text, flags
-        self.start, self.end = start, end
+        self.text = text
+        self.flags = flags
+        self.start = start
+        self.end = end
         self.unclosed: set[str] = set()  # kinds of which there is no closing mark any more
 
     def read(self) -> None:
@@ -453,7 +462,9 @@ class _Inline:
 
     def _interpreted(self, found: re.Match[str], closer: re.Match[str]) -> None:
         """`text <target>`_ shows words; roles and names keep their backticks, so that nothing is written into them."""
-        start, tick, end = found.start("tick"), found.end(), closer.start()
+        start = found.start("tick")
+        tick = found.end()
+        end = closer.start()
         target = self.text.rfind("<", tick, end) if self.text[end - 1] == ">" else -1
         shown = target if target < 0 else tick + len(self.text[tick:target].rstrip())
         link = closer["suffix"] in ("_", "__") and found["role"] is None and found["tick"] == "`"

@@ -52,7 +52,7 @@ from edit_gec.text.markup import (
 from edit_gec.text.paragraphs import LINE_BREAK, Line, flagged_paragraphs, paragraphs
 from edit_gec.text.parts import Part
 from edit_gec.text.readers import READERS, REGIONS, SPECIAL, read_parts
-from edit_gec.text.words import breaks_character, is_word_character, narrow
+from edit_gec.text.words import Replacement, breaks_character, is_word_character, narrow
 
 LONG_TEXT = 200_000  # characters; the sentences of a longer one are never all in memory
 _KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
@@ -110,8 +110,8 @@ class Sentence:
         """Where in `text` an edit of the document lies."""
         return bisect_left(self.offsets, edit.start), bisect_left(self.offsets, edit.end)
 
-    def to_document(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
-        """The edit text[start:end] -> replacement as (start, end, replacement) of the document.
+    def to_document(self, start: int, end: int, replacement: str) -> Replacement | None:
+        """The edit text[start:end] -> replacement, in the document.
 
         None where it would touch something protected or left out, break or join lines, or change nothing. The ends of
         a block stay as its kind asks (fragments.py). A deletion may be shifted to an equal one ("the\\nthe": either
@@ -139,12 +139,12 @@ class Sentence:
                 return projected
         return self._replace(start, end, "") if self._folds_in(start, end) else None
 
-    def _delete(self, start: int, end: int) -> tuple[int, int, str] | None:
+    def _delete(self, start: int, end: int) -> Replacement | None:
         if self._folds_in(start, end) or self._empties(start, end) or not self._is_free(start, end, ""):
             return None
-        return self.offsets[start], self.offsets[end - 1] + 1, ""
+        return Replacement(self.offsets[start], self.offsets[end - 1] + 1, "")
 
-    def _replace(self, start: int, end: int, replacement: str) -> tuple[int, int, str] | None:
+    def _replace(self, start: int, end: int, replacement: str) -> Replacement | None:
         folds = self._folds_in(start, end)
         if folds:
             return self._replace_folded(start, end, replacement, folds)
@@ -152,31 +152,33 @@ class Sentence:
             return None
         if start == end:
             at = self._insertion_point(start, replacement)
-            return at, at, replacement
-        return self.offsets[start], self.offsets[end - 1] + 1, replacement
+            return Replacement(at, at, replacement)
+        return Replacement(self.offsets[start], self.offsets[end - 1] + 1, replacement)
 
     def _replace_folded(
         self, start: int, end: int, replacement: str, folds: list[tuple[int, str]]
-    ) -> tuple[int, int, str] | None:
+    ) -> Replacement | None:
         """Put the folds of text[start:end] at spaces of the replacement; one short of spaces takes in the next word."""
         if any(self._is_gap(at) for at, _ in folds):  # a comment that spans the lines would move, too
             return None
-        right, left = self.text.find(" ", end), self.text.rfind(" ", 0, start)
-        attempts = [(start, end, replacement)]
+        right = self.text.find(" ", end)
+        left = self.text.rfind(" ", 0, start)
+        attempts = [Replacement(start, end, replacement)]
         if right >= 0 and not self._folds_in(right, right + 1):
-            attempts.append((start, right + 1, replacement + self.text[end : right + 1]))
+            attempts.append(Replacement(start, right + 1, replacement + self.text[end : right + 1]))
         if left >= 0 and not self._folds_in(left, left + 1):
-            attempts.append((left, end, self.text[left:start] + replacement))
+            attempts.append(Replacement(left, end, self.text[left:start] + replacement))
         for start, end, replacement in attempts:
             spaces = [at for at, character in enumerate(replacement) if character == " "]
             if len(spaces) < len(folds) or not self._is_free(start, end, replacement):
                 continue
             wanted = [(at - start) * len(replacement) / (end - start) for at, _ in folds]
-            pieces, done = [], 0
+            pieces = []
+            done = 0
             for at, (_, original) in zip(_nearest(spaces, wanted), folds, strict=True):
                 pieces += [replacement[done:at], original]
                 done = at + 1
-            return self.offsets[start], self._end_of(end - 1), "".join(pieces) + replacement[done:]
+            return Replacement(self.offsets[start], self._end_of(end - 1), "".join(pieces) + replacement[done:])
         return None
 
     def _folds_in(self, start: int, end: int) -> list[tuple[int, str]]:
@@ -230,7 +232,8 @@ class Sentence:
         """Where in the document to insert: with markup at this place, before or after it."""
         if at == len(self.text) or at == 0:
             return self.offsets[at]
-        before, after = self.text[at - 1], self.text[at]
+        before = self.text[at - 1]
+        after = self.text[at]
         if inserted[0].isalnum() and before.isalnum():
             left = True  # the word grows at its end
         elif inserted[-1].isalnum() and after.isalnum():
@@ -256,7 +259,8 @@ def _equal_deletions(text: str, start: int, end: int) -> Iterator[int]:
 
 def _nearest(places: list[int], wanted: list[float]) -> list[int]:
     """One place for each wanted one, in order, each as near as the ones after it allow. len(places) >= len(wanted)."""
-    chosen, first = [], 0
+    chosen = []
+    first = 0
     for index, want in enumerate(wanted):
         last = len(places) - (len(wanted) - index)
         best = min(range(first, last + 1), key=lambda at: abs(places[at] - want))
@@ -434,7 +438,9 @@ def _fold(text: str, flags: bytearray, paragraph: list[Line], stand_ins: StandIn
     view = _read(text, flags, first, stand_ins)
     if len(paragraph) == 1:
         return view
-    raw, marks, folds = [view.text], view.flags, view.folds
+    raw = [view.text]
+    marks = view.flags
+    folds = view.folds
     offsets = list(view.offsets)
     for before, line in pairwise(paragraph):
         at = before.end
@@ -451,12 +457,14 @@ def _fold(text: str, flags: bytearray, paragraph: list[Line], stand_ins: StandIn
 
 def _read(text: str, flags: bytearray, line: Line, stand_ins: StandIns) -> _View:
     """A line with what is read in the place of its markup."""
-    at, end = line.start, line.end
+    at = line.start
+    end = line.end
     if not stand_ins or not _IS_FOLD.search(flags, at, end):
         return _View(text[at:end], range(at, end), flags[at:end], {})
     raw: list[str] = []
     offsets: list[int] = []
-    marks, folds = bytearray(), {}
+    marks = bytearray()
+    folds = {}
     while at < end:
         found = _IS_FOLD.search(flags, at, end)
         start = found.start() if found else end
@@ -499,9 +507,11 @@ def _keep(raw: _View, start: int, end: int) -> _View:
 
 def _sentences(view: _View, fragment: bool, special: str) -> Iterator[Sentence]:
     """The sentences of one block."""
-    start, before = 0, None
+    start = 0
+    before = None
     for end in boundaries(view.text, view.flags):
-        found, start = _sentence(view, start, end), end
+        found = _sentence(view, start, end)
+        start = end
         if found is None:
             continue
         if before is not None:
@@ -519,7 +529,8 @@ def _sentence(view: _View, start: int, end: int) -> Sentence | None:
         end -= 1
     if start == end:
         return None
-    first, last = view.offsets[start], view.offsets[end - 1]
+    first = view.offsets[start]
+    last = view.offsets[end - 1]
     last += len(view.folds[last]) if view.flags[end - 1] & FOLD else 1
     dense = last - first == end - start
     folds = (fold.start() for fold in _IS_FOLD.finditer(view.flags, start, end))

@@ -59,10 +59,12 @@ def cut_stretches(
     """
     sentences = _find_numbered(texts, formats, lines=lines, markup=markup)
     starts = list(accumulate(map(len, texts), initial=0))
-    begin, ahead = 0, next(sentences, None)
+    begin = 0
+    ahead = next(sentences, None)
     while ahead is not None:
         with span(Stage.SPLIT):
-            taken, end = [ahead], _end(starts, ahead)
+            taken = [ahead]
+            end = _end(starts, ahead)
             characters = len(ahead[1].text)
             while (ahead := next(sentences, None)) is not None:
                 is_free = starts[ahead[0]] + ahead[1].offsets[0] >= end  # no footnote inside the sentence before it
@@ -97,6 +99,7 @@ def group_texts(texts: Iterable[str]) -> Iterator[list[str]]:
         characters += len(text) + 1
         if characters >= GROUP_CHARACTERS:
             yield group
-            group, characters = [], 0
+            group = []
+            characters = 0
     if group:
         yield group

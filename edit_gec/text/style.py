@@ -26,7 +26,10 @@ from edit_gec.text.sentences import Sentence
 from edit_gec.text.words import WORD
 
 TITLE = 72  # characters of a block that may be a title
-CHOICE, REWORDED, COMMA = 0.9, 0.3, 0.15  # log-odds that edits need in addition where writers choose
+# Log-odds that an edit needs in addition where writers choose.
+CHOICE = 0.9
+REWORDED = 0.3
+COMMA = 0.15
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
 _MARKS = frozenset(".,;:!?-–—")
@@ -84,7 +87,8 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
 def _is_right_already(document: str, sentence: Sentence, edit: Edit) -> bool:
     """Whether grammar allows what stands there, and not what is proposed, or both."""
     old, new = edit.original.strip(), edit.replacement.strip()
-    before, after = document[max(0, edit.start - 80) : edit.start], document[edit.end : edit.end + 80]
+    before = document[max(0, edit.start - 80) : edit.start]
+    after = document[edit.end : edit.end + 80]
     if not old:
         return new in ("a", "an") and _PLURAL_PHRASE.match(after) is not None
     if old.endswith("ing") and new.startswith("to "):
@@ -182,7 +186,8 @@ def _ends_block(document: str, sentence: Sentence, edit: Edit) -> bool:
     """Whether an end mark comes to a block whose end is markup, code or an address, or that may be a title."""
     if not sentence.last or edit.start < sentence.offsets[-2]:
         return False
-    before, after = document[: edit.start], document[edit.end :]
+    before = document[: edit.start]
+    after = document[edit.end :]
     if not before[-1:].isalnum() or after[:1].strip():
         return True
     if sentence.protected and sentence.protected[-1][1] == len(sentence.text):

@@ -94,7 +94,8 @@ def mark_cues(text: str) -> bytearray:
 
 def _is_alone(text: str, start: int, end: int) -> bool:
     """Whether the line around text[start:end] has nothing else, apart from tags and dashes."""
-    begin, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    begin = text.rfind("\n", 0, start) + 1
+    stop = text.find("\n", end)
     stop = len(text) if stop < 0 else stop
     if (start - begin) + (stop - end) > _LONGEST_AROUND:
         return False

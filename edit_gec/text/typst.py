@@ -97,13 +97,15 @@ class _Reader:
     def _end_block(self, end: int) -> None:
         if self.fragment:
             mark(self.flags, self.block, end, FRAGMENT)
-        self.fragment, self.block = False, end
+        self.fragment = False
+        self.block = end
 
     def _break(self, start: int, end: int, *, fragment: bool = False) -> int:
         """Leave out text[start:end]; another block follows."""
         self._end_block(start)
         mark(self.flags, start, end, BREAK)
-        self.fragment, self.block = fragment, end
+        self.fragment = fragment
+        self.block = end
         return end
 
     def _end_of_paragraph(self, at: int) -> int:
@@ -176,7 +178,8 @@ class _Reader:
         alone = not self.text[self.text.rfind("\n", 0, start) + 1 : start].strip()
         content = next((group for group in reversed(groups) if self.text[group[0]] == "["), None)
         if content and name not in _CODE:
-            opening, closing = content[0] + 1, content[1]
+            opening = content[0] + 1
+            closing = content[1]
             is_block = name in _HEADINGS or (alone and name not in _INLINE)
             if name in _NOTES and not self.flags[start] & ASIDE:
                 return self._aside(start, opening, closing)

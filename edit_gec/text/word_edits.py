@@ -91,7 +91,8 @@ def split_edit(edit: Edit) -> list[Edit]:
         if LINE_BREAK.findall(edit.original[start:end]) != LINE_BREAK.findall(written):
             return [edit]  # the line break moves to another word
         if parts and parts[-1].start == parts[-1].end == edit.start + start:  # two cannot begin at the same place
-            start, written = parts[-1].start - edit.start, parts.pop().replacement + written
+            start = parts[-1].start - edit.start
+            written = parts.pop().replacement + written
         place = edit.start + start, edit.start + end
         parts.append(
             replace(edit, start=place[0], end=place[1], original=edit.original[start:end], replacement=written)

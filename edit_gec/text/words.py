@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from typing import NamedTuple
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # letters with inner apostrophes
 HYPHENATED_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # the same, and "well-known" is one word
@@ -26,6 +27,17 @@ _PREPENDS = re.compile(
 )
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")  # two of these letters are one flag
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+
+
+class Replacement(NamedTuple):
+    """Replace text[start:end] by `replacement`: a change that has no confidence yet.
+
+    start, end: code points, half-open; start == end is an insertion.
+    """
+
+    start: int
+    end: int
+    replacement: str
 
 
 def is_word_character(character: str) -> bool:
@@ -69,7 +81,8 @@ def is_one_character(left: str, right: str) -> bool:
 
 def breaks_character(text: str, start: int, end: int, replacement: str) -> bool:
     """Whether the change text[start:end] -> replacement cuts a character of the text, or of what comes out."""
-    before, after = text[start - 1 : start], text[end : end + 1]
+    before = text[start - 1 : start]
+    after = text[end : end + 1]
     old = text[start:end]
     new = replacement or after
     return (
@@ -87,8 +100,11 @@ def sticks_words(text: str, start: int, end: int, replacement: str, is_known: Ca
     Endings grow freely ("learn" -> "learns"), and so do words inside.
     """
     start, end, replacement = narrow(text, start, end, replacement)
-    old, left, right = text[start:end], text[word_start(text, start) : start], text[end : word_end(text, end)]
-    first, last = replacement[: word_end(replacement, 0)], replacement[word_start(replacement, len(replacement)) :]
+    old = text[start:end]
+    left = text[word_start(text, start) : start]
+    right = text[end : word_end(text, end)]
+    first = replacement[: word_end(replacement, 0)]
+    last = replacement[word_start(replacement, len(replacement)) :]
     loses_space = any(map(str.isspace, old))
     if left and right and first == replacement:
         return loses_space and not _is_word(left + replacement + right, is_known)
@@ -100,7 +116,7 @@ def sticks_words(text: str, start: int, end: int, replacement: str, is_known: Ca
     return False
 
 
-def narrow(text: str, start: int, end: int, replacement: str) -> tuple[int, int, str]:
+def narrow(text: str, start: int, end: int, replacement: str) -> Replacement:
     """Drop what text[start:end] and the replacement share at both ends."""
     same = 0
     most = min(end - start, len(replacement))
@@ -112,7 +128,7 @@ def narrow(text: str, start: int, end: int, replacement: str) -> tuple[int, int,
     same = 0
     while same < most and text[end - 1 - same] == replacement[len(replacement) - 1 - same]:
         same += 1
-    return start, end - same, replacement[: len(replacement) - same]
+    return Replacement(start, end - same, replacement[: len(replacement) - same])
 
 
 def _is_word(text: str, is_known: Callable[[str], bool]) -> bool:

@@ -73,7 +73,8 @@ class Outcome(NamedTuple):
     @property
     def scores(self) -> tuple[float, float, float]:
         """Precision, recall and F0.5, per cent."""
-        p, r = self.right / max(1, self.made), self.right / max(1, self.expected)
+        p = self.right / max(1, self.made)
+        r = self.right / max(1, self.expected)
         return 100 * p, 100 * r, 125 * p * r / max(1e-9, 0.25 * p + r)
 
 
@@ -186,7 +187,8 @@ def grade(sample: Sample, scale: Scale) -> list[float]:
 
 def count(learners: Sample, clean: Sample, scale: Scale, thresholds: Sequence[float]) -> list[Outcome]:
     """The outcome of each of some thresholds."""
-    ours, theirs = np.array(grade(learners, scale)), grade(clean, scale)
+    ours = np.array(grade(learners, scale))
+    theirs = grade(clean, scale)
     most: dict[int, float] = {}
     for p, sure in zip(clean.proposals, theirs, strict=True):
         most[p.sentence] = max(sure, most.get(p.sentence, 0.0))

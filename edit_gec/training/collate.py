@@ -151,7 +151,8 @@ class Counts:
         """Count one batch; padding is left out."""
         losses, targets = output.losses, output.insertion_targets
         with torch.no_grad():
-            predicted, tags = output.tag_logits.argmax(-1)[batch.mask], batch.tags[batch.mask]
+            predicted = output.tag_logits.argmax(-1)[batch.mask]
+            tags = batch.tags[batch.mask]
             deleted = (predicted == DELETE) | (predicted == REPLACE)
             wanted = (tags == DELETE) | (tags == REPLACE)
             self.sums.add({

@@ -149,7 +149,9 @@ def _letter(sentence: str, rng: random.Random) -> str:
     """A date or a name, as they stand above and below a letter."""
     if rng.random() < 0.4:
         return rng.choice(NAMES)
-    day, month, year = rng.randint(1, 28), rng.choice(MONTHS), rng.randint(1950, 2030)
+    day = rng.randint(1, 28)
+    month = rng.choice(MONTHS)
+    year = rng.randint(1950, 2030)
     date = rng.choice((f"{day} {month} {year}", f"{month} {day}, {year}", f"{day} {month}", f"{month} {year}"))
     return f"{rng.choice(DAYS)}, {date}" if rng.random() < 0.3 else date
 

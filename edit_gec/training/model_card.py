@@ -138,7 +138,8 @@ def describe_robustness(cases: list[dict[str, Any]]) -> str:
                 f"corrected texts are {list_shares(row['groups'])}. **{alone} of {twins}** twins, texts much like them "
                 "that are right, are left alone."
             )
-    texts, again = sum(row["texts"] for row in cases), sum(row["changed_again"] for row in cases)
+    texts = sum(row["texts"] for row in cases)
+    again = sum(row["changed_again"] for row in cases)
     blocks.append(f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change again.")
     return "\n".join(fill(block, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for block in blocks)
 

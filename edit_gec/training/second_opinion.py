@@ -142,7 +142,8 @@ def cross_validate(opinions: Opinions) -> tuple[dict[float, Outcome], dict[float
     """For each of RATES the outcome on every fold, of the EdiT5 alone and of both; all was fitted on the others."""
     totals: tuple[dict[float, Outcome], dict[float, Outcome]] = ({}, {})
     for number in range(FOLDS):
-        known, new = opinions.fold(number, inside=False), opinions.fold(number, inside=True)
+        known = opinions.fold(number, inside=False)
+        new = opinions.fold(number, inside=True)
         own = known.own_scale()
         joint = best_joint(known, own)
         tried = ((known.alone(own), new.alone(own)), (known.joined(own, joint), new.joined(own, joint)))

@@ -100,7 +100,8 @@ def _merged(found: list[WordChange]) -> list[WordChange]:
     for change in found:
         if merged and change.i <= merged[-1].i + 1 and change.j <= merged[-1].j + 1:
             last = merged[-1]
-            wrong, right = f"{last.wrong} {change.wrong}".strip(), f"{last.right} {change.right}".strip()
+            wrong = f"{last.wrong} {change.wrong}".strip()
+            right = f"{last.right} {change.right}".strip()
             if _letters(wrong) == _letters(right) and wrong and right:
                 merged[-1] = WordChange(wrong, right, last.i, last.j)
                 continue

@@ -136,7 +136,8 @@ class Corruptor:
         if not wanted:
             return sentence
         weights = self._weights[rng.random() > LEARNER_SHARE]
-        made, tries = 0, 0
+        made = 0
+        tries = 0
         while made < wanted and tries < 9 * wanted + 15:
             tries += 1
             rule = rng.choices(self._rules, cum_weights=weights)[0]

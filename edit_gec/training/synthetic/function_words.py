@@ -224,7 +224,8 @@ def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | N
     """We discussed the plan. -> We discussed about the plan.; He went home. -> He went to home."""
     sites: Sites = []
     for i in range(1, len(s)):
-        low, before = s.lows[i], s.lows[i - 1]
+        low = s.lows[i]
+        before = s.lows[i - 1]
         if low in c.MOTION_WITHOUT_TO and lex.lemma(before) in ("go", "come", "get", "return", "arrive", "travel"):
             sites.append((3.0, Edit(i, i, "to")))
         elif before not in c.FUNCTION_WORDS and (low in c.DETERMINERS or low in c.OBJECTS or s.is_name(i)):
@@ -305,7 +306,8 @@ def insert_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """My brother is tall. -> My brother he is tall.; the book that I read -> the book that I read it"""
     sites: Sites = []
     for i in range(1, len(s)):
-        before, low = s.lows[i - 1], s.lows[i]
+        before = s.lows[i - 1]
+        low = s.lows[i]
         if before in lex.nouns and before not in c.FUNCTION_WORDS and low in _FINITE:
             plural = before in lex.singular
             person = rng.choice(("he", "she")) if before in _PEOPLE or (i == 1 and before not in lex) else "it"

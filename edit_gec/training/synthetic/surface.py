@@ -134,7 +134,8 @@ def replace_mark(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """Inner marks: ", but" -> ". But"; ; -> ,"""
     sites: Sites = []
     for i in range(1, len(s) - 1):
-        word, after = s.words[i], s.words[i + 1]
+        word = s.words[i]
+        after = s.words[i + 1]
         if not s.free[i] or not s.free[i + 1]:
             continue
         if word == "," and after in ("and", "but", "so", "because", "which", "however", "then"):
@@ -283,7 +284,8 @@ def word_order(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         one, two, three = s.lows[i : i + 3]
         if not (s.free[i] and s.free[i + 1] and s.is_word(i + 1)):
             continue
-        a, b = s.words[i], s.words[i + 1]
+        a = s.words[i]
+        b = s.words[i + 1]
         if one in c.WH and (two in c.BE or two in c.MODALS or two in c.DO) and three in c.SUBJECTS and s.free[i + 2]:
             sites.append((2.0, Edit(i + 1, i + 3, f"{s.words[i + 2]} {b}", True)))
         elif one in c.WH and two in c.SUBJECTS and three in c.BE and s.free[i + 2] and i > 0:

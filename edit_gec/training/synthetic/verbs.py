@@ -242,7 +242,8 @@ def insert_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """I agree. -> I am agree.; He went -> He was went"""
     sites: Sites = []
     for i in range(1, len(s)):
-        low, before = s.lows[i], s.lows[i - 1]
+        low = s.lows[i]
+        before = s.lows[i - 1]
         if (
             low in c.FUNCTION_WORDS
             or low not in lex.verbs
