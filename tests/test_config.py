@@ -32,24 +32,28 @@ def test_the_nearest_with_our_settings_wins(tmp_path: Path, name: str, monkeypat
     expected = Settings(min_confidence=0.8, exclude=("vendor",), root=str(tmp_path))
     projects = isolated(tmp_path)
     for path in (deep, deep / "a.txt", tmp_path / "docs" / "b.txt"):
-        assert projects.of(str(path)) == expected
-    assert projects.of_all([str(deep / "a.txt"), str(tmp_path / "docs" / "b.txt")]) == expected
+        assert projects.find_settings(str(path)) == expected
+    assert projects.find_shared_settings([str(deep / "a.txt"), str(tmp_path / "docs" / "b.txt")]) == expected
     monkeypatch.chdir(deep)
-    assert projects.of("") == projects.of("a.txt") == projects.of_all([]) == expected
+    assert (
+        projects.find_settings("") == projects.find_settings("a.txt") == projects.find_shared_settings([]) == expected
+    )
     (tmp_path / "docs" / ".edit-gec.toml").write_text("dialect = 'en-GB'")
-    assert projects.of(str(deep)) == Settings(dialect="en-GB", root=str(tmp_path / "docs")), "it hides those above"
+    assert projects.find_settings(str(deep)) == Settings(dialect="en-GB", root=str(tmp_path / "docs")), (
+        "it hides those above"
+    )
 
 
 def test_the_order_of_names_and_other_files(tmp_path: Path) -> None:
     for number, name in enumerate(reversed(NAMES)):
         project(tmp_path, f"min-confidence = 0.{number + 1}", name)
-        assert isolated(tmp_path).of(str(tmp_path)).min_confidence == float(f"0.{number + 1}")
+        assert isolated(tmp_path).find_settings(str(tmp_path)).min_confidence == float(f"0.{number + 1}")
     (tmp_path / "other.toml").write_text("ignore = ['case']")
     given = Projects(str(tmp_path / "other.toml"))
-    assert given.of(str(tmp_path)) == Settings(ignore=("case",), root=str(tmp_path))
-    assert Projects(isolated=True).of(str(tmp_path)) == Settings()
+    assert given.find_settings(str(tmp_path)) == Settings(ignore=("case",), root=str(tmp_path))
+    assert Projects(isolated=True).find_settings(str(tmp_path)) == Settings()
     with pytest.raises(InputError, match=r"no\.toml: cannot read"):
-        Projects(str(tmp_path / "no.toml")).of("")
+        Projects(str(tmp_path / "no.toml")).find_settings("")
 
 
 def test_words_listed_or_in_a_file(tmp_path: Path) -> None:
@@ -57,11 +61,13 @@ def test_words_listed_or_in_a_file(tmp_path: Path) -> None:
     words = tmp_path / "docs" / "words.txt"
     words.write_text("kubectl\r\n\r\n  Grafana \nzwei Wörter\n")
     projects = isolated(tmp_path)
-    found = projects.of(str(deep))
+    found = projects.find_settings(str(deep))
     assert found.dictionary == ("kubectl", "Grafana", "zwei Wörter") and found.words_file == str(words)
     words.write_text("one more\n")
     os.utime(words, ns=(1, 1))
-    assert projects.of(str(deep)).dictionary == ("one more",), "a dictionary is read again when it has changed"
+    assert projects.find_settings(str(deep)).dictionary == ("one more",), (
+        "a dictionary is read again when it has changed"
+    )
     assert parse({"dictionary": ["kubectl"]}, "p").dictionary == ("kubectl",)
 
 
@@ -70,10 +76,10 @@ def test_the_users_words_come_first_and_what_is_asked_wins(tmp_path: Path) -> No
     own = WatchedLineFile(tmp_path / "words.txt")
     own.add("a")
     asked = Settings(dictionary=("c",), ignore=("PUNCT",), min_confidence=0.1, model="m")
-    found = Projects(own=own, asked=asked).of(str(deep))
+    found = Projects(own=own, asked=asked).find_settings(str(deep))
     assert (found.dictionary, found.ignore) == (("a", "b", "c"), ("case", "PUNCT"))
     assert (found.min_confidence, found.dialect, found.model) == (0.1, "en-GB", "m")
-    assert Projects(own=own, isolated=True).of(str(deep)).dictionary == ()
+    assert Projects(own=own, isolated=True).find_settings(str(deep)).dictionary == ()
 
 
 def test_overrides_are_for_some_files(tmp_path: Path) -> None:
@@ -98,7 +104,7 @@ def test_overrides_are_for_some_files(tmp_path: Path) -> None:
     projects = isolated(tmp_path)
 
     def of(name: str) -> tuple[object, ...]:
-        found = projects.of(str(tmp_path / name))
+        found = projects.find_settings(str(tmp_path / name))
         return found.min_confidence, found.ignore, found.dictionary, found.dialect, found.ignore_regex
 
     assert of("a.md") == (0.8, ("case",), (), None, ())
@@ -108,7 +114,7 @@ def test_overrides_are_for_some_files(tmp_path: Path) -> None:
 
 def test_a_model_folder_is_relative_to_the_file_and_a_name_stays_a_name(tmp_path: Path) -> None:
     deep = project(tmp_path, "model = 'docs/deep'")
-    assert isolated(tmp_path).of(str(deep)).model == str(deep)
+    assert isolated(tmp_path).find_settings(str(deep)).model == str(deep)
     assert parse({"model": "edit5-mini"}, str(tmp_path / "pyproject.toml")).model == "edit5-mini"
 
 
@@ -141,7 +147,7 @@ def test_a_model_folder_is_relative_to_the_file_and_a_name_stays_a_name(tmp_path
 def test_wrong_settings_are_one_line_that_names_the_file(tmp_path: Path, name: str, table: str, complaint: str) -> None:
     deep = project(tmp_path, table, name)
     with pytest.raises(InputError, match=complaint) as caught:
-        isolated(tmp_path).of(str(deep))
+        isolated(tmp_path).find_settings(str(deep))
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
 
 

@@ -102,7 +102,9 @@ def run(arguments: Arguments) -> int:
 
     check_arguments(arguments)
     warn_of_slow_dtype(arguments)
-    settings = find_projects(arguments).of_all([arguments.input] if os.path.exists(arguments.input) else [])
+    settings = find_projects(arguments).find_shared_settings(
+        [arguments.input] if os.path.exists(arguments.input) else []
+    )
     task = CorpusTask(
         arguments.input,
         arguments.output,

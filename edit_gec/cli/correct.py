@@ -211,7 +211,7 @@ class Run:
         from edit_gec.cli.loading import load_corrector
 
         begun = time.perf_counter()
-        model = self.projects.of_all(path for path in self.arguments.files if path != STDIN).model
+        model = self.projects.find_shared_settings(path for path in self.arguments.files if path != STDIN).model
         with ending_at_interrupt():  # the other settings are those of each file
             corrector = load_corrector(self.arguments, Settings(model=model))
         if self.arguments.verbose:

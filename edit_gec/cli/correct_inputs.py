@@ -93,11 +93,11 @@ class Inputs:
         """The files of a folder; a nearer settings file may exclude more."""
         if self._leaves_out(folder):
             return
-        settings = self.projects.of(folder)
+        settings = self.projects.find_settings(folder)
         exclude = Patterns(settings.exclude, settings.root)
         search = Search(exclude, uses_gitignore=self.reading.uses_gitignore, code=self.reading.code)
         for path in search.find(folder):
-            nearer = self.projects.of(path)
+            nearer = self.projects.find_settings(path)
             if nearer.root == settings.root or not Patterns(nearer.exclude, nearer.root).fit_below(path):
                 yield path
 
@@ -105,7 +105,7 @@ class Inputs:
         """Whether a search from the settings' folder would not come to this name, and that counts for named files."""
         if not self.reading.force_exclude or name == STDIN:
             return False
-        settings = self.projects.of(name)
+        settings = self.projects.find_settings(name)
         left_out = Patterns(settings.exclude, settings.root).fit_below(name)
         if left_out:
             self._note(f"skipped {name}: excluded in the settings")
@@ -124,7 +124,7 @@ class Inputs:
                 document = _read_stdin() if path == STDIN else files.read(path)
                 if named and not self.reading.lines:
                     self._check_format(path)
-                yield Source(document, self._format(path), self.projects.of(self._name(path)))
+                yield Source(document, self._format(path), self.projects.find_settings(self._name(path)))
             except formats.FormatError as error:
                 if self.reading.force_exclude:
                     self._note(f"skipped {error}")

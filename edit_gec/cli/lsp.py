@@ -64,7 +64,7 @@ def run(arguments: Arguments) -> int:
     check_verification(arguments)
     # Only the model's name is of the settings here: all else is that of each document's project, and of the editor.
     projects = find_projects(arguments)
-    settings = Settings(model=projects.of("").model)
+    settings = Settings(model=projects.find_settings("").model)
     given = corrector_arguments(arguments, settings)
     for name in filter(None, (given["model"], given["target"])):
         find_model(name)  # before the editor is told that all is well

@@ -88,7 +88,7 @@ def run(arguments: Arguments) -> int:
 
     check_verification(arguments)
     projects = find_projects(arguments)
-    settings = replace(projects.of(""), dictionary=(), dialect=None)  # these are looked up for every request
+    settings = replace(projects.find_settings(""), dictionary=(), dialect=None)  # these are looked up for every request
     with open_listener(arguments.host, arguments.port) as listener:  # first: a used port is told at once
         with ending_at_interrupt():
             corrector = load_corrector(arguments, settings)

@@ -38,18 +38,18 @@ class Projects:
     own: WatchedLineFile = field(default_factory=user_words)
     _known: dict[str, tuple[_Stamps, SettingsFile | None]] = field(default_factory=dict)
 
-    def of(self, path: str) -> Settings:
+    def find_settings(self, path: str) -> Settings:
         """The settings of a file or folder; of "" those of the working folder. Raises InputError for wrong ones."""
         path = os.path.abspath(path or os.curdir)
         own = Settings() if self.isolated else Settings(dictionary=self.own.read())
-        return own.under(self._project(path).of(path)).under(self.asked)
+        return own.override_with(self._project(path).find_settings(path)).override_with(self.asked)
 
-    def of_all(self, paths: Iterable[str]) -> Settings:
+    def find_shared_settings(self, paths: Iterable[str]) -> Settings:
         """The settings of the folder that all these files share. Raises InputError for wrong ones."""
         try:
-            return self.of(os.path.commonpath([os.path.abspath(path) for path in paths] or [os.getcwd()]))
+            return self.find_settings(os.path.commonpath([os.path.abspath(path) for path in paths] or [os.getcwd()]))
         except ValueError:  # different drives, on Windows
-            return self.of("")
+            return self.find_settings("")
 
     def _project(self, path: str) -> SettingsFile:
         if self.file is not None:

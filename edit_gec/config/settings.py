@@ -49,7 +49,7 @@ class Settings:
     root: str = ""
     words_file: str | None = None
 
-    def under(self, upper: Settings) -> Settings:
+    def override_with(self, upper: Settings) -> Settings:
         """These settings, overridden by `upper`: lists are joined, single values are replaced."""
         return Settings(
             dictionary=self.dictionary + upper.dictionary,
@@ -95,12 +95,12 @@ class SettingsFile:
         named = (each.words_file for each in (self.settings, *(override.settings for override in self.overrides)))
         return [path for path in named if path is not None]
 
-    def of(self, path: str) -> Settings:
+    def find_settings(self, path: str) -> Settings:
         """The settings of a file."""
         found = self.settings
         for override in self.overrides:
             if override.paths.fit_below(path):
-                found = found.under(override.settings)
+                found = found.override_with(override.settings)
         return found
 
 
@@ -198,7 +198,8 @@ def _parse(table: dict[str, Any], place: str, root: str, known: Iterable[str]) -
         for key, read in _READERS.items()
         if key in table
     }
-    dictionary, model = table.get("dictionary", []), table.get("model")
+    dictionary = table.get("dictionary", [])
+    model = table.get("model")
     if isinstance(dictionary, str):
         values["words_file"] = os.path.join(root, dictionary)
         values["dictionary"] = words(values["words_file"])

@@ -160,7 +160,7 @@ async def _accept_remembering(
 
         async def suggest(given: list[str]) -> list[Output]:
             corrections = await asyncio.gather(*(corrector.correct(text, format=PLAIN) for text in given))
-            return [Output.of(correction) for correction in corrections]
+            return [Output.from_correction(correction) for correction in corrections]
 
         return await _accept_first(texts, suggest), await _accept_first(texts, suggest, anew)
 

@@ -33,7 +33,7 @@ class Output:
     changes: tuple[Change, ...] = ()
 
     @classmethod
-    def of(cls, correction: Correction) -> Output:
+    def from_correction(cls, correction: Correction) -> Output:
         """What the scorer needs of a correction."""
         changes = (Change(e.start, e.end, e.replacement, e.confidence) for e in correction.edits)
         return cls(correction.corrected, tuple(changes))
@@ -56,7 +56,7 @@ def run_system(
         return [Output(text) for text in texts]
     if system == "edit-gec":
         found = load_corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=markup)
-        return [Output.of(correction) for correction in found]
+        return [Output.from_correction(correction) for correction in found]
     if is_command(system):
         return _run_on_lines(system, texts)
     raise InputError(f"system '{system}': expected 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")

@@ -146,7 +146,7 @@ class Server(LanguageServer):
     def _settings(self, document: Document) -> Settings:
         """The settings of a document's project, overridden by those of the editor. Words apply when marks are shown."""
         asked = Settings(min_confidence=self.options.min_confidence)
-        return replace(self.project_settings(document).under(asked), dictionary=())
+        return replace(self.project_settings(document).override_with(asked), dictionary=())
 
     async def _make_marks(
         self, corrector: AsyncCorrector, document: Document, text: str, sentences: Sequence[SentenceResult]

@@ -61,7 +61,8 @@ class OnnxProfiling:
         }  # fmt: skip
 
     def _stage(self, runs: TimedRuns, name: str) -> dict[str, Any]:
-        times, count = runs.stage_s(name), sum(span.name == name for span in runs.labelled[0].spans)
+        times = runs.stage_s(name)
+        count = sum(span.name == name for span in runs.labelled[0].spans)
         texts = len(self.texts)
         ms, p95 = (_round(1000 * seconds / texts) for seconds in (median(times), quantile(times, 0.95)))
         return {"name": name, "regions": _round(count / texts), "ms": ms, "p95_ms": p95}

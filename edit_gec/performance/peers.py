@@ -56,7 +56,7 @@ def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = Fal
         limits = output_limits(tokens, sentences, setup.max_length)
         given = {**options, "max_new_tokens": max(limits)}
         if streams is not None:
-            given["logits_processor"] = [force_streams([streams.of(sentence).output for sentence in sentences])]
+            given["logits_processor"] = [force_streams([streams.find(sentence).output for sentence in sentences])]
         written = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), **given)
         return cut_outputs([output[1:] for output in written.tolist()], limits, tokens)  # <pad> comes first
 
@@ -128,7 +128,7 @@ def run_ctranslate2(setup: Setup, precision: str) -> Run:
         limits = output_limits(tokens, sentences, setup.max_length)
         options: dict[str, Any] = {"max_decoding_length": max(limits)}
         if streams is not None:
-            steps = max(1, round(fmean(len(streams.of(sentence).output) for sentence in sentences)))
+            steps = max(1, round(fmean(len(streams.find(sentence).output) for sentence in sentences)))
             options.update(max_decoding_length=steps, min_decoding_length=steps)
         inter = min(setup.threads, len(rows)) if setup.device == "cpu" else 1
         options["max_batch_size"] = -(-len(rows) // inter)

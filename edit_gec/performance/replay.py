@@ -55,7 +55,7 @@ class Streams:
 
     by_sentence: dict[str, Stream]
 
-    def of(self, sentence: str) -> Stream:
+    def find(self, sentence: str) -> Stream:
         """The stream of a sentence. Raises InputError if it has none."""
         try:
             return self.by_sentence[sentence]
@@ -64,7 +64,7 @@ class Streams:
 
     def token(self, sentence: str, position: int) -> int:
         """The token that the target writes at a position; </s> after the end."""
-        output = self.of(sentence).output
+        output = self.find(sentence).output
         return output[position] if position < len(output) else EOS
 
     @classmethod
@@ -80,7 +80,7 @@ class Streams:
                 )
             pieces = tokens.encode(text.source)
             plan = text.plan(tokens)
-            left = Script.of(plan, pieces, tokens).plan
+            left = Script.from_plan(plan, pieces, tokens).plan
             if realize(left, pieces, tokens) != realize(plan, pieces, tokens):
                 raise InputError(
                     f"replay: no tags lead from {text.source[:40]!r} to its correction: of a doubled word one goes, "
@@ -110,7 +110,7 @@ def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]
     """The decisions of a trained pair for each sentence; without a target, those of a T5 that writes EdiT5's text."""
     tokens = corrector.tokens
     pieces = [tokens.encode(sentence) for sentence in sentences]
-    plans = [Script.of(corrector.predict_plans([each])[0].plan, each, tokens).plan for each in pieces]
+    plans = [Script.from_plan(corrector.predict_plans([each])[0].plan, each, tokens).plan for each in pieces]
     if target is None:
         written = [realize(*each, tokens) for each in zip(plans, pieces, strict=True)]
         outputs = [[*tokens.ids(text), EOS] for text in written]
@@ -154,7 +154,9 @@ def replay_edit5(model: EdiT5, tokens: Tokens, streams: Streams) -> EdiT5:
     """
     encoded = {sentence: tokens.encode(sentence) for sentence in streams.by_sentence}
     empty = model.config.empty_slots
-    scripts = {p.ids: Script.of(streams.of(sentence).plan, p, tokens, empty=empty) for sentence, p in encoded.items()}
+    scripts = {
+        p.ids: Script.from_plan(streams.find(sentence).plan, p, tokens, empty=empty) for sentence, p in encoded.items()
+    }
     return cast("EdiT5", _ReplayedEdiT5(model, tokens, scripts))
 
 
@@ -168,7 +170,7 @@ class Script:
     slots: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, plan: Plan, pieces: Pieces, tokens: Tokens, *, empty: bool = False) -> Script:
+    def from_plan(cls, plan: Plan, pieces: Pieces, tokens: Tokens, *, empty: bool = False) -> Script:
         """The script of a plan, or of what the path leaves of it: tags are decided by whole words (tags.py), so of a
         doubled word one goes and nothing comes in its place.
 
@@ -194,7 +196,7 @@ class _Batch:
     steps: tuple[list[Tensor], list[Tensor]]  # each [T][R]
 
     @classmethod
-    def of(cls, scripts: Sequence[Script], device: torch.device) -> _Batch:
+    def from_scripts(cls, scripts: Sequence[Script], device: torch.device) -> _Batch:
         tags = pad([list(script.tags) for script in scripts], KEEP)[..., None]
         pointers = pad([list(script.pointers) for script in scripts], 0)[..., None]
         each = [[[*pieces, EOS][:MAX_INSERTION] for pieces in script.slots] for script in scripts]
@@ -234,7 +236,7 @@ class _ReplayedEdiT5:
     def encode(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         rows = tuple(map(tuple, ids.tolist()))
         if rows not in self._batches:
-            self._batches[rows] = _Batch.of([self._script(row) for row in rows], ids.device)
+            self._batches[rows] = _Batch.from_scripts([self._script(row) for row in rows], ids.device)
         self._now.batch = self._batches[rows]
         self._now.taken = 0
         return self._model.encode(ids, mask)

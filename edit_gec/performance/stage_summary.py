@@ -47,7 +47,8 @@ def summarize(measured: Measured) -> dict[str, Any]:
         return float(sum(by_name[name][key] for name in group if name in by_name))
 
     steps = round(total(STEPS, "regions"), 2)
-    bare, labelled = median(runs.bare_s), median(run.total_s for run in runs.labelled)
+    bare = median(runs.bare_s)
+    labelled = median(run.total_s for run in runs.labelled)
     unattributed = median(run.total_s - sum(span.own_s for span in run.spans) for run in runs.labelled)
     whole = 1000 * bare / texts
     encoder, decoder = total(ENCODERS), total(STEPS)
@@ -74,7 +75,8 @@ def summarize(measured: Measured) -> dict[str, Any]:
 
 def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
     runs, texts = measured.runs, measured.texts
-    stage, work = measured.trace.stages.get(name, Stage()), measured.work.get(name, Work())
+    stage = measured.trace.stages.get(name, Stage())
+    work = measured.work.get(name, Work())
     times, device = runs.stage_s(name), runs.device_s(name)
     ms = 1000 * median(times) / texts
     least = 1000 * measured.limits.seconds(work) / texts

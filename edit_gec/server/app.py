@@ -146,7 +146,7 @@ def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float 
 def _find_settings(request: Request, dialect: str | None, min_confidence: float | None = None) -> Settings:
     """The server's own settings. A requested threshold overrides them, a requested dialect does not."""
     projects: Projects | None = request.app.state.projects
-    settings = projects.of("") if projects else Settings()
+    settings = projects.find_settings("") if projects else Settings()
     least = settings.min_confidence if min_confidence is None else min_confidence
     return replace(settings, min_confidence=least, dialect=settings.dialect or dialect)
 

@@ -113,7 +113,9 @@ def optimizer_for(model: nn.Module, stage: Stage, recipe: Recipe, rate: Callable
         if parameter.requires_grad:
             groups.setdefault((matrix, rate(name)), []).append(parameter)
 
-    def of(matrices: bool, lr: float) -> list[dict[str, Any]]:
+    def make_groups(matrices: bool, lr: float) -> list[dict[str, Any]]:
         return [{"params": p, "lr": lr * share} for (matrix, share), p in groups.items() if matrix == matrices]
 
-    return MuonAdamW(of(True, stage.lr), of(False, stage.lr * recipe.adamw), weight_decay=recipe.weight_decay)
+    return MuonAdamW(
+        make_groups(True, stage.lr), make_groups(False, stage.lr * recipe.adamw), weight_decay=recipe.weight_decay
+    )

@@ -72,7 +72,7 @@ def test_options_win_over_settings_and_lists_add_up(name: str, tmp_path: Path) -
     def given(*words: str) -> tuple[dict[str, object], tuple[str, ...]]:
         options = parse(name, *words)
         assert isinstance(options, FrontOptions)
-        settings = find_projects(options).of(str(tmp_path))
+        settings = find_projects(options).find_settings(str(tmp_path))
         return corrector_arguments(options, settings), settings.ignore
 
     arguments, ignore = given("--dictionary", str(tmp_path / "words.txt"), "--ignore", "PUNCT,R:DET")

@@ -48,7 +48,7 @@ def streams_of(corrections: dict[str, str], tokens: Tokens) -> Streams:
     streams = {}
     for source, right in corrections.items():
         pieces, ids = tokens.encode(source), tokens.ids(right)
-        streams[source] = Stream((*ids, EOS), Script.of(align(pieces.ids, ids, tokens), pieces, tokens).plan)
+        streams[source] = Stream((*ids, EOS), Script.from_plan(align(pieces.ids, ids, tokens), pieces, tokens).plan)
     return Streams(streams)
 
 
@@ -63,7 +63,7 @@ def test_random_models_take_the_steps_of_a_stream(
     own = Corrector(TorchNetwork(make_model(5)), tokens, Thresholds(), folder=model_folder)
     other = Corrector(TorchNetwork(replay_edit5(own.model, tokens, streams)), tokens, Thresholds(), folder=model_folder)
     assert [p.plan for p in other.predict_plans([tokens.encode(s) for s in SENTENCES])] == [
-        streams.of(s).plan for s in SENTENCES
+        streams.find(s).plan for s in SENTENCES
     ]
     assert record(other, replay_target(untrained, streams), SENTENCES) == streams
     assert record(own, untrained, SENTENCES) != streams, "on their own they do something else"
@@ -81,7 +81,7 @@ def test_batches_are_replayed_in_any_order(
     for batch in (sources, sources[::-1], *([source] for source in sources)):
         pieces = [tokens.encode(source) for source in batch]
         predictions = predict(TorchNetwork(replaying), tokens, pieces, Thresholds(sequential=sequential))
-        assert [p.plan for p in predictions] == [streams.of(source).plan for source in batch]
+        assert [p.plan for p in predictions] == [streams.find(source).plan for source in batch]
 
 
 @law
@@ -96,7 +96,7 @@ def test_any_correction_is_written_or_refused(
         return
     pieces = tokens.encode(source)
     (prediction,) = predict(TorchNetwork(replay_edit5(make_model(5), tokens, streams)), tokens, [pieces], Thresholds())
-    assert prediction.plan == streams.of(source).plan
+    assert prediction.plan == streams.find(source).plan
     assert realize(prediction.plan, pieces, tokens) == tokens.decode(tokens.ids(right)).removeprefix(" ")
 
 
@@ -104,8 +104,8 @@ def test_any_correction_is_written_or_refused(
 @for_all(source=words, right=words)
 def test_a_script_is_what_the_path_leaves_of_a_plan(source: str, right: str, tokens: Tokens) -> None:
     pieces = tokens.encode(source)
-    once = Script.of(align(pieces.ids, tokens.ids(right), tokens), pieces, tokens).plan
-    assert Script.of(once, pieces, tokens).plan == once
+    once = Script.from_plan(align(pieces.ids, tokens.ids(right), tokens), pieces, tokens).plan
+    assert Script.from_plan(once, pieces, tokens).plan == once
 
 
 def test_streams_survive_a_file(tokens: Tokens, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_only_what_was_given_is_replayed(make_model: Callable[..., EdiT5], token
 def test_thresholds_must_let_all_pass(make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
     streams = Streams.of_texts([Text("a b c", "a big b and c")], tokens)
     replaying = replay_edit5(make_model(5), tokens, streams)
-    assert len(streams.of("a b c").plan.insertions) == 2
+    assert len(streams.find("a b c").plan.insertions) == 2
     deaf = Thresholds(slope=1.0, insert_offset=-30.0, min_confidence=0.5)
     predictions = predict(TorchNetwork(replaying), tokens, [tokens.encode("a b c")], deaf)
     assert predictions[0].plan == unchanged(len(tokens.ids("a b c")) + 1)
