@@ -7,15 +7,14 @@ not decide which model is shipped. Kinds are reported: in the model card, in the
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from fractions import Fraction
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.promises import floor
 
 from edit_gec.evaluation.checklist import ChecklistResult, format_table, read_cases, run_checklist
 
@@ -26,16 +25,6 @@ LEAVE_ALONE, CORRECT, OBVIOUS = (FOLDER / f"{name}.jsonl" for name in ("leave_al
 LEFT_ALONE = {LEAVE_ALONE: 95, OBVIOUS: 95}
 CORRECTED = {CORRECT: 75, OBVIOUS: 70}
 UNCHANGED = 98
-
-
-def floor(cases: int, promised: int) -> int:
-    """The 1 % quantile of Binomial(cases, promised / 100): the least count that does not contradict the promise.
-
-    A model that passes each case with the promised chance falls below it on less than one list in a hundred. Computed
-    in whole numbers: the chances are multiplied by 100**cases.
-    """
-    chances = (math.comb(cases, k) * promised**k * (100 - promised) ** (cases - k) for k in range(cases + 1))
-    return next(k for k, up_to_k in enumerate(accumulate(chances)) if 100 * up_to_k >= 100**cases)
 
 
 @given(st.integers(1, 40), st.integers(0, 100))
