@@ -631,25 +631,30 @@ def test_in_a_long_text_the_next_one_is_at_hand(browser: Any, server: str, view:
     context.close()
 
 
-def test_marks_are_seen_in_forced_colours(browser: Any, server: str) -> None:
-    """D14: the plate that the system paints behind the text covered the marks of all but the last line."""
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("between", [" ", "\n"], ids=["wrapped", "lines"])
+def test_marks_are_seen_in_forced_colours(browser: Any, server: str, scheme: str, between: str) -> None:
+    """D14: the plate that the system paints behind the text covered the marks of wrapped lines, in dark of all."""
     image = pytest.importorskip("PIL.Image")
-    context = browser.new_context(**VIEWS["forced"])
+    context = browser.new_context(**{**VIEWS["forced"], "viewport": {"width": 600, "height": 800}}, color_scheme=scheme)
+
+    def shoot(**clip: float) -> Any:
+        return image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
+
     for page in open_page(context, server):
-        write(page, "\n".join([SHORT] * 3))
+        write(page, between.join([SHORT] * 4))
         page.keyboard.press("Control+Home")
-        for word in page.locator("#marks mark", has_text="becuase").all():
-            box = word.bounding_box()
-            shot = image.open(io.BytesIO(page.screenshot(clip={**box, "y": box["y"] + box["height"] - 3, "height": 4})))
-            colours = shot.convert("RGB").getcolors()
-            background = image.open(
-                io.BytesIO(page.screenshot(clip={"x": box["x"], "y": box["y"], "width": 1, "height": 1}))
-            )
-            assert max(n for n, colour in colours if colour != background.convert("RGB").getpixel((0, 0))) > 20
+        marks = page.locator("#marks mark", has_text="becuase").all()
+        assert len(marks) >= 4
+        for box in (mark.bounding_box() for mark in marks):
+            background = shoot(x=box["x"], y=box["y"], width=1, height=1).getpixel((0, 0))
+            strip = shoot(x=box["x"], y=box["y"] + box["height"] - 3, width=box["width"], height=4)
+            line = max((n for n, colour in strip.getcolors() if colour != background), default=0)
+            assert line > 20, box
         page.click("#time summary")
         assert page.locator("#latency i").count()
-        widths = page.eval_on_selector_all("#latency i", "all => all.map(i => getComputedStyle(i).backgroundColor)")
-        assert len(set(widths)) > 1
+        colours = page.eval_on_selector_all("#latency i", "all => all.map(i => getComputedStyle(i).backgroundColor)")
+        assert len(set(colours)) > 1
     context.close()
 
 
