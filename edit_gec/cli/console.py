@@ -50,15 +50,6 @@ def out_json(value: Any, indent: int | None = None) -> None:
     out(text.encode("utf-8", "backslashreplace"))  # of a file name that is not UTF-8: \udc80, as JSON writes it
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "edit"), count(2, "edit")
-    ('1 edit', '2 edits')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def shows_colors(wanted: str = "auto") -> bool:
     """Whether to use colours on standard output; "auto": if it is a terminal and NO_COLOR is not set."""
     if wanted != "auto":

@@ -27,7 +27,7 @@ from edit_gec.cli.arguments import (
     add_verification_options,
     check_verification,
 )
-from edit_gec.cli.console import ProgressBar, count, ending_at_interrupt, out, say, shows_colors
+from edit_gec.cli.console import ProgressBar, ending_at_interrupt, out, say, shows_colors
 from edit_gec.cli.correct_inputs import GROUP_CHARACTERS, STDIN, Inputs, Reading, Source
 from edit_gec.cli.correct_output import PRINTED, Output
 from edit_gec.cli.extras import needing
@@ -36,6 +36,7 @@ from edit_gec.config.settings import Settings
 from edit_gec.errors import WriteError
 from edit_gec.text import formats
 from edit_gec.text.correction import assemble
+from edit_gec.text.counts import format_count
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -195,7 +196,7 @@ class Run:
                     self._correct_in_stretches(corrector, group[0])
                     continue
                 first = group[0].document.path
-                name = first if len(group) == 1 else f"{first} and {count(len(group) - 1, 'more file')}"
+                name = first if len(group) == 1 else f"{first} and {format_count(len(group) - 1, 'more file')}"
                 progress.begin(name, sum(len(source.document.text) for source in group))
                 corrections = list(self._correct(corrector, group, progress))
                 progress.end()
@@ -287,7 +288,7 @@ class Run:
         if self.arguments.write_baseline:
             write_baseline(str(self.arguments.baseline), self.found)
             if not self.arguments.quiet:
-                say(f"{self.arguments.baseline}: {count(len(set(self.found)), 'sentence')}")
+                say(f"{self.arguments.baseline}: {format_count(len(set(self.found)), 'sentence')}")
         else:
             self.output.conclude()
         if self.arguments.stats and corrector is not None and (summary := corrector.summarize_target()):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from edit_gec.cli.console import count as say_count
 from edit_gec.cli.console import out, out_json, say
 from edit_gec.text import files, render
 from edit_gec.text.correction import Correction
+from edit_gec.text.counts import format_count
 from edit_gec.text.edits import Edit
 from edit_gec.text.rdjson import rdjson
 from edit_gec.text.sarif import sarif
@@ -68,9 +68,9 @@ class Output:
         if self.is_quiet:
             return
         if self.form == "write":
-            say(f"{say_count(self.changed_files, 'file')} changed, {say_count(self.edits, 'edit')}")
+            say(f"{format_count(self.changed_files, 'file')} changed, {format_count(self.edits, 'edit')}")
         elif self.changed_files and (self.is_check or self.form == "findings"):
-            say(f"{say_count(self.changed_files, 'file')} would change, {say_count(self.edits, 'edit')}")
+            say(f"{format_count(self.changed_files, 'file')} would change, {format_count(self.edits, 'edit')}")
 
     def _print(self, document: files.Document, correction: Correction) -> None:
         path = document.path

@@ -21,7 +21,8 @@ from edit_gec.cli.arguments import (
     data_folder,
     positive,
 )
-from edit_gec.cli.console import count, out, say
+from edit_gec.cli.console import out, say
+from edit_gec.text.counts import format_count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,6 @@ def run(arguments: Arguments) -> int:
     )
     pairs = distil(corrector, (source for source, _ in texts), arguments.pairs)
     name = Path(arguments.target or arguments.model or DEFAULT_MODEL).name
-    written = write_pairs(pairs, arguments.output, name, lambda done: say(count(done, "pair")))
-    out(f"{arguments.output}: {count(written, 'pair')}\n")
+    written = write_pairs(pairs, arguments.output, name, lambda done: say(format_count(done, "pair")))
+    out(f"{arguments.output}: {format_count(written, 'pair')}\n")
     return 0

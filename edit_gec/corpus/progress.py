@@ -9,6 +9,8 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
+from edit_gec.text.counts import format_count
+
 INTERVAL_S = 30.0
 
 
@@ -68,7 +70,7 @@ class Progress:
         left = "-"
         if self.done_size:
             left = str(timedelta(seconds=round(elapsed * (self.size - self.done_size) / self.done_size)))
-        return f"{self.rows:,} rows, {rate}, part {self.done_units:,} of {self.units:,}, {left} left"
+        return f"{format_count(self.rows, 'row')}, {rate}, part {self.done_units:,} of {self.units:,}, {left} left"
 
     def _show(self) -> None:
         if self.bar is not None:

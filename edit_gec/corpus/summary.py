@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from edit_gec.corpus.records import UnitResult
+from edit_gec.text.counts import format_count
 
 
 def summarize(
@@ -88,10 +89,11 @@ def _summarize_verification(counts: Counter[str]) -> dict[str, Any]:
 
 def describe_summary(summary: dict[str, Any]) -> list[str]:
     """The summary in a few readable lines."""
-    rate = f"{summary['sentences_per_second']:,} sentences a second on {summary['workers']} workers"
+    speed = f"{summary['sentences_per_second']:,} sentences a second on {format_count(summary['workers'], 'worker')}"
     lines = [
-        f"{summary['written']:,} rows written, {summary['edited_rows']:,} of them with {summary['edits']:,} edits",
-        f"{summary['sentences']:,} sentences, {summary['duplicates']:.1%} of them seen before; {rate}",
+        f"{format_count(summary['written'], 'row')} written, {summary['edited_rows']:,} of them with "
+        + format_count(summary["edits"], "edit"),
+        f"{format_count(summary['sentences'], 'sentence')}, {summary['duplicates']:.1%} of them seen before; {speed}",
         f"a million sentences: {summary['hours_per_million_sentences']:.3g} hours"
         + ("" if summary["cost_per_million_sentences"] is None else f", cost {summary['cost_per_million_sentences']}"),
     ]
@@ -107,8 +109,9 @@ def describe_summary(summary: dict[str, Any]) -> list[str]:
     bad = sum(summary["set_aside"].values())
     if bad:
         reasons = ", ".join(f"{why} {n:,}" for why, n in summary["set_aside"].items())
-        lines.append(f"{bad:,} rows set aside: {reasons}")
+        lines.append(f"{format_count(bad, 'row')} set aside: {reasons}")
     if summary["unreadable_files"] or summary["files_cut_short"]:
-        unreadable, short = summary["unreadable_files"], summary["files_cut_short"]
-        lines.append(f"{unreadable:,} files could not be read, {short:,} parts break off early")
+        unreadable = format_count(summary["unreadable_files"], "file")
+        short = format_count(summary["files_cut_short"], "file")
+        lines.append(f"{unreadable} could not be read, {short} cut short")
     return lines

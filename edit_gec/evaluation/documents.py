@@ -27,6 +27,7 @@ from edit_gec.evaluation import systems
 from edit_gec.evaluation.edit_kinds import Kind, TextEdit, classify_edit, find_edits
 from edit_gec.evaluation.prose_mask import FORMATS, mask_markup
 from edit_gec.text import files, formats
+from edit_gec.text.counts import format_count
 from edit_gec.text.tables import align_columns
 from edit_gec.text.words import HYPHENATED_WORD
 from edit_gec.version import version
@@ -197,7 +198,7 @@ def _format_score(score: DocumentScore) -> str:
         rows.append([name or "all", str(len(documents)), str(sum(d.words for d in documents)), str(edits), *rates])
     lines = [f"{score.name}, {score.system}", *align_columns(rows)]
     if score.not_read:
-        lines.append(f"left out: {score.not_read} files of formats that the system does not read")
+        lines.append(f"left out: {format_count(score.not_read, 'file')} of a format that the system does not read")
     for found in score.edits:
         if found.kind is Kind.STRUCTURE:
             lines.append(f"damaged: {found.document.path}:{found.line}: {found.shown}")

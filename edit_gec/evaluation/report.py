@@ -20,6 +20,7 @@ from edit_gec.evaluation.calibration import Calibration
 from edit_gec.evaluation.errant_score import Counts, ErrantScore
 from edit_gec.evaluation.evaluate import Result
 from edit_gec.evaluation.options import ScoreOptions
+from edit_gec.text.counts import format_count
 from edit_gec.text.tables import align_columns
 
 
@@ -52,7 +53,15 @@ def format_table(results: Sequence[Result], options: ScoreOptions, level: int | 
 
 def _ranking(rows: Sequence[tuple[Result, significance.Paired | None]]) -> str:
     first = rows[0][0]
-    cells = [[f"{first.test} ({first.sentences} sentences)", *first.scores, "95 %", "against first", "seconds"]]
+    cells = [
+        [
+            f"{first.test} ({format_count(first.sentences, 'sentence')})",
+            *first.scores,
+            "95 %",
+            "against first",
+            "seconds",
+        ]
+    ]
     for result, paired in rows:
         cells.append(
             [

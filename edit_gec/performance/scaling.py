@@ -16,6 +16,7 @@ from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.performance.peers import Run
 from edit_gec.performance.timing import interleave
+from edit_gec.text.counts import format_count
 
 COUNTS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 LENGTHS = (5, 10, 20, 40, 60, 80, 100, 125, 150, 175, 200)
@@ -50,7 +51,7 @@ def measure_scaling(
     result: dict[str, Any] = {name: {"sentences": [], "pieces": []} for name in runs}
     for count in grid.counts:
         able = {name: run for name, run in runs.items() if _next(result[name]["sentences"], count) <= grid.longest_s}
-        say(f"{count} sentences: {', '.join(able) or 'no system'}")
+        say(f"{format_count(count, 'sentence')}: {', '.join(able) or 'no system'}")
         long = any(_next(result[name]["sentences"], count) > 10 for name in able)
         jobs = [sentences[n % len(sentences)] for n in range(count)]
         times = measure_input(able, jobs, count, replace(grid, repeats=1) if long else grid)

@@ -24,6 +24,7 @@ from edit_gec.performance.sizes import SIZES
 from edit_gec.performance.systems import System
 from edit_gec.performance.timing import interleave, medians
 from edit_gec.speculative.statistics import quantile
+from edit_gec.text.counts import format_count
 
 REFERENCE = "t5"  # whose text the exact systems write
 COLD_SENTENCES = 32  # that a process of its own corrects as one batch
@@ -114,7 +115,7 @@ def measure_warm(
         for name, outputs in compare_outputs(chosen, runs, sentences).items():
             rows[name].update(outputs)
         if 1 in effort.batches:
-            say(f"latency of {len(sentences)} sentences")
+            say(f"latency of {format_count(len(sentences), 'sentence')}")
             measure_latency(rows, runs, sample)
         able = {system.name: runs[system.name] for system in chosen if system.batches}
         for batch in (number for number in effort.batches if number > 1):

@@ -17,6 +17,7 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
+from edit_gec.text.counts import format_count
 from edit_gec.text.files import write_lines
 from edit_gec.text.words import WORD
 from edit_gec.training.clean_prose import find_corpora, read_lines
@@ -100,7 +101,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with prose/ and spelling/")
     parser.add_argument("-o", "--output", type=Path, required=True)
     args = parser.parse_args()
-    sys.stderr.write(f"{write(args.data, args.output)} words\n")
+    sys.stderr.write(f"{format_count(write(args.data, args.output), 'word')}\n")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from edit_gec.corrector import Corrector
 from edit_gec.editing.lexicon import WordList
 from edit_gec.errors import InputError
 from edit_gec.text.correction import Correction
+from edit_gec.text.counts import format_count
 from edit_gec.text.files import write_lines
 from edit_gec.text.words import WORD
 from edit_gec.training.clean_prose import find_corpora, is_clean, read_lines, sentences_of
@@ -95,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     corrector = Corrector.load(args.model, device=args.device).with_thresholds(min_confidence=args.min_confidence)
     sentences = islice(read_sentences(args.text), args.sentences)
     count = write_lines(args.output, find_hard(corrector, sentences, max_confidence=args.max_confidence))
-    sys.stdout.write(f"{args.output}: {count} sentences\n")
+    sys.stdout.write(f"{args.output}: {format_count(count, 'sentence')}\n")
     return 0
 
 

@@ -26,6 +26,7 @@ from typing import Any
 
 from edit_gec.annotation import m2
 from edit_gec.errors import InputError
+from edit_gec.text.counts import format_count
 from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.text.files import write_lines
 from edit_gec.training.clean_prose import fingerprint
@@ -226,7 +227,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     excluded = {fingerprint(line.removeprefix("S ")) for path in args.exclude for line in m2.read_lines(path)}
     pairs = (pair for path in args.files for pair in readers[args.layout](path))
     count = write(pairs, args.output, args.layout, excluded)
-    sys.stderr.write(f"{args.output}: {count} pairs\n")
+    sys.stderr.write(f"{args.output}: {format_count(count, 'pair')}\n")
     return 0
 
 

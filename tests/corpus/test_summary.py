@@ -53,6 +53,14 @@ def test_nothing_was_done() -> None:
     assert len(describe_summary(summary)) == 3
 
 
+def test_one_is_no_plural() -> None:
+    """D15: "1 workers", of a grammar corrector."""
+    one = result(2, workers=1, seconds=1.0, rows=1, written=1, edited=1, edits=1, sentences=1, inferred=1)
+    lines = describe_summary(summarize([one], {}, wall_seconds=1.0))
+    assert lines[0] == "1 row written, 1 of them with 1 edit"
+    assert lines[1].startswith("1 sentence, ") and lines[1].endswith(" on 1 worker")
+
+
 def test_verification() -> None:
     counts: dict[str, Any] = {
         "verified": 10, "verified__too__long": 1, "verified__unfinished": 2, "verified__as__drafted": 8,
@@ -77,7 +85,7 @@ def test_lines_for_people() -> None:
     assert lines[2].startswith("a million sentences: 9.26 hours, cost 33.3")
     assert lines[3] == "edits: PUNCT 4, SPELL 4"
     assert lines[4] == "4 rows set aside: not JSON 3, not UTF-8 1"
-    assert lines[5] == "1 files could not be read, 1 parts break off early"
+    assert lines[5] == "1 file could not be read, 1 file cut short"
 
 
 def test_only_the_most_frequent_types_are_told() -> None:
