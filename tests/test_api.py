@@ -6,8 +6,10 @@ import asyncio
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from dataclasses import FrozenInstanceError
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,7 @@ def test_wrong_arguments(corrector: Corrector, call: Callable[[Corrector], objec
 def test_wrong_arguments_are_answered_before_torch_is_imported() -> None:
     code = """
 import sys
+import threading
 from edit_gec import Corrector, EditGecError
 for wrong in ({"model": "no-such"}, {"min_confidence": 3}, {"dtype": "int3"}, {"verify": "never"}, {"target": "none"}):
     try:
@@ -184,3 +187,27 @@ def test_many_callers_share_a_corrector(corrector: Corrector) -> None:
     assert all(alike(a, b) for a, b in zip(asyncio.run(ask(min_confidence=0.4)), stricter, strict=True))
     with pytest.raises(InputError, match="min_confidence 3: expected"):
         asyncio.run(ask(min_confidence=3))
+
+
+class Meeting:
+    """A network whose `encode` waits until two threads are in it."""
+
+    def __init__(self, network: Any) -> None:
+        self.network = network
+        self.barrier = threading.Barrier(2, timeout=30)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.network, name)
+
+    def encode(self, ids: Any) -> Any:
+        self.barrier.wait()  # breaks unless two threads come
+        return self.network.encode(ids)
+
+
+def test_threads_run_beside_each_other(corrector: Corrector) -> None:
+    """D16: each has what it would have alone, and none waits for the end of another."""
+    met = replace(corrector, network=Meeting(corrector.network))
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(met.correct, [LETTER, LETTER]))
+    expected = corrector.correct(LETTER)
+    assert all(alike(each, expected) for each in found)
