@@ -101,7 +101,7 @@ def write(page: Page, text: str) -> None:
     """Put a text in the empty page and wait until all of it is checked."""
     page.focus("#text")
     page.keyboard.insert_text(text)
-    page.wait_for_selector("#words:not(:text-is('0 words'))")
+    page.wait_for_selector("#words:not(:text-is('0 words, 0 characters'))")
     settle(page)
 
 
@@ -524,12 +524,14 @@ def test_american_or_british(page: Page) -> None:
 
 
 def test_the_example_counts_words_and_goes_away(page: Page) -> None:
-    assert count(page) == "No text yet" and page.inner_text("#words") == "0 words"
+    assert count(page) == "No text yet" and page.inner_text("#words") == "0 words, 0 characters"
     page.click("#example")
     settle(page)
-    assert page.inner_text("#words") == "76 words" and not page.is_visible("#example")
+    assert page.inner_text("#words") == "76 words, 372 characters" and not page.is_visible("#example")
     page.click("#clear")
     page.wait_for_selector("#example", state="visible")
+    write(page, "Hi🏠")
+    assert page.inner_text("#words") == "1 word, 3 characters"
 
 
 def test_files_come_and_go(page: Page, tmp_path: Path) -> None:

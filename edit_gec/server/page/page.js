@@ -24,7 +24,7 @@ const words = new Words(engine, memory);
 const hidden = new Set(memory.settings.hidden || []); // kinds
 let shown = []; // the edits that the writer sees
 let here = null; // the one at the caret
-let wordCount = 0;
+let size = { words: 0, characters: 0 };
 let isStale = false; // the text area holds something that the checker does not know yet
 let isTyping = false; // the last event was a key that wrote: no popover then
 let pinned = []; // edits that stay when one of them is accepted
@@ -70,10 +70,19 @@ function drawPopover() {
   else if (!inside) showPopover($("popover"), here, rect, does);
 }
 
+/** Code points count as characters: an emoji of two UTF-16 units is one. */
+function countText(text) {
+  const words = text.match(/[\p{L}\p{N}]+(?:[-'’.,][\p{L}\p{N}]+)*/gu) || [];
+  return { words: words.length, characters: [...text].length };
+}
+
+/** "1 word", "5,000 words". */
+const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+
 function drawCount(text) {
-  $("words").textContent = `${wordCount.toLocaleString("en")} ${wordCount === 1 ? "word" : "words"}`;
+  $("words").textContent = `${counted(size.words, "word")}, ${counted(size.characters, "character")}`;
   $("empty").hidden = text !== "";
-  const found = shown.length === 1 ? "1 suggestion" : `${shown.length} suggestions`;
+  const found = counted(shown.length, "suggestion");
   const isBusy = checker.state === "checking" || checker.state === "waiting";
   const said = !text.trim() ? "No text yet" : checker.state === "failed" ? checker.message
     : isBusy ? (shown.length ? `Checking… ${found} so far` : "Checking…") : shown.length ? found : "No suggestions";
@@ -264,7 +273,7 @@ function readInput() {
   isStale = false;
   const isFirst = !checker.text.trim();
   memory.keepText(editor.value);
-  wordCount = editor.value.match(/[\p{L}\p{N}]+(?:[-'’.,][\p{L}\p{N}]+)*/gu)?.length || 0;
+  size = countText(editor.value);
   checker.setText(editor.value, { caret: editor.caret, pinned, ...(isFirst ? { wait: 0 } : {}) });
   pinned = [];
 }
