@@ -156,16 +156,16 @@ def add_model_options(
     add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one per line")
     add(
         "--backend", choices=BACKENDS, default=BACKENDS[0],
-        help="what runs the model; a target, a GPU and --dtype need torch (default: onnx where possible)",
+        help="what runs the model; --target, a GPU and --dtype need torch (default: onnx if possible)",
     )  # fmt: skip
     add(
         "--precision", choices=PRECISIONS, default=PRECISIONS[0],
-        help="precision of the onnx backend (default: int8 where the processor is fast at it, else float32)",
+        help="number format of the onnx backend (default: int8 if the processor is fast at it, otherwise float32)",
     )  # fmt: skip
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add(
         "--dtype", choices=DTYPES, default=DTYPES[0],
-        help="bfloat16 is faster where the processor has it; verification is exact in float32 only (default: float32)",
+        help="number format of the torch backend; only float32 verifies exactly (default: float32)",
     )  # fmt: skip
     add("--threads", type=positive, default=threads, metavar="N", help=f"CPU threads (default: {threads_help})")
     add(
@@ -174,7 +174,7 @@ def add_model_options(
     )  # fmt: skip
     add(
         "--target", metavar="NAME|PATH|ID",
-        help="T5 whose corrections are wanted, also by its id on the Hugging Face hub; the model drafts for it",
+        help="T5 that verifies: a name, a folder, or an id on the Hugging Face hub",
     )  # fmt: skip
     add("--target-prefix", metavar="TEXT", help='text that the T5 expects before each sentence, such as "grammar: "')
 
@@ -184,13 +184,14 @@ def add_verification_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("verification").add_argument
     add(
         "--verify", choices=VERIFY, nargs="?", const=VERIFY[0],
-        help="ask a T5 as well: both (default) shows the edits that both models support together; exact shows the T5's "
-        "own text, made faster; auto (lossy) skips sentences that the model neither edits nor doubts "
-        f"(--target, or else {DEFAULT_TARGET})",
+        help=f"ask a T5 as well: --target, or {DEFAULT_TARGET}. both (default): show edits of which both models together"
+        " are sure. exact: show the T5's own text. auto: like exact, but leave out sentences that the model neither "
+        "edits nor doubts",
     )  # fmt: skip
     add(
         "--lenience", type=share, default=1.0, metavar="L",
-        help="lossy verification: accept tokens with at least L times the probability of the T5's own (default: 1)",
+        help="accept a drafted token if the T5 gives it at least L times the probability of its own choice; below 1 "
+        "the text can differ from the T5's own (default: 1)",
     )  # fmt: skip
 
 

@@ -73,9 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     what = parser.add_argument_group("what to measure (default: systems side by side)")
     kind = what.add_mutually_exclusive_group()
-    kind.add_argument("--speculation", action="store_true", help="drafters: measured against the theory")
-    kind.add_argument("--cost", action="store_true", help="time against the number and length of sentences")
-    kind.add_argument("--pareto", metavar="RESULT", help="plot a result's speed against --quality")
+    kind.add_argument(
+        "--speculation", action="store_true", help="compare the measured speed of drafters with the theory"
+    )
+    kind.add_argument("--cost", action="store_true", help="measure time by number and length of sentences")
+    kind.add_argument("--pareto", metavar="RESULT", help="plot the speeds of a result file against --quality")
     what.add_argument("--size", default="shipped", metavar="S", help="shipped, or base (random weights)")
     what.add_argument("--only", action="append", default=[], metavar="SYSTEM", help="only this system (repeatable)")
     what.add_argument("--batch", nargs="+", type=positive, default=[1, 8, 32], metavar="N", help="default: 1 8 32")
@@ -95,7 +97,7 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     with_what.add_argument("--assistant", metavar="PATH", help="small T5 that drafts token by token")
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
-    with_what.add_argument("--learn", metavar="FILE", help="text for the n-grams of --speculation")
+    with_what.add_argument("--learn", metavar="FILE", help="--speculation: text from which n-grams are counted")
     with_what.add_argument(
         "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.training.mlp_speculator"
     )
@@ -111,14 +113,20 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="cold starts per system (default: 3)")
     how.add_argument(
-        "--longest", type=float, default=600, metavar="S", help="--cost: skip what takes longer, in seconds"
+        "--longest", type=float, default=600, metavar="S", help="--cost: skip what takes more than S seconds"
     )
     how.add_argument(
-        "--compare", metavar="OLD", help="older result: report what got slower, exit with 1 if anything did"
+        "--compare",
+        metavar="OLD",
+        help="compare with this older result, list what is slower, and exit with 1 if anything is",
     )
-    how.add_argument("--with", dest="new", metavar="NEW", help="compare with this result instead of measuring")
+    how.add_argument("--with", dest="new", metavar="NEW", help="--compare: take this result instead of measuring")
     how.add_argument(
-        "--tolerance", type=float, default=1.1, metavar="X", help="ratio from which a time is slower (default: 1.1)"
+        "--tolerance",
+        type=float,
+        default=1.1,
+        metavar="X",
+        help="--compare: ratio of times from which a system is slower (default: 1.1)",
     )
     how.add_argument("--quality", action="append", default=[], metavar="SYSTEM=FILE[:SET[:NAME]]",
                      help="--pareto: F0.5 from a result of edit-gec score; t5=... applies to all systems with the "

@@ -67,8 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--read-as", default="markdown", metavar="FORMAT",
         help=f"format of the texts: {', '.join(UNDERSTOOD[:-1])}, plain, or a programming language (default: markdown)",
     )  # fmt: skip
-    add("--no-types", action="store_true", help="omit the types of edits (they need edit-gec[score])")
-    add("--engine", choices=("local", "ray"), default="local", help="processes of this machine, or Ray Data")
+    add("--no-types", action="store_true", help="leave out the types of edits, which need edit-gec[score]")
+    add(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="run in processes of this machine (default), or on Ray",
+    )
     add("--address", metavar="A", help="Ray cluster: auto or ray://HOST:PORT (default: this machine)")
     add("--workers", type=positive, metavar="N", help="processes or actors (default: one per GPU, or one per core)")
     add(
@@ -86,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--hourly-cost",
         type=float,
         metavar="X",
-        help="price of all machines per hour; prints cost per million sentences",
+        help="price of all machines together per hour; the summary then has the cost of a million sentences",
     )
     add("--quiet", action="store_true", help="report errors only")
     add_settings_options(parser)

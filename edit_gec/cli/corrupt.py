@@ -34,10 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add = parser.add_argument
     add("text", nargs="+", type=Path, metavar="TEXT", help="clean text, .txt or .txt.xz, one paragraph per line")
-    add("--compare", type=Path, metavar="M2", help="print the distribution of errors next to that of real ones")
+    add(
+        "--compare",
+        type=Path,
+        metavar="M2",
+        help="print how often each type of error occurs, next to the real errors of this file",
+    )
     add("--spelling", type=Path, metavar="DIR", help="folder of misspelling lists (default: invented misspellings)")
-    add("--sentences", type=positive, default=12_000, metavar="N", help="total, evenly over the texts (default: 12000)")
-    add("--rate", type=float, default=1.0, metavar="R", help="multiplies the number of errors (default: 1)")
+    add(
+        "--sentences",
+        type=positive,
+        default=12_000,
+        metavar="N",
+        help="number of sentences, taken evenly from the texts (default: 12000)",
+    )
+    add("--rate", type=float, default=1.0, metavar="R", help="factor for the number of errors (default: 1)")
     add("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
 
 

@@ -41,12 +41,18 @@ class Arguments(ModelOptions):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add = parser.add_argument
-    add("--output", type=Path, required=True, metavar="FILE", help=".tsv in a folder below the data folder")
+    add("--output", type=Path, required=True, metavar="FILE", help="file to write, .tsv, in a subfolder of --data")
     add("--data", type=Path, default=data_folder(), metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)")
     add("--pairs", type=positive, default=20_000, metavar="N", help="number of pairs (default: 20000)")
-    add("--rate", type=float, default=1.0, metavar="R", help="rate of synthetic errors (default: 1)")
-    add("--real", type=confidence, default=0.08, metavar="S", help="share of sources from real edits (default: 0.08)")
-    add("--clean", type=confidence, default=0.12, metavar="S", help="share of clean sources (default: 0.12)")
+    add("--rate", type=float, default=1.0, metavar="R", help="factor for the number of synthetic errors (default: 1)")
+    add(
+        "--real",
+        type=confidence,
+        default=0.08,
+        metavar="S",
+        help="share of sources that are real erroneous sentences (default: 0.08)",
+    )
+    add("--clean", type=confidence, default=0.12, metavar="S", help="share of sources without errors (default: 0.12)")
     add("--seed", type=int, default=2, metavar="N", help="random seed (default: 2)")
     add_model_options(parser)
 

@@ -22,7 +22,7 @@ class Arguments:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("model", metavar="NAME|PATH", help="an EdiT5 folder, which gets a folder onnx")
+    parser.add_argument("model", metavar="NAME|PATH", help="an EdiT5; the graphs are written to onnx/ in its folder")
 
 
 def run(arguments: Arguments) -> int:

@@ -45,14 +45,14 @@ COMMANDS = {
     ),
     "distil": Command(
         "edit_gec.cli.distil",
-        "write a model's corrections of erroneous sentences as training pairs for another",
+        "write training pairs: erroneous sentences, and a model's corrections of them",
         "train",
         needs_torch=True,
     ),
     "profile": Command("edit_gec.cli.profile", "show where the time goes, stage by stage", "profile", needs_torch=True),
     "bench": Command(
         "edit_gec.cli.bench",
-        "measure speed side by side with other tools, and drafts against theory",
+        "compare speed with other tools, and drafters with their theory",
         "bench",
         needs_torch=True,
     ),

@@ -63,14 +63,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="systems to measure (default: all that the models allow)",
     )
     models = parser.add_mutually_exclusive_group()
-    models.add_argument("--preset", metavar="A,B", help="shapes with random weights (default: edit5-base,t5-base)")
+    models.add_argument(
+        "--preset", metavar="A,B", help="models of these shapes, with random weights (default: edit5-base,t5-base)"
+    )
     models.add_argument("--model", nargs="+", metavar="NAME|PATH", default=[], help="an EdiT5, a T5, or one of each")
     texts = parser.add_mutually_exclusive_group()
     texts.add_argument("--text", help="the sentence (default: the case study's)")
-    texts.add_argument("--file", help="one sentence per line; after a tab, the output to replay with random weights")
+    texts.add_argument(
+        "--file", help="one sentence per line; with random weights a tab and the output to replay follow"
+    )
     add("--corrected", metavar="TEXT", help="the output to replay for --text with random weights")
     add("--backend", default="torch", choices=("torch", "onnx"), help="what runs the model (default: torch)")
-    add("--precision", default=PRECISIONS[0], choices=PRECISIONS, help="of the onnx backend (default: auto)")
+    add(
+        "--precision",
+        default=PRECISIONS[0],
+        choices=PRECISIONS,
+        help="number format of the onnx backend (default: auto)",
+    )
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--dtype", default=DTYPES[0], choices=DTYPES)
     add("--mode", default="eager", choices=("eager", "compiled", "graph"), help="graph: CUDA graphs (default: eager)")

@@ -87,9 +87,19 @@ def _add_sets(parser: argparse.ArgumentParser) -> None:
         "--benchmark", nargs="+", metavar="NAME", help="published sets: jfleg wi bea-dev conll14 cweb ..."
     )
     what.add_argument("--cases", nargs="+", metavar="FILE", help="texts with accepted corrections, as JSON lines")
-    what.add_argument("--again", metavar="FILE", help="any text: lines that change when corrected once and twice")
-    what.add_argument("--documents", metavar="DIR", help="well-edited files: false alarms by kind, damaged markup")
-    what.add_argument("--stability", metavar="FILE", help="text or M2: edits that remain when the first is accepted")
+    what.add_argument(
+        "--again",
+        metavar="FILE",
+        help="any text: count the lines that change, and those that change again in the corrected text",
+    )
+    what.add_argument(
+        "--documents", metavar="DIR", help="well-edited files: count false alarms by kind, and damaged markup"
+    )
+    what.add_argument(
+        "--stability",
+        metavar="FILE",
+        help="text or M2: count the edits that are still found after the first one is accepted",
+    )
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
 
@@ -101,7 +111,7 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         default=[],
-        help="outputs: tokenised lines, or M2; of --documents, a folder of corrected copies",
+        help="outputs: tokenised lines or M2; for --documents a folder of corrected copies",
     )
     who.add_argument(
         "--system", action="append", metavar="S", default=[], help="edit-gec, none, or a command with {in} and {out}"
@@ -118,21 +128,26 @@ def _add_metric(parser: argparse.ArgumentParser) -> None:
         "--mode",
         choices=["cs", "cse", "ds", "dt"],
         default="cs",
-        help="correction by span (default), with type, detection by span, by token",
+        help="what must agree: span and correction (cs, default), the type too (cse), the span (ds), the token (dt)",
     )
     how.add_argument("--beta", type=float, default=0.5, help="weight of recall (default 0.5)")
     how.add_argument(
-        "--reference", choices=["gold", "auto"], default="gold", help="gold M2 spans, or spans that ERRANT extracts"
+        "--reference",
+        choices=["gold", "auto"],
+        default="gold",
+        help="edits as the M2 file has them, or as ERRANT extracts them",
     )
     how.add_argument(
         "--types",
         type=int,
         choices=[1, 2, 3],
         metavar="LEVEL",
-        help="table per error type: 1 (M), 2 (NOUN), 3 (M:NOUN)",
+        help="add a table of error types: 1 (M), 2 (NOUN) or 3 (M:NOUN)",
     )
     how.add_argument("--spacy-model", metavar="NAME", help="pipeline for ERRANT, e.g. en_core_web_sm (default: ours)")
-    how.add_argument("--curve", action="store_true", help="P, R, F at confidence thresholds (edit-gec only)")
+    how.add_argument(
+        "--curve", action="store_true", help="precision, recall and F at each confidence threshold (edit-gec only)"
+    )
     how.add_argument("--resamples", type=positive, default=1000, help="bootstrap samples (default 1000)")
     how.add_argument("--seed", type=int, default=12345, help=argparse.SUPPRESS)
 

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--allow-host", action="append", default=[], metavar="NAME",
-        help="host name that clients may use, * for any (default: names of this machine on loopback, else any)",
+        help="host name that clients may use, * for any (default: any; on loopback only this machine's names)",
     )  # fmt: skip
     for option, default, summary in (
         ("--max-text-length", 100_000, "most characters of a text"),
