@@ -184,9 +184,9 @@ def add_verification_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("verification").add_argument
     add(
         "--verify", choices=VERIFY, nargs="?", const=VERIFY[0],
-        help=f"ask a T5 as well: --target, or {DEFAULT_TARGET}. both (default): show edits of which both models together"
-        " are sure. exact: show the T5's own text. auto: like exact, but leave out sentences that the model neither "
-        "edits nor doubts",
+        help=f"ask a T5 as well: --target, or {DEFAULT_TARGET}. both (default): show edits of which both models "
+        "together are sure. exact: show the T5's own text. auto: like exact, but leave out sentences that the model "
+        "neither edits nor doubts",
     )  # fmt: skip
     add(
         "--lenience", type=share, default=1.0, metavar="L",
