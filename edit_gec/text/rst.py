@@ -229,7 +229,7 @@ class _Reader:
                 continue
             if self.lines[end].column < column:
                 break
-            if self._match(_TABLE_BORDER, end):
+            if self.lines[end].column == column and self._match(_TABLE_BORDER, end):
                 rules += 1
                 if rules == 2 or end + 1 == len(self.lines) or self._is_blank(end + 1):
                     return end + 1

@@ -6,7 +6,7 @@ import io
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from support.formats import rst
 from support.strategies import brief, law
@@ -41,6 +41,7 @@ def test_edits_keep_the_structure(text: str, old: str, new: str, corrected: str)
     st.sampled_from(["::", ".. code::", ".. x::", ".. A comment", "Words::", ".. |a| b::", ".. _a:"]),
     rst.DOCUMENTS,
 )
+@example("=== ===", "::", "=== ===\n=== ===\nwords of prose")  # rules further in do not end a table
 def test_what_is_indented_behind_code_is_in_no_sentence(before: str, opener: str, body: str) -> None:
     indented = "".join(f"   {line}\n" for line in body.replace("\t", " ").splitlines())
     text = f"{before}\n\nEnd of it.\n\n{opener}\n\n{indented}\nDone.\n"
