@@ -633,24 +633,24 @@ def test_in_a_long_text_the_next_one_is_at_hand(browser: Any, server: str, view:
     context.close()
 
 
+def shoot(page: Page, **clip: float) -> Any:
+    """The pixels of a part of the screen, in RGB."""
+    return pytest.importorskip("PIL.Image").open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("between", [" ", "\n"], ids=["wrapped", "lines"])
 def test_marks_are_seen_in_forced_colours(browser: Any, server: str, scheme: str, between: str) -> None:
     """D14: the plate that the system paints behind the text covered the marks of wrapped lines, in dark of all."""
-    image = pytest.importorskip("PIL.Image")
     context = browser.new_context(**{**VIEWS["forced"], "viewport": {"width": 600, "height": 800}}, color_scheme=scheme)
-
-    def shoot(**clip: float) -> Any:
-        return image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
-
     for page in open_page(context, server):
         write(page, between.join([SHORT] * 4))
         page.keyboard.press("Control+Home")
         marks = page.locator("#marks mark", has_text="becuase").all()
         assert len(marks) >= 4
         for box in (mark.bounding_box() for mark in marks):
-            background = shoot(x=box["x"], y=box["y"], width=1, height=1).getpixel((0, 0))
-            strip = shoot(x=box["x"], y=box["y"] + box["height"] - 3, width=box["width"], height=4)
+            background = shoot(page, x=box["x"], y=box["y"], width=1, height=1).getpixel((0, 0))
+            strip = shoot(page, x=box["x"], y=box["y"] + box["height"] - 3, width=box["width"], height=4)
             line = max((n for n, colour in strip.getcolors() if colour != background), default=0)
             assert line > 20, box
         page.click("#time summary")
