@@ -247,7 +247,7 @@ class Reading:
     def confidence(self, place: Place, doubt: float, written: Written) -> float:
         """How sure the change is that writes this at a place, as users see it."""
         removed = self.pieces.text(*place)
-        kind = written.kind or classify(removed, self.tokens.decode(written.ids))
+        kind = written.kind or classify(removed, self.tokens.decode(written.ids), self.pieces.before(place.first))
         own = self.thresholds.confidence(Evidence(doubt, written.probability, kind))
         return self.thresholds.judge([own])[0]
 

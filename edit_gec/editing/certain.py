@@ -29,8 +29,9 @@ class Certain(NamedTuple):
 
 
 def find_certain(text: str) -> list[Certain]:
-    """What the rules find in a sentence, in order; of matches that overlap the first one."""
-    found = sorted(match for pattern, propose in RULES for match in _apply(text, pattern, propose))
+    """What the rules find in a sentence, in order; of matches that overlap the first one, and the longest of these."""
+    matches = (match for pattern, propose in RULES for match in _apply(text, pattern, propose))
+    found = sorted(matches, key=lambda match: (match.start, -match.end, match.texts))
     kept: list[Certain] = []
     for match in found:
         if not kept or match.start >= kept[-1].end:
@@ -41,6 +42,8 @@ def find_certain(text: str) -> list[Certain]:
 def _apply(text: str, pattern: re.Pattern[str], propose: Propose) -> Iterator[Certain]:
     for match in pattern.finditer(text):
         original = match["it"]
+        if len(original) > 1 and original.isupper():
+            continue  # an abbreviation, or all of it in capitals
         texts = tuple(_cased(each, original) for each in propose(match))
         if texts and original not in texts:
             yield Certain(match.start("it"), match.end("it"), texts)
@@ -124,7 +127,24 @@ _ELIDED = {
     "weve": "we've", "youve": "you've", "theyve": "they've", "thats": "that's", "whats": "what's", "theres": "there's",
     "wheres": "where's", "whos": "who's", "isnt": "isn't", "theyll": "they'll", "youll": "you'll",
 }  # fmt: skip
-_UNCOUNTABLE = "information advice homework furniture equipment luggage baggage knowledge".split()
+_UNCOUNTABLE = "information advice homework furniture equipment luggage baggage knowledge scenery".split()
+_NO_NOUNS = "the this that these those is are was were to in on of and or".split()
+_SINGULAR = {"are": "is", "were": "was", "have": "has"}
+_JOBS = (
+    "doctor teacher student nurse engineer lawyer dentist driver waiter waitress journalist secretary farmer actor actress "
+    "singer pilot architect scientist housewife policeman hairdresser mechanic accountant programmer"
+).split()
+_NO_NOUN_VERBS = (  # verbs that are no nouns
+    "go eat learn become choose get take make know see have be do come give write speak buy tell think say begin understand "
+    "send lose keep bring catch forget grow hear sell improve create reduce develop explain discover prepare "
+    "protect solve avoid decide enjoy remember arrive communicate spend teach read cook relax celebrate organise organize "
+    "achieve describe earn"
+).split()
+_WORST = {"worse": "worst", "better": "best"}
+_AMOUNTED = (
+    "person country city place thing reason way film game friend part subject hobby language student opportunity company "
+    "hour day week month year minute child member meter metre kilometer kilometre euro dollar brother sister"
+).split()
 _NOUNS = (
     "book friend day week month year hour minute chair table country city house car dog cat student teacher brother sister "
     "boy girl film song game shop school language word picture room bottle ticket person child man woman thing problem "
@@ -143,7 +163,7 @@ _PERSONS = (
 ).split(",")
 _PAST_TIME = r"(?:[Yy]esterday|[Ll]ast (?:night|week|weekend|month|year|summer|winter|spring|autumn|[A-Z][a-z]+day))"
 _MANY = "two three four five six seven eight nine ten many several few these those".split()
-_SHORT = "tall fast big small old young cheap easy hard strong high low nice rich poor warm cold new short long happy busy lucky funny pretty heavy dirty healthy lazy noisy angry hungry early close safe".split()
+_SHORT = "tall fast big small old young cheap easy hard strong high low nice rich poor warm cold new short long happy busy lucky funny pretty heavy dirty healthy lazy noisy early safe".split()
 
 
 def _plural(noun: str) -> str:
@@ -152,6 +172,10 @@ def _plural(noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return noun[:-1] + "ies"
     return noun + ("es" if noun.endswith(("x", "ch", "sh", "s")) else "s")
+
+
+_GERUNDS = {_ing(verb): verb for verb in _NO_NOUN_VERBS}
+_SINGLE = {_plural(noun): noun for noun in _AMOUNTED if noun != "person"}
 
 
 def _graded(adjective: str, ending: str) -> str:
@@ -167,16 +191,13 @@ def _words(words: Sequence[str]) -> str:
 
 # ---------------------------------------------------------------- the rules
 
-_NO_OBJECT = "".join(
-    f"(?<!{word} )" for word in "of about in with to for on at by from like around behind and or".split()
-)
 _AMOUNTS = "few|lot|lots|number|couple|dozen|hundred|thousand|million|variety|many|handful|range|series|bunch|total|set|pair|host"
 _NO_TAIL = r"(?![\w'’-])"
 _PHRASE_END = (
     r"(?=$|[.,!?;:]| (?:in|at|on|for|and|or|of|to|from|with|who|that|which|is|are|was|were|here|there|when|but|because|"
     r"about|by|near|before|after|ago|later)\b)"
 )
-_SUBJECT = r"(?:^|\b(?:and|but|because|so|when|which|who|,) |[,;:.!?] |[^\w\s.,'’-]+ )"
+_SUBJECT = r"(?:^|\b(?:and|but|because|since|so|when|which|who|if|what|how|why|where|than|think|know|say|sure) |[,;:.!?] |[^\w\s.,'’-]+ )"
 
 
 def _rule(pattern: str, propose: Propose) -> tuple[re.Pattern[str], Propose]:
@@ -196,8 +217,10 @@ def _swap(old: str, new: str) -> Propose:
 
 
 def _article(match: re.Match[str]) -> Sequence[str]:
+    if match["next"] in _UNCOUNTABLE or match["next"] in _NO_NOUNS:
+        return ()
     sounds_vowel = re.match(
-        r"(?!uni(?![nmd])|us[eu]|eu|one\b|once|ur[aei]|ut[ei]|ubi)[aeiou]|hour|hone?st|hono|heir", match["next"]
+        r"(?!uni(?![nmd])|us[eu]|eu|one\b|once|ur[aeil]|ut[ei]|ubi)[aeiou]|hour|hone?st|hono|heir", match["next"]
     )
     return ("an" if sounds_vowel else "a",)
 
@@ -217,7 +240,7 @@ RULES = [
           lambda match: () if match["word"] in DOUBLE else (match["word"],)),
     # capitals
     _rule(
-        r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",
+        r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?<!\()(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",
         _fixed("I"),
     ),
     _rule(rf"(?<![\w.'’/-])(?P<it>{_words(_NAMES)})s?{_NO_TAIL}", lambda match: (match["it"].capitalize(),)),
@@ -227,34 +250,34 @@ RULES = [
           lambda match: (match["it"][:-1] + "'t",)),
     _rule(r"\b(?P<it>[Ii]ts) (?:a|an|the|not|going to|been|raining|snowing|because|too|very|really|just|always|never|so|"
           r"hard to|easy to|important to|time to|cold|hot|late|my|your|our)\b", _fixed("it's")),
-    _rule(r"\b(?:of|in|on|with|for|from|by|around|changed|lost|has|have) (?P<it>it['’]s) (?=[a-z])(?!not\b|a\b|the\b|going\b|been\b)",
+    _rule(r"(?<!kind )\b(?:of|in|on|with|for|from|by|around|changed|lost|has|have) (?P<it>it['’]s) (?=[a-z])(?!not\b|a\b|the\b|going\b|been\b)",
           _fixed("its")),
-    _rule(r"\b(?P<it>[Yy]our) (?:coming|going to|welcome|wrong|not|late|very|too|looking|doing|being|getting|the best)\b",
+    _rule(r"\b(?P<it>[Yy]our) (?:coming|going to|welcome|wrong|not|late|too|looking|doing|getting|the best)\b",
           _fixed("you're")),
     # words that sound alike
     _rule(r"\b(?P<it>(?:[Cc]ould|[Ss]hould|[Ww]ould|[Mm]ight|[Mm]ust)(?:n['’]t)? of)\b(?! course)", _swap("of", "have")),
     _rule(r"\b(?P<it>[Tt]heir) (?:is|are|was|were|isn['’]t|aren['’]t|will be|has been|have been)\b", _fixed("there")),
     _rule(r"\b(?P<it>[Tt]here) own\b", _fixed("their")),
-    _rule(r"\b(?:left|lost|took|take|bring|brought|with|of|in|for|love|sold|like|forgot) (?P<it>they['’]re) [a-z]+", _fixed("their")),
+    _rule(r"\b(?:left|lost|took|take|bring|brought|with|of|in|for|love|sold|forgot) (?P<it>they['’]re) [a-z]+", _fixed("their")),
     _rule(rf"\b(?:(?:more|less) [a-z]+|{_words(_COMPARATIVES)}|rather) (?P<it>then)\b(?! again)", _fixed("than")),
     _rule(r"\b(?:is|are|was|were|am|be|it['’]s|not|much|way|far) (?P<it>to) (?:much|many|late|expensive|big|small|heavy|hot|cold|"
           rf"tired|young|old|hard|difficult|fast|busy|long|short|far|early|loud|dark|weak|dangerous){_NO_TAIL}", _fixed("too")),
-    _rule(r"\b(?:to|not|n['’]t|will|can|could|might|may|would|should|must) (?P<it>loose)\b", _fixed("lose")),
-    _rule(r"\bto (?P<it>by) (?=a |an |the |some |new |it\b|them\b|my |your |her |his )", _fixed("buy")),
-    _rule(r"\b(?:not|n['’]t|will|can|could|would|may|might) (?P<it>effect)\b", _fixed("affect")),
+    _rule(r"(?:\b(?:to|not|will|can|could|might|may|would|should|must)|n['’]t) (?P<it>loose)\b", _fixed("lose")),
+    _rule(r"\b(?:want|wants|wanted|going|need|needs|needed|like|have|has|had|decided|able) to (?P<it>by) (?=a |an |the |some |new |it\b|them\b|my |your |her |his )", _fixed("buy")),
+    _rule(r"(?:\b(?:not|will|can|could|would|may|might)|n['’]t) (?P<it>effect)\b", _fixed("affect")),
     _rule(r"\b(?:an|the|no|any|big|good|bad|great|strong) (?P<it>affect)\b", _fixed("effect")),
     _rule(r"\b(?P<it>quiet) (?:a|an|good|nice|big|often|well|easy|hard|different|difficult|interesting|expensive|cheap)\b", _fixed("quite")),
     # one word for two
     _rule(rf"(?<![\w'’-])(?i:(?P<it>{_words(list(_APART))})){_NO_TAIL}", _table(_APART)),
     # articles by sound
     _rule(r"(?<![\w.'’-])(?P<it>a|^A) (?P<next>[aeiou][a-z]{2,}|hour|honest|heir)(?![\w])", _article),
-    _rule(r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),
+    _rule(r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>(?=[a-z]*[aeiouy])[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),
     # forms of verbs
     _rule(rf"\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
           rf"wouldn['’]t|shouldn['’]t|cannot)(?: not| never| I| you| he| she| it| we| they)? (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
     _rule(rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
     _rule(r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
-    _rule(rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words(list(_PARTICIPLE))}){_NO_TAIL}",
+    _rule(rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words([past for past in _PARTICIPLE if past not in ('was', 'were')])}){_NO_TAIL}",
           lambda match: (_PARTICIPLE[match["it"]],)),
     _rule(rf"\b(?:should|could|would|might|must)(?:n['’]t| not)? (?P<it>{_words(list(_BASE))}){_NO_TAIL}",
           lambda match: (*_base(match), "have " + _PARTICIPLE.get(match["it"], match["it"])) if match["it"] in _BASES else ()),
@@ -274,21 +297,24 @@ RULES = [
     _rule(rf"\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
     _rule(r"\b(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>was)\b", _fixed("were")),
     _rule(r"\b(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>has)\b", _fixed("have")),
-    _rule(rf"{_NO_OBJECT}(?<!er )\b(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
-    _rule(rf"{_NO_OBJECT}\b(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _fixed("is")),
+    _rule(rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
+    _rule(rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _fixed("is")),
+    _rule(rf"{_SUBJECT}(?:[Ee]very(?:one|body|thing)|[Ss]ome(?:one|body|thing)|[Nn]obody|[Nn]o one|[Nn]othing) (?P<it>are|were|have)\b", _table(_SINGULAR)),
+    _rule(rf"{_SUBJECT}(?:[Ee]very|[Ee]ach) [a-z]+ (?:(?:in|of|at|on) (?:my|the|our|this|his|her) [a-z]+ )?(?P<it>are|were|have)\b", _table(_SINGULAR)),
     _rule(rf"^This (?P<it>are|have){_NO_TAIL}", lambda match: ({"are": "is", "have": "has"}[match["it"]],)),
     _rule(rf"\b[Tt]here (?P<it>are) an? (?!(?:\w+ )?(?:{_AMOUNTS})\b)[a-z]", _fixed("is")),
     _rule(rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>{_words(list(_THIRD))}){_NO_TAIL}", lambda match: (_THIRD[match["it"]], _past(_THIRD[match["it"]]))),
     _rule(r"\b(?:[Tt]here) (?P<it>is|was) (?:many|several|some people|two|three|four|five|six|ten|lots of|a lot of people|too many|so many)\b",
           lambda match: ({"is": "are", "was": "were"}[match["it"]],)),
-    _rule(r"(?<!with )(?<!of )(?<!and )(?<!for )\b[Pp]eople (?P<it>is|was|has)\b",
+    _rule(rf"{_SUBJECT}(?:(?:[Mm]any|[Mm]ost|[Ss]ome|[Aa]ll|[Tt]he|[Yy]oung|[Oo]ld|[Oo]ther) )?(?:[Pp]eople|[Cc]hildren|[Mm]en|[Ww]omen) (?P<it>is|was|has)\b",
           lambda match: ({"is": "are", "was": "were", "has": "have"}[match["it"]],)),
-    _rule(r"(?<!with )(?<!of )(?<!and )(?<!for )\b(?:[Cc]hildren|[Mm]en|[Ww]omen) (?P<it>is)\b", _fixed("are")),
     # what goes with a word
-    _rule(rf"\b(?:enjoy|enjoys|enjoyed|forward to|finish|finished|avoid|mind) (?P<it>(?:to )?(?:{_words(_VERBS)})){_NO_TAIL}",
+    _rule(rf"(?<!my )(?<!your )(?<!his )(?<!her )\b(?:enjoys?|enjoyed|finish|finished|avoid|mind) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}",
           lambda match: (_ing(match["it"].removeprefix("to ")),)),
+    _rule(rf"\b(?:enjoys?|enjoyed|look(?:s|ed|ing)? forward to|avoid) (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}",
+          lambda match: (_ing(match["it"]),)),
     _rule(r"\b(?P<it>[Dd]iscuss(?:ed|es|ing)? about)\b", _swap(" about", "")),
-    _rule(r"\b[Dd]epend(?:s|ed|ing)? (?P<it>of|from)\b", _fixed("on")),
+    _rule(r"\b[Dd]epend(?:s|ed|ing)? (?P<it>of|from)\b(?! course)", _fixed("on")),
     _rule(r"\b(?:similar|[Ll]isten(?:s|ed|ing)?|married) (?P<it>with|at)\b(?= (?:an?|my|the|him|her|his|this|me|you) )", _fixed("to")),
     _rule(r"\binterested (?P<it>on|for|about|at)\b", _fixed("in")),
     _rule(r"\b[Aa]rriv(?:e|es|ed|ing) (?P<it>to)\b", _fixed("at", "in")),
@@ -299,14 +325,40 @@ RULES = [
     _rule(rf"\b(?i:{_words(_MANY)}) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
     _rule(rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
     _rule(rf"\b(?P<it>[Tt]his) (?:{_words([_plural(noun) for noun in _NOUNS])}){_PHRASE_END}", _fixed("these")),
+    _rule(rf"(?<![\w./])(?i:many|several|various|few|two|three|four|five|six|seven|eight|nine|ten|[2-9]|[1-9]\d) (?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule(rf"\b[Oo]ne of (?:the|my|our|their|your) (?:most |best |biggest |worst )(?:[a-z]+ )?(?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule(rf"\b(?:[Ee]ach|[Ee]very|[Aa]nother) (?P<it>{_words(list(_SINGLE))}){_NO_TAIL}", lambda match: (_SINGLE[match["it"]],)),
+    _rule(rf"\b(?P<it>others) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("other")),
+    _rule(rf"\b(?P<it>[Mm]uch) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("many")),
     # comparison
     _rule(rf"\b(?P<it>most (?:{_words([_graded(word, 'est') for word in _SHORT])}|best|worst))\b", lambda match: (match["it"].removeprefix("most "),)),
     _rule(rf"\b(?P<it>more (?:{_words(_SHORT)})) than\b", lambda match: (_graded(match["it"].removeprefix("more "), "er"),)),
-    _rule(rf"\b(?P<it>most (?:{_words(_SHORT)})) (?!of\b)", lambda match: (_graded(match["it"].removeprefix("most "), "est"),)),
+    _rule(rf"\b(?:the|my|his|her|its|our|their) (?P<it>most (?:{_words(_SHORT)})) (?!of\b)", lambda match: (_graded(match["it"].removeprefix("most "), "est"),)),
+    _rule(r"\bthe (?P<it>worse|better) [a-z]+ (?:that )?(?:I|we|you|he|she|they)(?: (?:have|has|had)|['’](?:ve|d|s)) ever\b", _table(_WORST)),
     # more of what goes with a word
+    _rule(rf"(?<!kind )(?<!sort )\b(?:of|without|by|about|before|after|for|from) (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}(?! (?:and|or)\b)", lambda match: (_ing(match["it"]),)),
+    _rule(rf"\b(?P<it>for to) (?:{_words(_VERBS)})\b", _fixed("to")),
+    _rule(rf"\b(?:can|could|should|must|might|['’]ll|will)(?: not|n['’]t)? (?P<it>{_words([_ing(verb) for verb in _NO_NOUN_VERBS])}){_NO_TAIL}", lambda match: (_GERUNDS[match["it"]],)),
+    _rule(r"\b(?P<it>(?:I am|I['’]m) agree)\b", _fixed("I agree")),
+    _rule(r"\b(?P<it>[Mm]ost of) (?:people|students|children|women|men|countries)\b", _swap(" of", "")),
+    _rule(r"\b(?P<it>[Aa]lmost) (?:people|students|children|women|men|countries)\b", _fixed("most")),
+    _rule(r"\b(?P<it>everyday)(?=$|[.,!?;]| (?:and|in|at|on|because|from|to|for|with|I|we|he|she|they|you|but)\b)", _fixed("every day")),
+    _rule(rf"\b(?P<it>in) (?:the )?[Ii]nternet{_PHRASE_END}", _fixed("on")),
+    _rule(r"\b(?P<it>[Ii]n) (?:(?:next|last|every) )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", _fixed("on")),
+    _rule(r"(?<!\d )\b(?P<it>on|at) (?:January|February|April|June|July|August|September|October|November|December)\b(?! \d| the\b| [a-z]+(?:th|rst|nd|rd)\b)", _fixed("in")),
+    _rule(r"\b(?P<it>(?:[Ii]n|[Bb]y|[Aa]t|[Ff]rom) the other hand|[Oo]n (?:other hand|the other hands))\b", _fixed("on the other hand")),
+    _rule(r"\b(?P<it>(?:[Oo]n|[Ff]rom|[Aa]t) my opinion)\b", _fixed("in my opinion")),
+    _rule(r"\b(?P<it>(?:[Ii]n|[Oo]n|[Aa]t|[Tt]o) my point of view)\b", _fixed("from my point of view")),
+    _rule(r"\b(?P<it>[Dd]espite of)\b", _swap(" of", "")),
+    _rule(r"\b(?P<it>[Ii]n spite) (?!of\b)", _fixed("in spite of")),
+    _rule(r"\b(?P<it>last but not the least)\b", _fixed("last but not least")),
+    _rule(r"\b(?:go|goes|went|going|come|came|back|return|returned) (?P<it>to (?:home|shopping|swimming|fishing|camping|skiing|abroad|downtown))\b", _swap("to ", "")),
+    _rule(r"\bafraid (?P<it>from)\b", _fixed("of")),
+    _rule(r"\b[Aa]ccording (?P<it>my|the|his|her)\b", lambda match: ("to " + match["it"],)),
+    _rule(rf"\b[Tt]hank(?:s| you) for (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
     _rule(r"\b(?P<it>[Ll]isten(?:s|ed|ing)?) (?=(?:the |this |that |my )?(?:music|radio|songs?|podcasts?)\b)", lambda match: (match["it"] + " to",)),
     _rule(r"\b(?P<it>since) (?:(?:two|three|four|five|six|seven|eight|nine|ten|many|several|\d+) (?:days|weeks|months|years|hours))\b(?! ago)", _fixed("for")),
-    _rule(rf"\b[Ss]uggest(?:s|ed)? (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (_ing(match["it"].removeprefix("to ")),)),
+    _rule(rf"(?<!is )(?<!are )(?<!ly )\b[Ss]uggest(?:s|ed)? (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (_ing(match["it"].removeprefix("to ")),)),
     _rule(rf"\b(?:interested|good|bad) (?:in|at) (?P<it>{_words(_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
     _rule(rf"\b(?:make|makes|made|let|lets) (?:me|him|her|us|them|you) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (match["it"].removeprefix("to "),)),
     _rule(r"\b(?:interested) (?P<it>[a-z]+ing|football|music|history|art|sports?)\b", lambda match: ("in " + match["it"],)),
@@ -320,6 +372,7 @@ RULES = [
     _rule(rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:he|she|it) (?:{_words([_third(verb) for verb in _VERBS])}))\b(?=[^.,]*\?)",
           lambda match: (f"does {match['it'].split(' ')[0]} {_THIRD[match['it'].split(' ')[1]]}",)),
     # articles that are missing
-    _rule(rf"\b(?:[Hh]ave|[Hh]as|[Hh]ad|bought|buy|need|needs|want|wants) (?P<it>{_words([noun for noun in _NOUNS if noun not in ('school', 'time', 'child', 'game', 'man', 'word')])}){_PHRASE_END}",
+    _rule(rf"\b(?:is|was|am|['’]m|become|became|as) (?P<it>{_words(_JOBS)})(?! of\b){_PHRASE_END}", lambda match: (("an " if match["it"][0] in "aeiou" else "a ") + match["it"],)),
+    _rule(rf"\b(?:[Hh]ave|[Hh]as|[Hh]ad|bought|buy|need|needs|want|wants) (?P<it>{_words([noun for noun in _NOUNS if noun not in ('school', 'time', 'child', 'game', 'man', 'word', 'room')])}){_PHRASE_END}",
           lambda match: (("an " if match["it"][0] in "aeiou" else "a ") + match["it"],)),
 ]  # fmt: skip

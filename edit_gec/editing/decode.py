@@ -263,7 +263,8 @@ def prune_unlikely(state: SentenceState, thresholds: Thresholds, *, empty: bool 
     best = {piece: thresholds.confidence(Evidence(value)) for piece, value in links.items()}
     for piece, value in tag_confidences(gaps, state.probabilities).items():
         certain = bool(state.proposals(piece))
-        kinds = possible_kinds(state.tags, piece, gaps[piece], empty=empty, certain=certain)
+        before = state.pieces.before(piece)
+        kinds = possible_kinds(state.tags, piece, gaps[piece], before, empty=empty, certain=certain)
         sure = max(thresholds.confidence(Evidence(value, kind=kind, stays=stays)) for kind in kinds)
         best[piece] = min(sure, best.get(piece, sure))
     judged = dict(zip(best, thresholds.judge(list(best.values())), strict=True))
@@ -280,7 +281,8 @@ def classify_slots(state: SentenceState, tokens: Tokens) -> None:
     for slot in state.slots:
         deleted = state.gaps.get(slot.after_piece, [])
         removed = state.pieces.text(deleted[0] - 1, deleted[-1]) if deleted else ""  # the sentinel comes first
-        slot.kind = slot.kind or classify(removed, tokens.decode(slot.pieces))
+        before = state.pieces.before(slot.after_piece)
+        slot.kind = slot.kind or classify(removed, tokens.decode(slot.pieces), before)
 
 
 def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:

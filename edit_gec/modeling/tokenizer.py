@@ -52,6 +52,10 @@ class Pieces:
         surface = self.source[self.starts[start] : self.ends[end - 1]]
         return " " + surface if start == 0 and self.prefixed else surface
 
+    def before(self, end: int) -> str:
+        """The source up to the end of the first `end` pieces."""
+        return self.source[: self.ends[end - 1]] if end else ""
+
     def window(self, start: int, end: int) -> Pieces:
         """The pieces start..end as pieces of the same sentence (offsets unchanged)."""
         return Pieces(

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.confidence import CALM, MIN_STAYS, MOST_SUPPORT, NO_SUPPORT, Evidence, Kind, Scale, log_odds
+from edit_gec.editing.confidence import CALM, MOST_SUPPORT, NO_SUPPORT, Evidence, Kind, Scale, log_odds, weigh
 from edit_gec.editing.thresholds import RETIRED
 from edit_gec.errors import InputError
 from edit_gec.evaluation.calibration import fit_logistic, fit_platt, measure_calibration
@@ -47,7 +47,7 @@ SLOPES = ("slope", "written_slope", "stays_slope", "doubt_slope")  # the first c
 NEIGHBOUR_SLOPES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
 LIKELY = 0.2  # confidence of an edit that the final slope and offset are fitted on: near a threshold or above it
 STRICTNESS_RATES = {"low": 0.5, "high": 6.0}
-TOLERANCE = 0.5  # of F0.5, per cent
+TOLERANCE = 0.25  # of F0.5, per cent
 ROUNDS = 5  # of fitting: what supports an edit depends on the scale
 
 
@@ -83,10 +83,8 @@ class Outcome(NamedTuple):
 
 def features(evidence: Evidence, doubt: float) -> list[float]:
     """What the regression weighs: tags, what is written, that the source does not stay, doubt, a constant, the kind."""
-    stays = log_odds(1 - max(evidence.stays, MIN_STAYS))
     doubted = log_odds(CALM) - log_odds(max(doubt, CALM))
-    kinds = [float(evidence.kind == kind) for kind in KINDS]
-    return [log_odds(evidence.tags), float(np.log(max(evidence.written, 1e-6))), stays, doubted, 1.0, *kinds]
+    return [*weigh(evidence), doubted, 1.0, *(float(evidence.kind == kind) for kind in KINDS)]
 
 
 class Table:

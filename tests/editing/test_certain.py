@@ -51,6 +51,24 @@ def propose(text: str) -> str:
         ("since six years", "for six years"),
         ("When you are coming?", "When are you coming?"),
         ("What time she comes?", "What time does she come?"),
+        (
+            "Everyone have it, but every room in the house are cold",
+            "Everyone has it, but every room in the house is cold",
+        ),
+        ("young people is busy", "young people are busy"),
+        ("I want to by a car, don't loose it", "I want to buy a car, don't lose it"),
+        ("She is doctor, and he became engineer.", "She is a doctor, and he became an engineer."),
+        ("without know it, thank you for give me this", "without knowing it, thank you for giving me this"),
+        ("you can seeing it, it is for to play", "you can see it, it is to play"),
+        ("I am agree, most of people swim everyday.", "I agree, most people swim every day."),
+        ("in Internet, in Monday, on July, despite of it", "on Internet, on Monday, in July, despite it"),
+        ("In the other hand, from my opinion", "On the other hand, in my opinion"),
+        ("in my point of view", "from my point of view"),
+        ("In spite the rain we went to home", "In spite of the rain we went home"),
+        ("according my boss, afraid from dogs", "according to my boss, afraid of dogs"),
+        ("various reason, every cities, others places", "various reasons, every city, other places"),
+        ("one of the most famous city in it", "one of the most famous cities in it"),
+        ("the worse film I have ever seen", "the worst film I have ever seen"),
     ],
 )
 def test_what_rules_propose(text: str, right: str) -> None:
@@ -71,6 +89,12 @@ def test_what_rules_propose(text: str, right: str) -> None:
         "Both week and month; two week holidays; these five star hotels.",
         "Do you know where you are going?",
         "most of all, more than old friends",
+        "What we tell you is true; tables for people is an exception.",
+        "referred to by the name, a kind of know how, two-bedroom flats",
+        "a URL, a url, an npm package, an advice column, THIS IS IM AND DONT",
+        "everyday life, in Internet Explorer, in the internet age, on July 4, on January second",
+        "made up my mind to buy it, finished work, it depends of course on you",
+        "the worse for wear, another people, a teacher of law",
     ],
 )
 def test_what_rules_leave_alone(text: str) -> None:

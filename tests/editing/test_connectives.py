@@ -1,0 +1,67 @@
+"""Connectives: where a comma is a kind of its own."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edit_gec.editing.confidence import Evidence, Kind, Scale, classify, possible_kinds
+from edit_gec.editing.connectives import ASIDES, OPENERS, follows_connective
+from edit_gec.modeling.tagset import INSERT, KEEP
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "However",
+        "It rained. In addition",
+        "It rained! first of all",
+        "It rained, and of course",
+        "But for example",
+        "He said that, in fact",
+    ],
+)
+def test_after_a_connective(before: str) -> None:
+    assert follows_connective(before)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "How",
+        "Now",
+        "I however",
+        "He is also",
+        "a piece of course",
+        "She took it in addition",
+        "Howevers",
+        "However ,",
+    ],
+)
+def test_elsewhere(before: str) -> None:
+    assert not follows_connective(before)
+
+
+@given(st.sampled_from(OPENERS + ASIDES), st.sampled_from(["", "It rained. ", "Why? "]))
+def test_every_connective_opens_a_sentence(connective: str, before: str) -> None:
+    assert follows_connective(before + connective)
+    assert follows_connective(before + connective.capitalize())
+    assert not follows_connective(before + connective + " it")
+
+
+def test_only_a_comma_alone_is_of_this_kind() -> None:
+    assert classify("", ",", "However") is Kind.CONNECTIVE
+    assert classify("", ",", "Now") is classify("", ", the", "However") is Kind.INSERT
+    assert classify(" it", ",", "However") is Kind.REPLACE
+
+
+def test_what_it_can_become_is_bounded() -> None:
+    """Nothing is left out before it is written that is of a better kind afterwards."""
+    scale = Scale(slope=1.0, connective_offset=2.0)
+    kinds = possible_kinds([KEEP, INSERT], 1, [], "However")
+    assert kinds == (Kind.INSERT, Kind.CONNECTIVE)
+    assert possible_kinds([KEEP, INSERT], 1, [], "Now") == (Kind.INSERT,)
+    best = max(scale.confidence(Evidence(0.3, kind=kind)) for kind in kinds)
+    assert best >= scale.confidence(Evidence(0.3, written=0.9, kind=classify("", ",", "However")))
