@@ -5,8 +5,9 @@
     2 6 don't
     19 27 could have
 
-A rule proposes an edit but never decides on it: the tags must doubt the words, the decoder compares the proposal with the
-source, and rules have an offset of their own on the scale of confidence. No rule overrides a confident model.
+A rule proposes an edit but never decides on it: the tags must doubt the words at least a little, and the decoder compares
+the proposal with the source. Rules are right far more often than the model believes, so on the scale of confidence they
+have an offset of their own, and what the model says counts less (confidence.py). No rule overrides a confident model.
 """
 
 # ruff: noqa: E501 - a pattern stays in one piece
@@ -14,7 +15,7 @@ source, and rules have an offset of their own on the scale of confidence. No rul
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 Propose = Callable[["re.Match[str]"], Sequence[str]]
@@ -30,7 +31,9 @@ class Certain(NamedTuple):
 
 def find_certain(text: str) -> list[Certain]:
     """What the rules find in a sentence, in order; of matches that overlap the first one, and the longest of these."""
-    matches = (match for pattern, propose in RULES for match in _apply(text, pattern, propose))
+    words = set(_WORD.findall(text.lower()))
+    rules = [RULES[n] for n in {n for word in words for n in _RULES_OF.get(word, ())} | _ALWAYS]
+    matches = (match for rule in rules for match in _apply(text, rule))
     found = sorted(matches, key=lambda match: (match.start, -match.end, match.texts))
     kept: list[Certain] = []
     for match in found:
@@ -39,12 +42,12 @@ def find_certain(text: str) -> list[Certain]:
     return kept
 
 
-def _apply(text: str, pattern: re.Pattern[str], propose: Propose) -> Iterator[Certain]:
-    for match in pattern.finditer(text):
+def _apply(text: str, rule: Rule) -> Iterator[Certain]:
+    for match in re.compile(rule.pattern).finditer(text):  # compiled once, when a sentence first needs it
         original = match["it"]
         if len(original) > 1 and original.isupper():
             continue  # an abbreviation, or all of it in capitals
-        texts = tuple(_cased(each, original) for each in propose(match))
+        texts = tuple(_cased(each, original) for each in rule.propose(match))
         if texts and original not in texts:
             yield Certain(match.start("it"), match.end("it"), texts)
 
@@ -162,6 +165,13 @@ _PERSONS = (
     "best friend,friend,sister,brother,mother,father,son,daughter,wife,husband,boss,uncle,aunt,cousin,teacher,cat,dog"
 ).split(",")
 _PAST_TIME = r"(?:[Yy]esterday|[Ll]ast (?:night|week|weekend|month|year|summer|winter|spring|autumn|[A-Z][a-z]+day))"
+_TOO = (
+    "much many late expensive big small heavy hot cold tired young old hard difficult fast busy long short far early loud dark "
+    "weak dangerous"
+).split()
+_DAYS = "mon tues wednes thurs fri satur sun".split()
+_MONTHS = "january february april june july august september october november december".split()
+_ASKING = "where why when how what".split()
 _MANY = "two three four five six seven eight nine ten many several few these those".split()
 _SHORT = "tall fast big small old young cheap easy hard strong high low nice rich poor warm cold new short long happy busy lucky funny pretty heavy dirty healthy lazy noisy early safe".split()
 
@@ -174,6 +184,7 @@ def _plural(noun: str) -> str:
     return noun + ("es" if noun.endswith(("x", "ch", "sh", "s")) else "s")
 
 
+_INGS = [_ing(verb) for verb in _VERBS]
 _GERUNDS = {_ing(verb): verb for verb in _NO_NOUN_VERBS}
 _SINGLE = {_plural(noun): noun for noun in _AMOUNTED if noun != "person"}
 
@@ -200,8 +211,16 @@ _PHRASE_END = (
 _SUBJECT = r"(?:^|\b(?:and|but|because|since|so|when|which|who|if|what|how|why|where|than|think|know|say|sure) |[,;:.!?] |[^\w\s.,'’-]+ )"
 
 
-def _rule(pattern: str, propose: Propose) -> tuple[re.Pattern[str], Propose]:
-    return re.compile(pattern), propose
+class Rule(NamedTuple):
+    """What a pattern finds in a sentence becomes what `propose` says; every match has one of the `words`, if any."""
+
+    words: frozenset[str]
+    pattern: str
+    propose: Propose
+
+
+def _rule(words: str | Iterable[str], pattern: str, propose: Propose) -> Rule:
+    return Rule(frozenset(words.split() if isinstance(words, str) else words), pattern, propose)
 
 
 def _fixed(*texts: str) -> Propose:
@@ -236,143 +255,148 @@ DOUBLE = frozenset(  # words that may stand twice
 
 RULES = [
     # doubled words
-    _rule(rf"(?<![\w'’-])(?P<it>(?P<word>[a-z]{{2,}}) (?P=word)){_NO_TAIL}",
+    _rule("", rf"(?<![\w'’-])(?P<it>(?P<word>[a-z]{{2,}}) (?P=word)){_NO_TAIL}",
           lambda match: () if match["word"] in DOUBLE else (match["word"],)),
     # capitals
-    _rule(
-        r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?<!\()(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",
+    _rule("i", r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?<!\()(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",
         _fixed("I"),
     ),
-    _rule(rf"(?<![\w.'’/-])(?P<it>{_words(_NAMES)})s?{_NO_TAIL}", lambda match: (match["it"].capitalize(),)),
+    _rule([*_NAMES, *(name + "s" for name in _NAMES)], rf"(?<![\w.'’/-])(?P<it>{_words(_NAMES)})s?{_NO_TAIL}", lambda match: (match["it"].capitalize(),)),
     # apostrophes
-    _rule(rf"(?<![\w'’])(?i:(?P<it>{_words(list(_ELIDED))})){_NO_TAIL}", _table(_ELIDED)),
-    _rule(rf"\b(?:I|i|you|You|we|We|they|They|he|He|she|She|it|It) (?P<it>cant|wont){_NO_TAIL}",
+    _rule(_ELIDED, rf"(?<![\w'’])(?i:(?P<it>{_words(list(_ELIDED))})){_NO_TAIL}", _table(_ELIDED)),
+    _rule("cant wont", rf"\b(?:I|i|you|You|we|We|they|They|he|He|she|She|it|It) (?P<it>cant|wont){_NO_TAIL}",
           lambda match: (match["it"][:-1] + "'t",)),
-    _rule(r"\b(?P<it>[Ii]ts) (?:a|an|the|not|going to|been|raining|snowing|because|too|very|really|just|always|never|so|"
+    _rule("its", r"\b(?P<it>[Ii]ts) (?:a|an|the|not|going to|been|raining|snowing|because|too|very|really|just|always|never|so|"
           r"hard to|easy to|important to|time to|cold|hot|late|my|your|our)\b", _fixed("it's")),
-    _rule(r"(?<!kind )\b(?:of|in|on|with|for|from|by|around|changed|lost|has|have) (?P<it>it['’]s) (?=[a-z])(?!not\b|a\b|the\b|going\b|been\b)",
+    _rule("it", r"(?<!kind )\b(?:of|in|on|with|for|from|by|around|changed|lost|has|have) (?P<it>it['’]s) (?=[a-z])(?!not\b|a\b|the\b|going\b|been\b)",
           _fixed("its")),
-    _rule(r"\b(?P<it>[Yy]our) (?:coming|going to|welcome|wrong|not|late|too|looking|doing|getting|the best)\b",
+    _rule("your", r"\b(?P<it>[Yy]our) (?:coming|going to|welcome|wrong|not|late|too|looking|doing|getting|the best)\b",
           _fixed("you're")),
     # words that sound alike
-    _rule(r"\b(?P<it>(?:[Cc]ould|[Ss]hould|[Ww]ould|[Mm]ight|[Mm]ust)(?:n['’]t)? of)\b(?! course)", _swap("of", "have")),
-    _rule(r"\b(?P<it>[Tt]heir) (?:is|are|was|were|isn['’]t|aren['’]t|will be|has been|have been)\b", _fixed("there")),
-    _rule(r"\b(?P<it>[Tt]here) own\b", _fixed("their")),
-    _rule(r"\b(?:left|lost|took|take|bring|brought|with|of|in|for|love|sold|forgot) (?P<it>they['’]re) [a-z]+", _fixed("their")),
-    _rule(rf"\b(?:(?:more|less) [a-z]+|{_words(_COMPARATIVES)}|rather) (?P<it>then)\b(?! again)", _fixed("than")),
-    _rule(r"\b(?:is|are|was|were|am|be|it['’]s|not|much|way|far) (?P<it>to) (?:much|many|late|expensive|big|small|heavy|hot|cold|"
-          rf"tired|young|old|hard|difficult|fast|busy|long|short|far|early|loud|dark|weak|dangerous){_NO_TAIL}", _fixed("too")),
-    _rule(r"(?:\b(?:to|not|will|can|could|might|may|would|should|must)|n['’]t) (?P<it>loose)\b", _fixed("lose")),
-    _rule(r"\b(?:want|wants|wanted|going|need|needs|needed|like|have|has|had|decided|able) to (?P<it>by) (?=a |an |the |some |new |it\b|them\b|my |your |her |his )", _fixed("buy")),
-    _rule(r"(?:\b(?:not|will|can|could|would|may|might)|n['’]t) (?P<it>effect)\b", _fixed("affect")),
-    _rule(r"\b(?:an|the|no|any|big|good|bad|great|strong) (?P<it>affect)\b", _fixed("effect")),
-    _rule(r"\b(?P<it>quiet) (?:a|an|good|nice|big|often|well|easy|hard|different|difficult|interesting|expensive|cheap)\b", _fixed("quite")),
+    _rule("could should would might must couldn shouldn wouldn mightn mustn", r"\b(?P<it>(?:[Cc]ould|[Ss]hould|[Ww]ould|[Mm]ight|[Mm]ust)(?:n['’]t)? of)\b(?! course)", _swap("of", "have")),
+    _rule("their", r"\b(?P<it>[Tt]heir) (?:is|are|was|were|isn['’]t|aren['’]t|will be|has been|have been)\b", _fixed("there")),
+    _rule("there", r"\b(?P<it>[Tt]here) own\b", _fixed("their")),
+    _rule("they", r"\b(?:left|lost|took|take|bring|brought|with|of|in|for|love|sold|forgot) (?P<it>they['’]re) [a-z]+", _fixed("their")),
+    _rule("then", rf"\b(?:(?:more|less) [a-z]+|{_words(_COMPARATIVES)}|rather) (?P<it>then)\b(?! again)", _fixed("than")),
+    _rule(_TOO, rf"\b(?:is|are|was|were|am|be|it['’]s|not|much|way|far) (?P<it>to) (?:{_words(_TOO)}){_NO_TAIL}", _fixed("too")),
+    _rule("loose", r"(?:\b(?:to|not|will|can|could|might|may|would|should|must)|n['’]t) (?P<it>loose)\b", _fixed("lose")),
+    _rule("by", r"\b(?:want|wants|wanted|going|need|needs|needed|like|have|has|had|decided|able) to (?P<it>by) (?=a |an |the |some |new |it\b|them\b|my |your |her |his )", _fixed("buy")),
+    _rule("effect", r"(?:\b(?:not|will|can|could|would|may|might)|n['’]t) (?P<it>effect)\b", _fixed("affect")),
+    _rule("affect", r"\b(?:an|the|no|any|big|good|bad|great|strong) (?P<it>affect)\b", _fixed("effect")),
+    _rule("quiet", r"\b(?P<it>quiet) (?:a|an|good|nice|big|often|well|easy|hard|different|difficult|interesting|expensive|cheap)\b", _fixed("quite")),
     # one word for two
-    _rule(rf"(?<![\w'’-])(?i:(?P<it>{_words(list(_APART))})){_NO_TAIL}", _table(_APART)),
+    _rule(_APART, rf"(?<![\w'’-])(?i:(?P<it>{_words(list(_APART))})){_NO_TAIL}", _table(_APART)),
     # articles by sound
-    _rule(r"(?<![\w.'’-])(?P<it>a|^A) (?P<next>[aeiou][a-z]{2,}|hour|honest|heir)(?![\w])", _article),
-    _rule(r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>(?=[a-z]*[aeiouy])[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),
+    _rule("a", r"(?<![\w.'’-])(?P<it>a|^A) (?P<next>[aeiou][a-z]{2,}|hour|honest|heir)(?![\w])", _article),
+    _rule("an", r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>(?=[a-z]*[aeiouy])[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),
     # forms of verbs
-    _rule(rf"\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
+    _rule(_BASES, rf"\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
           rf"wouldn['’]t|shouldn['’]t|cannot)(?: not| never| I| you| he| she| it| we| they)? (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
-    _rule(rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
-    _rule(r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
-    _rule(rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words([past for past in _PARTICIPLE if past not in ('was', 'were')])}){_NO_TAIL}",
+    _rule(_BASES, rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
+    _rule("must should", r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
+    _rule(_PARTICIPLE, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words([past for past in _PARTICIPLE if past not in ('was', 'were')])}){_NO_TAIL}",
           lambda match: (_PARTICIPLE[match["it"]],)),
-    _rule(rf"\b(?:should|could|would|might|must)(?:n['’]t| not)? (?P<it>{_words(list(_BASE))}){_NO_TAIL}",
+    _rule(_BASE, rf"\b(?:should|could|would|might|must)(?:n['’]t| not)? (?P<it>{_words(list(_BASE))}){_NO_TAIL}",
           lambda match: (*_base(match), "have " + _PARTICIPLE.get(match["it"], match["it"])) if match["it"] in _BASES else ()),
-    _rule(rf"\b(?P<it>(?:do|does)n?['’]?t (?:{_words([word for word in _BASE if word in _BASES])})){_NO_TAIL}",
+    _rule("dont doesnt don doesn", rf"\b(?P<it>(?:don|doesn)['’]?t (?:{_words([word for word in _BASE if word in _BASES])})){_NO_TAIL}",
           lambda match: ("didn't " + _BASES[match["it"].split(" ")[1]],)),
-    _rule(rf"^(?:[^\w]*){_PAST_TIME},? (?:I|you|he|she|it|we|they|my \w+) (?P<it>{_words(_VERBS)}){_NO_TAIL}",
+    _rule("yesterday last", rf"^(?:[^\w]*){_PAST_TIME},? (?:I|you|he|she|it|we|they|my \w+) (?P<it>{_words(_VERBS)}){_NO_TAIL}",
           lambda match: (_past(match["it"]),)),
-    _rule(rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>{_words([_ing(verb) for verb in _VERBS])}){_NO_TAIL}",
+    _rule(_INGS, rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>{_words(_INGS)}){_NO_TAIL}",
           lambda match: ("is " + match["it"], "was " + match["it"])),
-    _rule(rf"{_SUBJECT}(?:[Ww]e|[Tt]hey) (?P<it>{_words([_ing(verb) for verb in _VERBS])}){_NO_TAIL}",
+    _rule(_INGS, rf"{_SUBJECT}(?:[Ww]e|[Tt]hey) (?P<it>{_words(_INGS)}){_NO_TAIL}",
           lambda match: ("are " + match["it"], "were " + match["it"])),
     # agreement
-    _rule(rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?:always |often |never |usually |sometimes |also )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
+    _rule(_VERBS, rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?:always |often |never |usually |sometimes |also )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
           lambda match: (_third(match["it"]), _past(match["it"]))),
-    _rule(rf"{_SUBJECT}(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)}) (?:always |often |never |usually )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
+    _rule(_VERBS, rf"{_SUBJECT}(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)}) (?:always |often |never |usually )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
           lambda match: (_third(match["it"]), _past(match["it"]))),
-    _rule(rf"\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
-    _rule(r"\b(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>was)\b", _fixed("were")),
-    _rule(r"\b(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>has)\b", _fixed("have")),
-    _rule(rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
-    _rule(rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _fixed("is")),
-    _rule(rf"{_SUBJECT}(?:[Ee]very(?:one|body|thing)|[Ss]ome(?:one|body|thing)|[Nn]obody|[Nn]o one|[Nn]othing) (?P<it>are|were|have)\b", _table(_SINGULAR)),
-    _rule(rf"{_SUBJECT}(?:[Ee]very|[Ee]ach) [a-z]+ (?:(?:in|of|at|on) (?:my|the|our|this|his|her) [a-z]+ )?(?P<it>are|were|have)\b", _table(_SINGULAR)),
-    _rule(rf"^This (?P<it>are|have){_NO_TAIL}", lambda match: ({"are": "is", "have": "has"}[match["it"]],)),
-    _rule(rf"\b[Tt]here (?P<it>are) an? (?!(?:\w+ )?(?:{_AMOUNTS})\b)[a-z]", _fixed("is")),
-    _rule(rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>{_words(list(_THIRD))}){_NO_TAIL}", lambda match: (_THIRD[match["it"]], _past(_THIRD[match["it"]]))),
-    _rule(r"\b(?:[Tt]here) (?P<it>is|was) (?:many|several|some people|two|three|four|five|six|ten|lots of|a lot of people|too many|so many)\b",
+    _rule("don dont", rf"\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
+    _rule("was", r"\b(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>was)\b", _fixed("were")),
+    _rule("has", r"\b(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>has)\b", _fixed("have")),
+    _rule("is", rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
+    _rule("are", rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _fixed("is")),
+    _rule("everyone everybody everything someone somebody something nobody one nothing", rf"{_SUBJECT}(?:[Ee]very(?:one|body|thing)|[Ss]ome(?:one|body|thing)|[Nn]obody|[Nn]o one|[Nn]othing) (?P<it>are|were|have)\b", _table(_SINGULAR)),
+    _rule("every each", rf"{_SUBJECT}(?:[Ee]very|[Ee]ach) [a-z]+ (?:(?:in|of|at|on) (?:my|the|our|this|his|her) [a-z]+ )?(?P<it>are|were|have)\b", _table(_SINGULAR)),
+    _rule("this", rf"^This (?P<it>are|have){_NO_TAIL}", lambda match: ({"are": "is", "have": "has"}[match["it"]],)),
+    _rule("there", rf"\b[Tt]here (?P<it>are) an? (?!(?:\w+ )?(?:{_AMOUNTS})\b)[a-z]", _fixed("is")),
+    _rule(_THIRD, rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>{_words(list(_THIRD))}){_NO_TAIL}", lambda match: (_THIRD[match["it"]], _past(_THIRD[match["it"]]))),
+    _rule("there", r"\b(?:[Tt]here) (?P<it>is|was) (?:many|several|some people|two|three|four|five|six|ten|lots of|a lot of people|too many|so many)\b",
           lambda match: ({"is": "are", "was": "were"}[match["it"]],)),
-    _rule(rf"{_SUBJECT}(?:(?:[Mm]any|[Mm]ost|[Ss]ome|[Aa]ll|[Tt]he|[Yy]oung|[Oo]ld|[Oo]ther) )?(?:[Pp]eople|[Cc]hildren|[Mm]en|[Ww]omen) (?P<it>is|was|has)\b",
+    _rule("people children men women", rf"{_SUBJECT}(?:(?:[Mm]any|[Mm]ost|[Ss]ome|[Aa]ll|[Tt]he|[Yy]oung|[Oo]ld|[Oo]ther) )?(?:[Pp]eople|[Cc]hildren|[Mm]en|[Ww]omen) (?P<it>is|was|has)\b",
           lambda match: ({"is": "are", "was": "were", "has": "have"}[match["it"]],)),
     # what goes with a word
-    _rule(rf"(?<!my )(?<!your )(?<!his )(?<!her )\b(?:enjoys?|enjoyed|finish|finished|avoid|mind) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}",
+    _rule("enjoy enjoys enjoyed finish finished avoid mind", rf"(?<!my )(?<!your )(?<!his )(?<!her )\b(?:enjoys?|enjoyed|finish|finished|avoid|mind) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}",
           lambda match: (_ing(match["it"].removeprefix("to ")),)),
-    _rule(rf"\b(?:enjoys?|enjoyed|look(?:s|ed|ing)? forward to|avoid) (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}",
+    _rule("enjoy enjoys enjoyed forward avoid", rf"\b(?:enjoys?|enjoyed|look(?:s|ed|ing)? forward to|avoid) (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}",
           lambda match: (_ing(match["it"]),)),
-    _rule(r"\b(?P<it>[Dd]iscuss(?:ed|es|ing)? about)\b", _swap(" about", "")),
-    _rule(r"\b[Dd]epend(?:s|ed|ing)? (?P<it>of|from)\b(?! course)", _fixed("on")),
-    _rule(r"\b(?:similar|[Ll]isten(?:s|ed|ing)?|married) (?P<it>with|at)\b(?= (?:an?|my|the|him|her|his|this|me|you) )", _fixed("to")),
-    _rule(r"\binterested (?P<it>on|for|about|at)\b", _fixed("in")),
-    _rule(r"\b[Aa]rriv(?:e|es|ed|ing) (?P<it>to)\b", _fixed("at", "in")),
-    _rule(r"\b[Ee]xplain(?:ed|s)? (?P<it>me|us|him|her|them)\b(?! to\b)", lambda match: ("to " + match["it"],)),
-    _rule(rf"\b(?P<it>more (?:{_words(_COMPARATIVES)}))\b", lambda match: (match["it"].removeprefix("more "), "much " + match["it"][5:])),
-    _rule(rf"\b(?i:(?P<it>(?:{_words(_UNCOUNTABLE)})s)){_NO_TAIL}", lambda match: (match["it"][:-1],)),
+    _rule("about", r"\b(?P<it>[Dd]iscuss(?:ed|es|ing)? about)\b", _swap(" about", "")),
+    _rule("depend depends depended depending", r"\b[Dd]epend(?:s|ed|ing)? (?P<it>of|from)\b(?! course)", _fixed("on")),
+    _rule("similar married listen listens listened listening", r"\b(?:similar|[Ll]isten(?:s|ed|ing)?|married) (?P<it>with|at)\b(?= (?:an?|my|the|him|her|his|this|me|you) )", _fixed("to")),
+    _rule("interested", r"\binterested (?P<it>on|for|about|at)\b", _fixed("in")),
+    _rule("arrive arrives arrived arriving", r"\b[Aa]rriv(?:e|es|ed|ing) (?P<it>to)\b", _fixed("at", "in")),
+    _rule("explain explains explained", r"\b[Ee]xplain(?:ed|s)? (?P<it>me|us|him|her|them)\b(?! to\b)", lambda match: ("to " + match["it"],)),
+    _rule("more", rf"\b(?P<it>more (?:{_words(_COMPARATIVES)}))\b", lambda match: (match["it"].removeprefix("more "), "much " + match["it"][5:])),
+    _rule([noun + "s" for noun in _UNCOUNTABLE], rf"\b(?i:(?P<it>(?:{_words(_UNCOUNTABLE)})s)){_NO_TAIL}", lambda match: (match["it"][:-1],)),
     # number
-    _rule(rf"\b(?i:{_words(_MANY)}) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
-    _rule(rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
-    _rule(rf"\b(?P<it>[Tt]his) (?:{_words([_plural(noun) for noun in _NOUNS])}){_PHRASE_END}", _fixed("these")),
-    _rule(rf"(?<![\w./])(?i:many|several|various|few|two|three|four|five|six|seven|eight|nine|ten|[2-9]|[1-9]\d) (?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
-    _rule(rf"\b[Oo]ne of (?:the|my|our|their|your) (?:most |best |biggest |worst )(?:[a-z]+ )?(?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
-    _rule(rf"\b(?:[Ee]ach|[Ee]very|[Aa]nother) (?P<it>{_words(list(_SINGLE))}){_NO_TAIL}", lambda match: (_SINGLE[match["it"]],)),
-    _rule(rf"\b(?P<it>others) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("other")),
-    _rule(rf"\b(?P<it>[Mm]uch) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("many")),
+    _rule(_NOUNS, rf"\b(?i:{_words(_MANY)}) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule("one", rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule("this", rf"\b(?P<it>[Tt]his) (?:{_words([_plural(noun) for noun in _NOUNS])}){_PHRASE_END}", _fixed("these")),
+    _rule(_AMOUNTED, rf"(?<![\w./])(?i:many|several|various|few|two|three|four|five|six|seven|eight|nine|ten|[2-9]|[1-9]\d) (?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule("one", rf"\b[Oo]ne of (?:the|my|our|their|your) (?:most |best |biggest |worst )(?:[a-z]+ )?(?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule("each every another", rf"\b(?:[Ee]ach|[Ee]very|[Aa]nother) (?P<it>{_words(list(_SINGLE))}){_NO_TAIL}", lambda match: (_SINGLE[match["it"]],)),
+    _rule("others", rf"\b(?P<it>others) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("other")),
+    _rule("much", rf"\b(?P<it>[Mm]uch) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("many")),
     # comparison
-    _rule(rf"\b(?P<it>most (?:{_words([_graded(word, 'est') for word in _SHORT])}|best|worst))\b", lambda match: (match["it"].removeprefix("most "),)),
-    _rule(rf"\b(?P<it>more (?:{_words(_SHORT)})) than\b", lambda match: (_graded(match["it"].removeprefix("more "), "er"),)),
-    _rule(rf"\b(?:the|my|his|her|its|our|their) (?P<it>most (?:{_words(_SHORT)})) (?!of\b)", lambda match: (_graded(match["it"].removeprefix("most "), "est"),)),
-    _rule(r"\bthe (?P<it>worse|better) [a-z]+ (?:that )?(?:I|we|you|he|she|they)(?: (?:have|has|had)|['’](?:ve|d|s)) ever\b", _table(_WORST)),
+    _rule("most", rf"\b(?P<it>most (?:{_words([_graded(word, 'est') for word in _SHORT])}|best|worst))\b", lambda match: (match["it"].removeprefix("most "),)),
+    _rule("more", rf"\b(?P<it>more (?:{_words(_SHORT)})) than\b", lambda match: (_graded(match["it"].removeprefix("more "), "er"),)),
+    _rule("most", rf"\b(?:the|my|his|her|its|our|their) (?P<it>most (?:{_words(_SHORT)})) (?!of\b)", lambda match: (_graded(match["it"].removeprefix("most "), "est"),)),
+    _rule("ever", r"\bthe (?P<it>worse|better) [a-z]+ (?:that )?(?:I|we|you|he|she|they)(?: (?:have|has|had)|['’](?:ve|d|s)) ever\b", _table(_WORST)),
     # more of what goes with a word
-    _rule(rf"(?<!kind )(?<!sort )\b(?:of|without|by|about|before|after|for|from) (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}(?! (?:and|or)\b)", lambda match: (_ing(match["it"]),)),
-    _rule(rf"\b(?P<it>for to) (?:{_words(_VERBS)})\b", _fixed("to")),
-    _rule(rf"\b(?:can|could|should|must|might|['’]ll|will)(?: not|n['’]t)? (?P<it>{_words([_ing(verb) for verb in _NO_NOUN_VERBS])}){_NO_TAIL}", lambda match: (_GERUNDS[match["it"]],)),
-    _rule(r"\b(?P<it>(?:I am|I['’]m) agree)\b", _fixed("I agree")),
-    _rule(r"\b(?P<it>[Mm]ost of) (?:people|students|children|women|men|countries)\b", _swap(" of", "")),
-    _rule(r"\b(?P<it>[Aa]lmost) (?:people|students|children|women|men|countries)\b", _fixed("most")),
-    _rule(r"\b(?P<it>everyday)(?=$|[.,!?;]| (?:and|in|at|on|because|from|to|for|with|I|we|he|she|they|you|but)\b)", _fixed("every day")),
-    _rule(rf"\b(?P<it>in) (?:the )?[Ii]nternet{_PHRASE_END}", _fixed("on")),
-    _rule(r"\b(?P<it>[Ii]n) (?:(?:next|last|every) )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", _fixed("on")),
-    _rule(r"(?<!\d )\b(?P<it>on|at) (?:January|February|April|June|July|August|September|October|November|December)\b(?! \d| the\b| [a-z]+(?:th|rst|nd|rd)\b)", _fixed("in")),
-    _rule(r"\b(?P<it>(?:[Ii]n|[Bb]y|[Aa]t|[Ff]rom) the other hand|[Oo]n (?:other hand|the other hands))\b", _fixed("on the other hand")),
-    _rule(r"\b(?P<it>(?:[Oo]n|[Ff]rom|[Aa]t) my opinion)\b", _fixed("in my opinion")),
-    _rule(r"\b(?P<it>(?:[Ii]n|[Oo]n|[Aa]t|[Tt]o) my point of view)\b", _fixed("from my point of view")),
-    _rule(r"\b(?P<it>[Dd]espite of)\b", _swap(" of", "")),
-    _rule(r"\b(?P<it>[Ii]n spite) (?!of\b)", _fixed("in spite of")),
-    _rule(r"\b(?P<it>last but not the least)\b", _fixed("last but not least")),
-    _rule(r"\b(?:go|goes|went|going|come|came|back|return|returned) (?P<it>to (?:home|shopping|swimming|fishing|camping|skiing|abroad|downtown))\b", _swap("to ", "")),
-    _rule(r"\bafraid (?P<it>from)\b", _fixed("of")),
-    _rule(r"\b[Aa]ccording (?P<it>my|the|his|her)\b", lambda match: ("to " + match["it"],)),
-    _rule(rf"\b[Tt]hank(?:s| you) for (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
-    _rule(r"\b(?P<it>[Ll]isten(?:s|ed|ing)?) (?=(?:the |this |that |my )?(?:music|radio|songs?|podcasts?)\b)", lambda match: (match["it"] + " to",)),
-    _rule(r"\b(?P<it>since) (?:(?:two|three|four|five|six|seven|eight|nine|ten|many|several|\d+) (?:days|weeks|months|years|hours))\b(?! ago)", _fixed("for")),
-    _rule(rf"(?<!is )(?<!are )(?<!ly )\b[Ss]uggest(?:s|ed)? (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (_ing(match["it"].removeprefix("to ")),)),
-    _rule(rf"\b(?:interested|good|bad) (?:in|at) (?P<it>{_words(_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
-    _rule(rf"\b(?:make|makes|made|let|lets) (?:me|him|her|us|them|you) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (match["it"].removeprefix("to "),)),
-    _rule(r"\b(?:interested) (?P<it>[a-z]+ing|football|music|history|art|sports?)\b", lambda match: ("in " + match["it"],)),
-    _rule(r"\blook(?:s|ed|ing)? forward (?P<it>the|this|my|your|our)\b", lambda match: ("to " + match["it"],)),
+    _rule(_NO_NOUN_VERBS, rf"(?<!kind )(?<!sort )\b(?:of|without|by|about|before|after|for|from) (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}(?! (?:and|or)\b)", lambda match: (_ing(match["it"]),)),
+    _rule("for", rf"\b(?P<it>for to) (?:{_words(_VERBS)})\b", _fixed("to")),
+    _rule(_GERUNDS, rf"\b(?:can|could|should|must|might|['’]ll|will)(?: not|n['’]t)? (?P<it>{_words([_ing(verb) for verb in _NO_NOUN_VERBS])}){_NO_TAIL}", lambda match: (_GERUNDS[match["it"]],)),
+    _rule("agree", r"\b(?P<it>(?:I am|I['’]m) agree)\b", _fixed("I agree")),
+    _rule("most", r"\b(?P<it>[Mm]ost of) (?:people|students|children|women|men|countries)\b", _swap(" of", "")),
+    _rule("almost", r"\b(?P<it>[Aa]lmost) (?:people|students|children|women|men|countries)\b", _fixed("most")),
+    _rule("everyday", r"\b(?P<it>everyday)(?=$|[.,!?;]| (?:and|in|at|on|because|from|to|for|with|I|we|he|she|they|you|but)\b)", _fixed("every day")),
+    _rule("internet", rf"\b(?P<it>in) (?:the )?[Ii]nternet{_PHRASE_END}", _fixed("on")),
+    _rule([day + s for day in _DAYS for s in ("day", "days")], rf"\b(?P<it>[Ii]n) (?:(?:next|last|every) )?(?:{_words([day.capitalize() for day in _DAYS])})days?\b", _fixed("on")),
+    _rule(_MONTHS, rf"(?<!\d )\b(?P<it>on|at) (?:{_words([month.capitalize() for month in _MONTHS])})\b(?! \d| the\b| [a-z]+(?:th|rst|nd|rd)\b)", _fixed("in")),
+    _rule("hand hands", r"\b(?P<it>(?:[Ii]n|[Bb]y|[Aa]t|[Ff]rom) the other hand|[Oo]n (?:other hand|the other hands))\b", _fixed("on the other hand")),
+    _rule("opinion", r"\b(?P<it>(?:[Oo]n|[Ff]rom|[Aa]t) my opinion)\b", _fixed("in my opinion")),
+    _rule("view", r"\b(?P<it>(?:[Ii]n|[Oo]n|[Aa]t|[Tt]o) my point of view)\b", _fixed("from my point of view")),
+    _rule("despite", r"\b(?P<it>[Dd]espite of)\b", _swap(" of", "")),
+    _rule("spite", r"\b(?P<it>[Ii]n spite) (?!of\b)", _fixed("in spite of")),
+    _rule("least", r"\b(?P<it>last but not the least)\b", _fixed("last but not least")),
+    _rule("home shopping swimming fishing camping skiing abroad downtown", r"\b(?:go|goes|went|going|come|came|back|return|returned) (?P<it>to (?:home|shopping|swimming|fishing|camping|skiing|abroad|downtown))\b", _swap("to ", "")),
+    _rule("afraid", r"\bafraid (?P<it>from)\b", _fixed("of")),
+    _rule("according", r"\b[Aa]ccording (?P<it>my|the|his|her)\b", lambda match: ("to " + match["it"],)),
+    _rule("thanks thank", rf"\b[Tt]hank(?:s| you) for (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
+    _rule("listen listens listened listening", r"\b(?P<it>[Ll]isten(?:s|ed|ing)?) (?=(?:the |this |that |my )?(?:music|radio|songs?|podcasts?)\b)", lambda match: (match["it"] + " to",)),
+    _rule("since", r"\b(?P<it>since) (?:(?:two|three|four|five|six|seven|eight|nine|ten|many|several|\d+) (?:days|weeks|months|years|hours))\b(?! ago)", _fixed("for")),
+    _rule("suggest suggests suggested", rf"(?<!is )(?<!are )(?<!ly )\b[Ss]uggest(?:s|ed)? (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (_ing(match["it"].removeprefix("to ")),)),
+    _rule("interested good bad", rf"\b(?:interested|good|bad) (?:in|at) (?P<it>{_words(_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
+    _rule("make makes made let lets", rf"\b(?:make|makes|made|let|lets) (?:me|him|her|us|them|you) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (match["it"].removeprefix("to "),)),
+    _rule("interested", r"\b(?:interested) (?P<it>[a-z]+ing|football|music|history|art|sports?)\b", lambda match: ("in " + match["it"],)),
+    _rule("forward", r"\blook(?:s|ed|ing)? forward (?P<it>the|this|my|your|our)\b", lambda match: ("to " + match["it"],)),
     # word order of questions
-    _rule(r"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow(?: long| much| many)?|[Ww]hat(?: time)?) (?P<it>(?:I|you|he|she|it|we|they) "
+    _rule(_ASKING, r"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow(?: long| much| many)?|[Ww]hat(?: time)?) (?P<it>(?:I|you|he|she|it|we|they) "
           r"(?:are|is|was|were|have|has|can|could|will|would|should|did|didn['’]t|don['’]t|do|does))\b(?=[^.,]*\?)",
           lambda match: (" ".join(reversed(match["it"].split(" "))),)),
-    _rule(rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:I|you|we|they) (?:{_words(_VERBS)}))\b(?=[^.,]*\?)",
+    _rule(_ASKING, rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:I|you|we|they) (?:{_words(_VERBS)}))\b(?=[^.,]*\?)",
           lambda match: ("do " + match["it"], "did " + match["it"])),
-    _rule(rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:he|she|it) (?:{_words([_third(verb) for verb in _VERBS])}))\b(?=[^.,]*\?)",
+    _rule(_ASKING, rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:he|she|it) (?:{_words([_third(verb) for verb in _VERBS])}))\b(?=[^.,]*\?)",
           lambda match: (f"does {match['it'].split(' ')[0]} {_THIRD[match['it'].split(' ')[1]]}",)),
     # articles that are missing
-    _rule(rf"\b(?:is|was|am|['’]m|become|became|as) (?P<it>{_words(_JOBS)})(?! of\b){_PHRASE_END}", lambda match: (("an " if match["it"][0] in "aeiou" else "a ") + match["it"],)),
-    _rule(rf"\b(?:[Hh]ave|[Hh]as|[Hh]ad|bought|buy|need|needs|want|wants) (?P<it>{_words([noun for noun in _NOUNS if noun not in ('school', 'time', 'child', 'game', 'man', 'word', 'room')])}){_PHRASE_END}",
+    _rule(_JOBS, rf"\b(?:is|was|am|['’]m|become|became|as) (?P<it>{_words(_JOBS)})(?! of\b){_PHRASE_END}", lambda match: (("an " if match["it"][0] in "aeiou" else "a ") + match["it"],)),
+    _rule(_NOUNS, rf"\b(?:[Hh]ave|[Hh]as|[Hh]ad|bought|buy|need|needs|want|wants) (?P<it>{_words([noun for noun in _NOUNS if noun not in ('school', 'time', 'child', 'game', 'man', 'word', 'room')])}){_PHRASE_END}",
           lambda match: (("an " if match["it"][0] in "aeiou" else "a ") + match["it"],)),
 ]  # fmt: skip
+
+_WORD = re.compile("[a-z]+")
+_ALWAYS = {n for n, rule in enumerate(RULES) if not rule.words}
+_RULES_OF: dict[str, list[int]] = {}  # numbers of the rules that a word can match
+for _number, _each in enumerate(RULES):
+    for _word in _each.words:
+        _RULES_OF.setdefault(_word, []).append(_number)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.editing.confidence import CALM, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
-from edit_gec.text.edits import Change, apply_changes, expand_to_words
+from edit_gec.text.edits import Change, apply_changes, expand_to_words, trim
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class SecondPass:
         with span(Stage.REALIZE):
             found = [judge(changes, plan, self.thresholds) for changes, plan in zip(first, plans, strict=True)]
             for (n, pieces), prediction in zip(again.items(), read, strict=True):
-                doubts = doubts_beside(sentences[n], first[n], pieces, prediction.doubts)
+                doubts = doubts_beside(sentences[n], first[n], plans[n].doubts, pieces, prediction.doubts)
                 found[n] = judge(first[n], plans[n], self.thresholds, doubts)
                 if found[n]:
                     support = [self.thresholds.doubted(c.confidence, d) for c, d in zip(first[n], doubts, strict=True)]
@@ -135,17 +135,28 @@ def apply_to_pieces(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -
     return tokens.encode(apply_changes(text_of(pieces), shift(changes, -pieces.starts[0])))
 
 
-def doubts_beside(pieces: Pieces, first: Sequence[Change], again: Pieces, doubts: Sequence[float]) -> list[float]:
-    """For each change of a sentence, the largest doubt about what it wrote and the pieces next to it.
+def doubts_beside(
+    pieces: Pieces, first: Sequence[Change], before: Sequence[float], again: Pieces, doubts: Sequence[float]
+) -> list[float]:
+    """For each change of a sentence, the largest doubt about what it wrote, and about a piece next to it as far as the
+    first reading did not doubt that piece.
 
-    `again` is what the changes make of the sentence; `doubts` [S] are the probabilities that the sentinel and each
-    piece of it do not simply stay.
+    `again` is what the changes make of the sentence. `before` and `doubts` [S] are the probabilities, in the first and
+    in the second reading, that the sentinel and each piece do not simply stay.
     """
+    start = pieces.starts[0]
+    ends = dict(zip((0, *(end - start for end in pieces.ends)), before, strict=False))
+    starts = dict(zip((begin - start for begin in pieces.starts), before[1:], strict=False))
     spans = [(0, 0), *zip(again.starts, again.ends, strict=True)]  # the sentinel comes first
-    return [
-        max([CALM, *(doubt for doubt, (a, b) in zip(doubts, spans, strict=True) if a <= end and b >= begin)])
-        for begin, end in written_spans(shift(first, -pieces.starts[0]))
-    ]
+    placed = [(a, b, doubt) for doubt, (a, b) in zip(doubts, spans, strict=True)]
+    found = []
+    changes = shift(first, -start)
+    for change, (begin, end) in zip(changes, written_spans(changes), strict=True):
+        written = [doubt for a, b, doubt in placed if a < end and b > begin]
+        left = [doubt - ends.get(change.start, 0.0) for _, b, doubt in placed if b == begin]
+        right = [doubt - starts.get(change.end, 0.0) for a, _, doubt in placed[1:] if a == end]
+        found.append(max([CALM, *written, *left, *right]))
+    return found
 
 
 def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], again: Sequence[Change]) -> list[Change]:
@@ -202,6 +213,7 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
     """
     if not again:
         return list(first)
+    first = [Change(*trim(source, *change[:3]), change.confidence) for change in first]  # neighbours do not meet
     between = apply_changes(source, first)
     stretches: list[_Stretch] = []
     for each in _alone(between, first, again):

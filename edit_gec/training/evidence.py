@@ -44,12 +44,16 @@ class Proposal(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Sentences by their numbers, what is proposed in them, and how many edits an annotator made in each."""
+    """Sentences by their numbers, what is proposed in them, and how many edits an annotator made in each.
+
+    `doubts` are those of the first reading in each window.
+    """
 
     sentences: tuple[int, ...]
     proposals: tuple[Proposal, ...]
     expected: dict[int, int]
     windows: tuple[Pieces, ...] = ()
+    doubts: tuple[Sequence[float], ...] = ()
 
     def fold(self, number: int, folds: int, *, inside: bool) -> Sample:
         """The sentences of one fold, or all others."""
@@ -103,7 +107,8 @@ def collect(corrector: Corrector, test: TestSet) -> Sample:
             for p, text in zip(proposals, edited, strict=True)
         ]
         proposals, expected = grade(proposals, tokens, targets, test)
-    return Sample(tuple(range(len(texts))), tuple(proposals), expected, windows)
+    doubts = tuple(plan.doubts for plan in plans)
+    return Sample(tuple(range(len(texts))), tuple(proposals), expected, windows, doubts)
 
 
 def grade(
@@ -152,8 +157,8 @@ def reread(corrector: Corrector, sample: Sample, scale: Scale) -> Sample:
     doubts: dict[tuple[int, Change], float] = {}
     for n, pieces, plan in zip(places, again, plans, strict=True):
         changes = [p.change for p in made[n]]
-        for change, doubt in zip(changes, doubts_beside(sample.windows[n], changes, pieces, plan.doubts), strict=True):
-            doubts[n, change] = doubt
+        found = doubts_beside(sample.windows[n], changes, sample.doubts[n], pieces, plan.doubts)
+        doubts.update({(n, change): doubt for change, doubt in zip(changes, found, strict=True)})
     doubted = tuple(p._replace(doubt=doubts.get((p.window, p.change), CALM)) for p in sample.proposals)
     return sample._replace(proposals=doubted)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from edit_gec import Corrector
-from edit_gec.editing.certain import find_certain
+from edit_gec.editing.certain import RULES, find_certain
 from edit_gec.editing.spelling import CERTAIN_DOUBT, Proposed, tag_certain_errors
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 
@@ -21,56 +24,53 @@ def propose(text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize(
-    ("text", "right"),
-    [
-        ("and then i left, as i've said", "and then I left, as I've said"),
-        ("they meet on mondays in the french café", "they meet on Mondays in the French café"),
-        ("it doesnt work, thats all", "it doesn't work, that's all"),
-        ("we cant come", "we can't come"),
-        ("it must of been late", "it must have been late"),
-        ("colder then before", "colder than before"),
-        ("it is to heavy", "it is too heavy"),
-        ("you will loose it", "you will lose it"),
-        ("thanks alot", "thanks a lot"),
-        ("a umbrella, an university, a honest man", "an umbrella, a university, an honest man"),
-        ("she could went", "she could go"),
-        ("he didn't came", "he didn't come"),
-        ("we had ate", "we had eaten"),
-        ("because he live there", "because he lives there"),
-        ("they was here and we has nothing", "they were here and we have nothing"),
-        ("This are it, since it are late, and say you is", "This is it, since it is late, and say you are"),
-        ("There are a way", "There is a way"),
-        ("she enjoys to sing", "she enjoys singing"),
-        ("we discussed about it", "we discussed it"),
-        ("it depends of him", "it depends on him"),
-        ("a more cheaper one", "a cheaper one"),
-        ("some advices", "some advice"),
-        ("four child and six box.", "four children and six boxes."),
-        ("the most oldest, more old than me", "the oldest, older than me"),
-        ("since six years", "for six years"),
-        ("When you are coming?", "When are you coming?"),
-        ("What time she comes?", "What time does she come?"),
-        (
-            "Everyone have it, but every room in the house are cold",
-            "Everyone has it, but every room in the house is cold",
-        ),
-        ("young people is busy", "young people are busy"),
-        ("I want to by a car, don't loose it", "I want to buy a car, don't lose it"),
-        ("She is doctor, and he became engineer.", "She is a doctor, and he became an engineer."),
-        ("without know it, thank you for give me this", "without knowing it, thank you for giving me this"),
-        ("you can seeing it, it is for to play", "you can see it, it is to play"),
-        ("I am agree, most of people swim everyday.", "I agree, most people swim every day."),
-        ("in Internet, in Monday, on July, despite of it", "on Internet, on Monday, in July, despite it"),
-        ("In the other hand, from my opinion", "On the other hand, in my opinion"),
-        ("in my point of view", "from my point of view"),
-        ("In spite the rain we went to home", "In spite of the rain we went home"),
-        ("according my boss, afraid from dogs", "according to my boss, afraid of dogs"),
-        ("various reason, every cities, others places", "various reasons, every city, other places"),
-        ("one of the most famous city in it", "one of the most famous cities in it"),
-        ("the worse film I have ever seen", "the worst film I have ever seen"),
-    ],
-)
+PROPOSED = {
+    "and then i left, as i've said": "and then I left, as I've said",
+    "they meet on mondays in the french café": "they meet on Mondays in the French café",
+    "it doesnt work, thats all": "it doesn't work, that's all",
+    "we cant come": "we can't come",
+    "it must of been late": "it must have been late",
+    "colder then before": "colder than before",
+    "it is to heavy": "it is too heavy",
+    "you will loose it": "you will lose it",
+    "thanks alot": "thanks a lot",
+    "a umbrella, an university, a honest man": "an umbrella, a university, an honest man",
+    "she could went": "she could go",
+    "he didn't came": "he didn't come",
+    "we had ate": "we had eaten",
+    "because he live there": "because he lives there",
+    "they was here and we has nothing": "they were here and we have nothing",
+    "This are it, since it are late, and say you is": "This is it, since it is late, and say you are",
+    "There are a way": "There is a way",
+    "she enjoys to sing": "she enjoys singing",
+    "we discussed about it": "we discussed it",
+    "it depends of him": "it depends on him",
+    "a more cheaper one": "a cheaper one",
+    "some advices": "some advice",
+    "four child and six box.": "four children and six boxes.",
+    "the most oldest, more old than me": "the oldest, older than me",
+    "since six years": "for six years",
+    "When you are coming?": "When are you coming?",
+    "What time she comes?": "What time does she come?",
+    "Everyone have it, but every room in the house are cold": "Everyone has it, but every room in the house is cold",
+    "young people is busy": "young people are busy",
+    "I want to by a car, don't loose it": "I want to buy a car, don't lose it",
+    "She is doctor, and he became engineer.": "She is a doctor, and he became an engineer.",
+    "without know it, thank you for give me this": "without knowing it, thank you for giving me this",
+    "you can seeing it, it is for to play": "you can see it, it is to play",
+    "I am agree, most of people swim everyday.": "I agree, most people swim every day.",
+    "in Internet, in Monday, on July, despite of it": "on Internet, on Monday, in July, despite it",
+    "In the other hand, from my opinion": "On the other hand, in my opinion",
+    "in my point of view": "from my point of view",
+    "In spite the rain we went to home": "In spite of the rain we went home",
+    "according my boss, afraid from dogs": "according to my boss, afraid of dogs",
+    "various reason, every cities, others places": "various reasons, every city, other places",
+    "one of the most famous city in it": "one of the most famous cities in it",
+    "the worse film I have ever seen": "the worst film I have ever seen",
+}
+
+
+@pytest.mark.parametrize(("text", "right"), PROPOSED.items())
 def test_what_rules_propose(text: str, right: str) -> None:
     assert propose(text) == right and propose(right) == right
 
@@ -99,6 +99,18 @@ def test_what_rules_propose(text: str, right: str) -> None:
 )
 def test_what_rules_leave_alone(text: str) -> None:
     assert find_certain(text) == []
+
+
+def test_every_match_has_a_word_of_its_rule() -> None:
+    """Rules are only tried on sentences that have one of their words."""
+    lists = (Path(__file__).parents[1] / "robustness").glob("*.jsonl")
+    texts = [json.loads(line)["text"] for each in lists for line in each.read_text("utf-8").splitlines()]
+    matched = 0
+    for text, rule in itertools.product([*texts, *PROPOSED], RULES):
+        if rule.words and re.search(rule.pattern, text):
+            matched += 1
+            assert not rule.words.isdisjoint(re.findall("[a-z]+", text.lower())), (rule.pattern, text)
+    assert matched > len(RULES)
 
 
 @given(st.text("abi 'ntdo.,?A", max_size=40))

@@ -112,9 +112,8 @@ def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
         plans = once.predict_plans([pieces])
         (first,) = changes_of([pieces], plans, shipped.tokens)
         again = shipped.tokens.encode(apply_changes(text, first))
-        calm = [
-            doubt <= CALM for doubt in doubts_beside(pieces, first, again, shipped.predict_plans([again])[0].doubts)
-        ]
+        doubts = shipped.predict_plans([again])[0].doubts
+        calm = [doubt <= CALM for doubt in doubts_beside(pieces, first, plans[0].doubts, again, doubts)]
         (found,) = (each.drafted for each in strict.correct_windows([pieces]))
         assert bool(found) == any(calm)
         for change, is_calm in zip(first, calm, strict=True):
@@ -127,13 +126,16 @@ def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
 PROBABILITY = st.floats(0, 1)
 
 
-@given(st.lists(PROBABILITY, min_size=4, max_size=4))
-def test_the_doubt_of_a_change_is_that_beside_it(doubts: list[float]) -> None:
+@given(st.lists(PROBABILITY, min_size=4, max_size=4), st.lists(PROBABILITY, min_size=4, max_size=4))
+def test_the_doubt_of_a_change_is_that_beside_it(before: list[float], doubts: list[float]) -> None:
+    """What is doubted beside a change without it, too, does not count against it."""
     source = Pieces("abcdef", (7, 7, 7), (0, 2, 4), (2, 4, 6), prefixed=False)
     again = Pieces("abcdxyz", (7, 7, 7), (0, 2, 4), (2, 4, 7), prefixed=False)
-    assert doubts_beside(source, [Change(4, 6, "xyz", 0.5)], again, doubts) == [max(CALM, *doubts[2:])]
-    assert doubts_beside(source, [Change(0, 0, "", 0.5), Change(6, 6, "", 0.5)], source, doubts) == [
-        max(CALM, *doubts[:2]), max(CALM, doubts[3])
+    last = [Change(4, 6, "xyz", 0.5)]
+    assert doubts_beside(source, last, before, again, doubts) == [max(CALM, doubts[3], doubts[2] - before[2])]
+    nothing = [Change(0, 0, "", 0.5), Change(6, 6, "", 0.5)]
+    assert doubts_beside(source, nothing, before, source, doubts) == [
+        max(CALM, doubts[0] - before[0], doubts[1] - before[1]), max(CALM, doubts[3] - before[3])
     ]  # fmt: skip
 
 
