@@ -49,10 +49,15 @@ def test_a_model_of_the_hub_is_taken_from_its_cache(
             find_pretrained(unknown)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, model_folder: Path) -> Path:
-    """A complete model folder, with a list of words and a heads folder below it."""
+@pytest.fixture(params=["torch", "onnx"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path, model_folder: Path) -> Path:
+    """A complete model folder, with a list of words and a heads folder below it; for one backend with its graphs."""
     shutil.copytree(model_folder, tmp_path / "model")
+    if request.param == "onnx":
+        pytest.importorskip("onnx")
+        from edit_gec.backends.export import export
+
+        export(tmp_path / "model")
     shutil.copy(find_model(catalog.DEFAULT_MODEL) / "words.txt", tmp_path / "model")
     (tmp_path / "model" / "drafter").mkdir()
     (tmp_path / "model" / "drafter" / "config.json").write_text("{}")
@@ -68,7 +73,7 @@ def test_every_file_that_is_loaded_counts(folder: Path) -> None:
         path.write_bytes(whole)
     (folder / "spiece.model").rename(folder / "other.model")
     seen.append(fingerprint(folder))
-    assert len(set(seen)) == len(seen) == 7
+    assert len(set(seen)) == len(seen) == len(loaded_files(folder)) + 2
     (folder / "other.model").rename(folder / "spiece.model")
     (folder / "README.md").write_text("A card.")
     assert fingerprint(folder) == seen[0]
@@ -83,11 +88,13 @@ def test_what_the_loader_opens_is_what_counts(folder: Path) -> None:
             opened.add(str(arguments[0]))
 
     sys.addaudithook(hear)  # hears what Python opens; safetensors opens its file itself
-    Corrector.load(folder, threads=1)
+    corrector = Corrector.load(folder, threads=1)
     listening[0] = False
     counted = {str(path) for path in loaded_files(folder)}
     assert {Path(path).name for path in opened} >= {"config.json", "spiece.model", "words.txt"}
     assert opened <= counted
+    graphs = {path for path in opened if path.endswith(".onnx")}
+    assert bool(graphs) == (corrector.network.backend == "onnx")
 
 
 def test_a_changed_list_of_words_is_another_model(folder: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from edit_gec.errors import MissingExtraError
 from edit_gec.text.comment_lines import read_comment
 from edit_gec.text.parts import Part, Span
 
@@ -32,13 +33,17 @@ _LICENCE = re.compile(
     r"|licensed (?:under|to)\b|permission is hereby granted|gnu (?:lesser |affero )?general public license",
     re.IGNORECASE,
 )
+_ENDLESS_NAME = re.compile(r"[\w?.$]{1000}")  # or the beginning of one
 _CLOSING_PAIRS = frozenset(
     ("*/", "/*", "*)", "(*", "-}", "{-", "->", "--", "#>", "?>", "%>", "=#", "|#", "]]", "//", '""', "''")
 )  # the halves of marks that end comments and docstrings, or begin others inside
 
 
 def read_code(text: str, language: str) -> Iterator[Part]:
-    """The prose in a program. `language` is the name of one or of a file; nothing is read where it is not known."""
+    """The prose in a program. `language` is the name of one or of a file; nothing is read where it is not known.
+
+    Raises MissingExtraError where pygments is not installed.
+    """
     lexer = _find_lexer(language, text)
     if lexer is None:
         return
@@ -50,7 +55,8 @@ def read_code(text: str, language: str) -> Iterator[Part]:
 
 
 def knows_language(name: str) -> bool:
-    """Is it the name of a language, or of a file in one, whose comments are found?"""
+    """Is it the name of a language, or of a file in one, whose comments are found? Raises MissingExtraError without
+    pygments."""
     return _find_lexer(name, "") is not None
 
 
@@ -70,9 +76,11 @@ def _count_pairs(text: str) -> Counter[str]:
 
 
 def _find_lexer(language: str, text: str) -> Any | None:
-    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
-    from pygments.util import ClassNotFound
-
+    try:
+        from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+        from pygments.util import ClassNotFound
+    except ModuleNotFoundError:
+        raise MissingExtraError("code needs pygments; install it: pip install 'edit-gec[code]'") from None
     try:
         lexer = get_lexer_by_name(NAMES.get(language, language))
     except ClassNotFound:
@@ -90,7 +98,7 @@ def _find_comments(text: str, lexer: Any) -> Iterator[Span]:
     no_prose = (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)
     last: Span | None = None
     depth = 0
-    for start, kind, value in lexer.get_tokens_unprocessed(_hide_unclosed(text) + "\n"):  # a last line break
+    for start, kind, value in lexer.get_tokens_unprocessed(_hide_traps(text) + "\n"):  # a last line break
         if kind in Punctuation:
             depth += sum(map(value.count, "([{")) - sum(map(value.count, ")]}"))
         end = min(start + len(value), len(text))
@@ -107,10 +115,14 @@ def _find_comments(text: str, lexer: Any) -> Iterator[Span]:
         yield last
 
 
-def _hide_unclosed(text: str) -> str:
-    """The text without the "/*" that nothing closes: lexers read to the end of the text behind each of them."""
+def _hide_traps(text: str) -> str:
+    """The text without what makes lexers slow, in the same length: a "/*" that nothing closes, endless names.
+
+    They read to the end of the text behind each of the former, to the end of the latter for each of their letters.
+    """
     end = text.rfind("*/") + 2 if "*/" in text else 0
-    return text[:end] + text[end:].replace("/*", "  ")
+    text = text[:end] + text[end:].replace("/*", "  ")
+    return _ENDLESS_NAME.sub(lambda name: name[0][:-1] + " ", text)
 
 
 def _stands_free(text: str, start: int, end: int, depth: int | None) -> bool:

@@ -188,7 +188,8 @@ def keep_side(text: str, edit: Edit, dialect: str | None, is_known: Known) -> Ed
 
     Nor is the verb after the name of a group made singular, unless the dialect is American.
     """
-    if dialect != "en-US" and _is_number_of_group(text[: edit.start], edit.original, edit.replacement):
+    before = text[max(0, edit.start - 40) : edit.start]
+    if dialect != "en-US" and _is_number_of_group(before, edit.original, edit.replacement):
         return None
     kept = keep_spelling(edit.original, edit.replacement, dialect, is_known)
     if kept == edit.replacement:
@@ -201,7 +202,7 @@ def keep_side(text: str, edit: Edit, dialect: str | None, is_known: Known) -> Ed
 
 def _is_number_of_group(before: str, old: str, new: str) -> bool:
     """Whether an edit only makes the verb after the name of a group singular: "the team are" is right in Britain."""
-    return _NUMBERS.get(old.lower()) == new.lower() and _COLLECTIVE.search(before[-40:]) is not None
+    return _NUMBERS.get(old.lower()) == new.lower() and _COLLECTIVE.search(before) is not None
 
 
 def _with_case(word: str, like: str) -> str:

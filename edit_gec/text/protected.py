@@ -53,7 +53,7 @@ _PROTECTED = re.compile(
     # variables, flags, placeholders, entities, format specifiers, LaTeX
     r"|\$\{[^{}\s]{0,80}\}|(?<![\w$])\$[A-Za-z_]\w*|(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;)]*)?|(?<![\w-])-[A-Za-z]\b(?!-)"
     r"|\{[^{}\s]{0,80}\}|<[A-Za-z_][\w.:-]{0,60}>"
-    r"|[^\W\d_]*&(?:apos|[lr]squo|#0?39|#821[67]|#[xX](?:27|201[89]));[^\W\d_]*"  # It&#39;s
+    r"|(?<![^\W\d_])[^\W\d_]*&(?:apos|[lr]squo|#0?39|#821[67]|#[xX](?:27|201[89]));[^\W\d_]*"  # It&#39;s
     r"|&(?:[A-Za-z]{2,8}|#\d{1,7}|#[xX][\dA-Fa-f]{1,6});|(?<![\w%])%(?:\(\w{1,40}\))?[-+#0]?\d{0,3}(?:\.\d{1,3})?[sdifgxr]\b"
     r"|\\[A-Za-z]+\*?"
     # paths and files

@@ -316,7 +316,9 @@ class _Reader:
         first = self.lines[at]
         hanging = self.hanging if self.hanging.at == at else None
         end = at + 1
-        while end < len(self.lines) and self._goes_on(end, first.column, hanging):
+        ticks = self._count_ticks(at)
+        while end < len(self.lines) and self._goes_on(end, first.column, hanging, in_literal=ticks % 2 == 1):
+            ticks += self._count_ticks(end)
             end += 1
         rows = self.lines[at:end]
         fragment = hanging.fragment if hanging else False
@@ -324,6 +326,9 @@ class _Reader:
             fragment = fragment or first.column > self.caption
             self.caption = None
         literal = self.text.endswith("::", first.start, rows[-1].end)
+        if not literal and self._is_swallowed(end, first.column, hanging):
+            literal = True
+            end += 1
         if not literal and not hanging and len(rows) == 1 and self._is_within(end, first.column):
             fragment = True
             if found := _CLASSIFIER.search(self.text, first.start, first.end):
@@ -331,12 +336,26 @@ class _Reader:
         self._prose(rows, fragment)
         return self._literal(end, hanging.code if hanging else first.column) if literal else end
 
-    def _goes_on(self, at: int, column: int, hanging: _Hanging | None) -> bool:
-        """Does a line belong to the paragraph before it?"""
+    def _is_in_column(self, at: int, column: int, hanging: _Hanging | None) -> bool:
+        """Does a line stand where the paragraph before it goes on?"""
         line = self.lines[at]
-        before = self.lines[at - 1]
-        if self._is_blank(at) or not (line.column > hanging.mark if hanging else line.column == column):
+        return not self._is_blank(at) and (line.column > hanging.mark if hanging else line.column == column)
+
+    def _is_swallowed(self, at: int, column: int, hanging: _Hanging | None) -> bool:
+        """Is it a directive without a blank line before it? Its "::" makes a literal block of what follows."""
+        if at == len(self.lines) or not self._is_in_column(at, column, hanging) or not self._match(_EXPLICIT, at):
             return False
+        return self.text.endswith("::", self.lines[at].start, self.lines[at].end)
+
+    def _count_ticks(self, at: int) -> int:
+        return self.text.count("``", self.lines[at].start, self.lines[at].end)
+
+    def _goes_on(self, at: int, column: int, hanging: _Hanging | None, *, in_literal: bool) -> bool:
+        """Does a line belong to the paragraph before it? In an open literal no mark ends it, as docutils has it."""
+        if not self._is_in_column(at, column, hanging):
+            return False
+        if in_literal:
+            return True
         if any(self._match(pattern, at) for pattern in (_EXPLICIT, _CODE_LINE, _GRID_TOP)):
             return False
         found = self._match(_MARK, at)
@@ -344,7 +363,7 @@ class _Reader:
             return True
         if found.lastgroup != "enumerator":
             return False
-        ended = found["number"] == "1" or self.text[before.end - 1] in ".!?:;"
+        ended = found["number"] == "1" or self.text[self.lines[at - 1].end - 1] in ".!?:;"
         return not (ended and self._is_enumerated(at))
 
     def _literal(self, at: int, column: int) -> int:
@@ -356,9 +375,10 @@ class _Reader:
             return self._skip(at, column)
         character = self.text[self.lines[at].start]
         quoted = character.isascii() and not character.isalnum() and at > begin
-        if quoted and self.lines[at].column == column and not self._match(_EXPLICIT, at):
-            return self._run(at, character)
-        return at
+        if not quoted or self.lines[at].column != column:
+            return at
+        end = self._run(at, character)
+        return self._skip(end, column) if self._match(_EXPLICIT, at) else end  # what its writer meant for a directive
 
     def _prose(self, rows: list[_Line], fragment: bool) -> None:
         """Show the text of these lines as one paragraph."""

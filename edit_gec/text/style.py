@@ -62,6 +62,7 @@ _PLURAL_PHRASE = re.compile(
     r"(?=\s*(?:[^\w\s]|\Z)|\s+(?:is|are|and|or|of|in|to|for|with|that|which|on|from)\b)"
 )
 _OBJECT = re.compile(r"\s+(?:an?|the|this|that|all|each|its|your)\b")
+_TEXT = re.compile(r"\S")
 _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
 
 
@@ -174,7 +175,7 @@ def _is_opposite(old: str, new: str) -> bool:
 def _is_in_wide_gap(document: str, edit: Edit) -> bool:
     """Whether a mark is written into a gap of two and more spaces, as justified lines have them."""
     new = edit.replacement.strip()
-    before = document[: edit.start][-1:]
+    before = document[max(0, edit.start - 1) : edit.start]
     after = document[edit.end : edit.end + 1]
     if edit.original.strip() or not new or not set(new) <= _MARKS:
         return False
@@ -186,16 +187,21 @@ def _ends_block(document: str, sentence: Sentence, edit: Edit) -> bool:
     """Whether an end mark comes to a block whose end is markup, code or an address, or that may be a title."""
     if not sentence.last or edit.start < sentence.offsets[-2]:
         return False
-    before = document[: edit.start]
-    after = document[edit.end :]
-    if not before[-1:].isalnum() or after[:1].strip():
+    if not document[max(0, edit.start - 1) : edit.start].isalnum() or document[edit.end : edit.end + 1].strip():
         return True
     if sentence.protected and sentence.protected[-1][1] == len(sentence.text):
         return True
-    *above, line = before.split("\n")[-2:]
-    below = after.split("\n", 2)[1:2]
-    is_one_line = sentence.first and not any(map(str.strip, (*above, *below)))
-    return is_one_line and len(line) < TITLE and len(document.strip()) > len(line.strip())
+    begin = document.rfind("\n", 0, edit.start) + 1
+    below = document.find("\n", edit.end)
+    neighbours = [_line_at(document, begin - 1) if begin else "", _line_at(document, below + 1) if below >= 0 else ""]
+    is_title = sentence.first and edit.start - begin < TITLE and not any(map(str.strip, neighbours))
+    return is_title and bool(_TEXT.search(document, 0, begin) or _TEXT.search(document, edit.start))
+
+
+def _line_at(document: str, at: int) -> str:
+    """The line that a character is in."""
+    end = document.find("\n", at)
+    return document[document.rfind("\n", 0, at) + 1 : len(document) if end < 0 else end]
 
 
 def _splits_compound(old: str, new: str) -> bool:

@@ -94,9 +94,8 @@ def mark_cues(text: str) -> bytearray:
 
 def _is_alone(text: str, start: int, end: int) -> bool:
     """Whether the line around text[start:end] has nothing else, apart from tags and dashes."""
-    begin = text.rfind("\n", 0, start) + 1
-    stop = text.find("\n", end)
-    stop = len(text) if stop < 0 else stop
-    if (start - begin) + (stop - end) > _LONGEST_AROUND:
+    before = text[max(0, start - _LONGEST_AROUND) : start].rpartition("\n")[2]
+    behind = text[end : end + _LONGEST_AROUND].partition("\n")[0]
+    if len(before) + len(behind) >= _LONGEST_AROUND:
         return False
-    return not _TAG.sub("", text[begin:start] + text[end:stop]).strip(" \t-–—")
+    return not _TAG.sub("", before + behind).strip(" \t-–—")

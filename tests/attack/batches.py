@@ -11,6 +11,7 @@ import random
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from edit_gec.corrector import Corrector
 
@@ -42,32 +43,55 @@ def odd_text(chance: random.Random, words: list[str]) -> str:
     return " ".join(chance.choice(ODD if chance.random() < share else words) for _ in range(chance.randrange(2, 50)))
 
 
+class Comparison(NamedTuple):
+    """What a batch of six texts found."""
+
+    windows: int
+    edits: int
+    differing: int  # windows whose plan differs
+    largest: float  # difference of two confidences
+
+
+def make_eager(corrector: Corrector) -> Corrector:
+    """One that makes every edit that the model can think of."""
+    return corrector.with_thresholds(min_confidence=0.0, keep_bias=-1.0)
+
+
+def compare(corrector: Corrector, seed: int, words: list[str]) -> Comparison:
+    """Read six texts in one batch, and each of them alone."""
+    chance = random.Random(seed)
+    found = [corrector.encode(odd_text(chance, words)) for _ in range(6)]
+    windows = [window for of_text in found for window in of_text if len(window)]
+    edits = differing = 0
+    largest = 0.0
+    for window, together in zip(windows, corrector.predict_plans(windows), strict=True):
+        (alone,) = corrector.predict_plans([window])
+        edits += len(alone.confidence)
+        differing += alone.plan != together.plan
+        for piece in alone.confidence.keys() & together.confidence.keys():
+            largest = max(largest, abs(alone.confidence[piece] - together.confidence[piece]))
+    return Comparison(len(windows), edits, differing, largest)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="edit5-mini")
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--backend", default="auto", choices=("auto", "onnx", "torch"))
+    parser.add_argument("--precision", default="auto", choices=("auto", "float32", "int8"))
     arguments = parser.parse_args()
     words = PROSE.read_text(encoding="utf-8").split()
-    corrector = Corrector.load(arguments.model, threads=1)
-    eager = corrector.with_thresholds(min_confidence=0.0, keep_bias=-1.0)
-    batches = texts = edits = differing = 0
-    largest = 0.0
+    corrector = make_eager(
+        Corrector.load(arguments.model, backend=arguments.backend, precision=arguments.precision, threads=1)
+    )
+    batches: list[Comparison] = []
     end = time.monotonic() + arguments.seconds
     while time.monotonic() < end:
-        chance = random.Random(batches)
-        batches += 1
-        found = [eager.encode(odd_text(chance, words)) for _ in range(6)]
-        windows = [window for of_text in found for window in of_text if len(window)]
-        for window, together in zip(windows, eager.predict_plans(windows), strict=True):
-            (alone,) = eager.predict_plans([window])
-            texts += 1
-            edits += len(alone.confidence)
-            differing += alone.plan != together.plan
-            for piece in alone.confidence.keys() & together.confidence.keys():
-                largest = max(largest, abs(alone.confidence[piece] - together.confidence[piece]))
+        batches.append(compare(corrector, len(batches), words))
+    windows, edits, differing = (sum(batch[n] for batch in batches) for n in range(3))
     print(
-        f"{batches} batches, {texts} windows, {edits} edits: "
-        f"{differing} plans differ, confidences by {largest:.1e} at most"
+        f"{len(batches)} batches, {windows} windows, {edits} edits: "
+        f"{differing} plans differ, confidences by {max(batch.largest for batch in batches):.1e} at most"
     )
     return int(differing > 0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from pygments.token import Comment, String
 from support.strategies import law, nasty, thorough
 from support.timing import is_linear, repeat
 
+from edit_gec.errors import MissingExtraError
+from edit_gec.text.code_comments import knows_language, read_code
 from edit_gec.text.edits import Change, apply, resolve_overlaps
 from edit_gec.text.sentences import split
 
@@ -281,9 +284,25 @@ def test_every_text_can_be_read(text: str, language: str) -> None:
                 assert document[place] == seen or (at in folds and document.startswith(folds[at], place))
 
 
+def test_a_comment_behind_an_endless_name_is_found() -> None:
+    text = "a?" * 5_000 + "b\n// This is " + "c" * 1_200 + " and it go on.\n"
+    (sentence,) = split(text, format="code/javascript")
+    start, end = sentence.offsets[0], sentence.offsets[-1]
+    assert text[start:end] == sentence.text == text[text.index("This") :].rstrip()
+
+
 @pytest.mark.parametrize(
-    "line", ["# a\n", '"""a\n', "/* a\n", "// @param x\n", "# >>> a\n", "#\n", "# Args:\n#   x: y\n"]
+    "line", ["# a\n", '"""a\n', "/* a\n", "// @param x\n", "# >>> a\n", "#\n", "# Args:\n#   x: y\n", "a?"]
 )
 def test_the_time_is_linear(line: str) -> None:
     for language in ("python", "javascript"):
         assert is_linear(partial(split, format=f"code/{language}"), repeat(line), 20_000)
+
+
+def test_without_pygments_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygments.lexers", None)
+    for ask in (lambda: knows_language("python"), lambda: list(read_code("# a", "python"))):
+        with pytest.raises(
+            MissingExtraError, match=r"^code needs pygments; install it: pip install 'edit-gec\[code\]'$"
+        ):
+            ask()

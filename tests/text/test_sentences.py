@@ -469,6 +469,10 @@ def test_no_input_takes_quadratic_time(unit: str) -> None:
     assert is_linear(split, repeat(unit), 16_000)
 
 
+def test_a_long_word_before_a_symbol_takes_linear_time() -> None:
+    assert is_linear(split, lambda size: "X" * size + "\\v", 16_000)
+
+
 def test_a_line_of_a_million_characters() -> None:
     text = "the children was going home by 5 km of road, " * 22_223
     sentences = split(text)
