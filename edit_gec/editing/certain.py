@@ -123,6 +123,12 @@ _APART = {
     "eachother": "each other", "noone": "no one", "ofcourse": "of course", "everytime": "every time",
     "inspite": "in spite", "thankyou": "thank you", "highschool": "high school", "incase": "in case",
 }  # fmt: skip
+_TOGETHER = [
+    *(f"{first} {second}" for first in ("every", "some", "any") for second in ("thing", "body")), "every one", "some one",
+    *(f"{first} self" for first in ("my", "your", "him", "her", "it")), "them selves", "our selves", "no body", "no thing",
+    "some times", "an other", "now a days", "home work", "team work", "class room", "with out", "green house",
+]  # fmt: skip
+_SECOND_HALVES = {each.split(" ")[-1] for each in _TOGETHER}
 _NOT = {f"{verb}nt": f"{verb}n't" for verb in
         "do does did is are was were could should would has have had must".split()}  # fmt: skip
 _ELIDED = {
@@ -286,6 +292,7 @@ RULES = [
     _rule("quiet", r"\b(?P<it>quiet) (?:a|an|good|nice|big|often|well|easy|hard|different|difficult|interesting|expensive|cheap)\b", _fixed("quite")),
     # one word for two
     _rule(_APART, rf"(?<![\w'’-])(?i:(?P<it>{_words(list(_APART))})){_NO_TAIL}", _table(_APART)),
+    _rule(_SECOND_HALVES, rf"(?<![\w'’-])(?P<it>{_words(list(_TOGETHER))})(?! of\b){_NO_TAIL}", lambda match: (match["it"].replace(" ", ""),)),
     # articles by sound
     _rule("a", r"(?<![\w.'’-])(?P<it>a|^A) (?P<next>[aeiou][a-z]{2,}|hour|honest|heir)(?![\w])", _article),
     _rule("an", r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>(?=[a-z]*[aeiouy])[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),

@@ -34,6 +34,7 @@ PROPOSED = {
     "it is to heavy": "it is too heavy",
     "you will loose it": "you will lose it",
     "thanks alot": "thanks a lot",
+    "some one has every thing now a days": "someone has everything nowadays",
     "a umbrella, an university, a honest man": "an umbrella, a university, an honest man",
     "she could went": "she could go",
     "he didn't came": "he didn't come",
@@ -94,6 +95,7 @@ def test_what_rules_propose(text: str, right: str) -> None:
         "a URL, a url, an npm package, an advice column, THIS IS IM AND DONT",
         "everyday life, in Internet Explorer, in the internet age, on July 4, on January second",
         "made up my mind to buy it, finished work, it depends of course on you",
+        "every one of us, some times of day, no one, any one reason, within",
         "the worse for wear, another people, a teacher of law",
     ],
 )
