@@ -324,6 +324,7 @@ RULES = [
     _rule("is", rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
     _rule("are", rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _fixed("is")),
     _rule("everyone everybody everything someone somebody something nobody one nothing", rf"{_SUBJECT}(?:[Ee]very(?:one|body|thing)|[Ss]ome(?:one|body|thing)|[Nn]obody|[Nn]o one|[Nn]othing) (?P<it>are|were|have)\b", _table(_SINGULAR)),
+    _rule("everyone everybody someone somebody nobody one", rf"{_SUBJECT}(?:[Ee]veryone|[Ee]verybody|[Ss]omeone|[Ss]omebody|[Nn]obody|[Nn]o one) (?P<it>{_words(_VERBS)}){_NO_TAIL}", lambda match: (_third(match["it"]), _past(match["it"]))),
     _rule("every each", rf"{_SUBJECT}(?:[Ee]very|[Ee]ach) [a-z]+ (?:(?:in|of|at|on) (?:my|the|our|this|his|her) [a-z]+ )?(?P<it>are|were|have)\b", _table(_SINGULAR)),
     _rule("this", rf"^This (?P<it>are|have){_NO_TAIL}", lambda match: ({"are": "is", "have": "has"}[match["it"]],)),
     _rule("there", rf"\b[Tt]here (?P<it>are) an? (?!(?:\w+ )?(?:{_AMOUNTS})\b)[a-z]", _fixed("is")),

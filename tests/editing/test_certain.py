@@ -95,6 +95,7 @@ def test_what_rules_propose(text: str, right: str) -> None:
         "a URL, a url, an npm package, an advice column, THIS IS IM AND DONT",
         "everyday life, in Internet Explorer, in the internet age, on July 4, on January second",
         "made up my mind to buy it, finished work, it depends of course on you",
+        "let everybody know, make someone like it",
         "every one of us, some times of day, no one, any one reason, within",
         "the worse for wear, another people, a teacher of law",
     ],
