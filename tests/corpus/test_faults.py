@@ -200,4 +200,4 @@ def test_broken_files_among_good_ones(tmp_path: Path, model_folder: Path) -> Non
     assert reasons["e.parquet"].startswith("cannot read on")
     assert reasons["f.jsonl.gz"].startswith("cannot read on")
     assert reasons["g.csv"] == "no column 'text' among id, words"
-    assert "3 files could not be read, 2 parts break off early" in said
+    assert "3 files could not be read, 2 files cut short" in said
