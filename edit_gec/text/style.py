@@ -7,6 +7,9 @@
     docs: name the option -> Docs:            what a subject is about
     they occupy it        -> occupys          no word
     it is useless         -> useful           the opposite
+    an e-mail, reuse      -> email, re-use    both are right
+    of the Company        -> company          an institution, in a contract or a report
+    (35 %)                -> (35 %).          a full stop behind a bracket
     these also run        -> runs             a plural subject, also one of two names: "a and b are"
     bugs that need fixing -> to fix           both are right
     double or single quotes -> a single       before a plural
@@ -63,6 +66,10 @@ _PLURAL_PHRASE = re.compile(
 )
 _OBJECT = re.compile(r"\s+(?:an?|the|this|that|all|each|its|your)\b")
 _TEXT = re.compile(r"\S")
+_INSTITUTIONS = frozenset(
+    "Company Board Committee Council Court Department Government Agency Commission Ministry Parliament Congress Senate "
+    "Church University Party Bank Fund State President Director Secretary Agreement Act Section".split()
+)
 _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
 
 
@@ -72,17 +79,26 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
     is_part = document[edit.end : edit.end + 1] in ("'", "’")  # of "doesn't"
     if (not is_part and _invents(old, new, is_known)) or _is_opposite(old, new):
         return True
+    if _splits_compound(old, new) or _differs_by_hyphen(old, new) or (old in _INSTITUTIONS and new == old.lower()):
+        return True
+    if not old.strip() and new.strip() in _END_MARKS and document[: edit.start].endswith((")", "]")):
+        return True
     if sentence.alone:
         return False
     return (
         old.translate(_QUOTES) == new.translate(_QUOTES)
         or _is_in_wide_gap(document, edit)
         or (not old.strip() and new.strip() in _END_MARKS and _ends_block(document, sentence, edit))
-        or _splits_compound(old, new)
         or (old.islower() and new == old.capitalize() and document[edit.end : edit.end + 1] == ":")
         or (sentence.in_code and _is_telegram(sentence, edit))
         or _is_right_already(document, sentence, edit)
     )
+
+
+def _differs_by_hyphen(old: str, new: str) -> bool:
+    """Whether a hyphen behind a short prefix comes or goes: "e-mail", "co-operate"."""
+    with_hyphen, without = (old, new) if "-" in old else (new, old)
+    return without.isalpha() and with_hyphen.find("-") in (1, 2) and with_hyphen.replace("-", "", 1) == without
 
 
 def _is_right_already(document: str, sentence: Sentence, edit: Edit) -> bool:

@@ -42,10 +42,24 @@ def judged(
         ("You know infact it.", "infact", "in fact", False),
         ("docs: see the list", "docs", "Docs", True),
         ("docs see the list", "docs", "Docs", False),
+        ("Send an e-mail.", "e-mail", "email", True),
+        ("They reuse it.", "reuse", "re-use", True),
+        ("A wellknown list.", "wellknown", "well-known", False),
+        ("The shares of the Company.", "Company", "company", True),
+        ("The shares of the Football.", "Football", "football", False),
     ],
 )
-def test_words(document: str, old: str, new: str, style: bool) -> None:
-    assert judged(document, old, new) == style
+@pytest.mark.parametrize("alone", [False, True])
+def test_words(document: str, old: str, new: str, style: bool, alone: bool) -> None:
+    assert judged(document, old, new, alone=alone) == (style and not (alone and new in ("don't", "Docs")))
+
+
+@pytest.mark.parametrize(
+    ("text", "style"), [("Some of them (35 %)", True), ("As they say [5]", True), ("They go", False)]
+)
+def test_full_stop_behind_a_bracket(text: str, style: bool) -> None:
+    sentence = replace(next(iter(split(text, format="text"))), alone=True)
+    assert is_style(text, sentence, Edit(len(text), len(text), "", ".", 0.9), lambda word: True) == style
 
 
 @pytest.mark.parametrize(
