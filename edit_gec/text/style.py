@@ -1,22 +1,23 @@
 """Edits that are a matter of style in a document, or that turn its meaning around: they are not made.
 
-    you don’t know        -> don't            another apostrophe
-    see [the list](a.md)  -> [the list.](a)   a full stop in or behind markup at the end of a block
-    process  ID           -> process -  ID    a mark in a wide gap
-    the filesystem        -> file system      a compound in two words
-    docs: name the option -> Docs:            what a subject is about
     they occupy it        -> occupys          no word
     it is useless         -> useful           the opposite
     an e-mail, reuse      -> email, re-use    both are right
+    the filesystem        -> file system      a compound in two words
     of the Company        -> company          an institution, in a contract or a report
     (35 %)                -> (35 %).          a full stop behind a bracket
+
+    you don’t know        -> don't            another apostrophe
+    see [the list](a.md)  -> [the list.](a)   a full stop in or behind markup at the end of a block
+    process  ID           -> process -  ID    a mark in a wide gap
+    docs: name the option -> Docs:            what a subject is about
     these also run        -> runs             a plural subject, also one of two names: "a and b are"
     bugs that need fixing -> to fix           both are right
     double or single quotes -> a single       before a plural
     Return the list       -> Returns          what a description begins with
     # find longest match  -> the longest      an article, the first capital or a dash in a comment of code
 
-A line that is taken by itself has no document around it: there nothing is style.
+A line that is taken by itself has no document around it: there only the first six are style.
 """
 
 from __future__ import annotations
