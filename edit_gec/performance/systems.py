@@ -99,7 +99,7 @@ def load_onnx(setup: Setup, precision: str) -> Corrector:
 
 def onnx_is_missing(setup: Setup) -> str | None:
     """Why ONNX Runtime cannot run the model of a setup, None where it can."""
-    if setup.random or setup.replayed or setup.device != "cpu":
+    if setup.random or "model" in setup.replayed or setup.device != "cpu":
         return "random weights, replays and GPUs are torch's"
     from edit_gec.backends.sessions import has_graphs
 

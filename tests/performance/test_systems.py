@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from edit_gec.catalog import find_model
 from edit_gec.performance import peers, systems
 from edit_gec.performance.sentences import OWN
 from edit_gec.performance.setup import Pair, Setup
@@ -83,3 +84,10 @@ def test_harper_is_given_a_new_linter(tmp_path: Path) -> None:
         assert harper(["A first."]) == ["A first."]
     seen = (tmp_path / "seen.txt").read_text(encoding="utf-8").splitlines()
     assert seen == ["new", "A “first”.", "A second.", "gone", "new", *OWN, "A first."]
+
+
+def test_onnx_runs_beside_a_slim_t5_that_replays() -> None:
+    """Only an EdiT5 that replays is torch's alone."""
+    shipped = Setup(model=str(find_model("edit5-mini")), replayed=("slim",))
+    assert systems.onnx_is_missing(shipped) is None
+    assert systems.onnx_is_missing(replace(shipped, replayed=("model",))) is not None
