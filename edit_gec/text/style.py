@@ -82,7 +82,8 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
         return True
     if _splits_compound(old, new) or _differs_by_hyphen(old, new) or (old in _INSTITUTIONS and new == old.lower()):
         return True
-    if not old.strip() and new.strip() in _END_MARKS and document[: edit.start].endswith((")", "]")):
+    before = document[max(0, edit.start - 1) : edit.start]
+    if not old.strip() and new.strip() in _END_MARKS and before in (")", "]"):
         return True
     if sentence.alone:
         return False
