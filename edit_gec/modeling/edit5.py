@@ -76,6 +76,14 @@ class Output(NamedTuple):
     insertion_targets: Tensor  # [N]
 
 
+class CrossEntropy(nn.Module):
+    """Sum of the cross-entropies. A module can be compiled; the logits are then converted to float32 on the way."""
+
+    def forward(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """logits [N, V], targets [N] -> a number, in nats."""
+        return F.cross_entropy(logits.float(), targets, reduction="sum")
+
+
 class EdiT5(nn.Module):
     """The network: its stages one by one for `decode.predict`, and `forward` for training."""
 
@@ -98,6 +106,7 @@ class EdiT5(nn.Module):
         self.anchor = Linear(d, d, bias=False)
         self.anchor_distance = RelativeBias(config, bidirectional=True)
         self.decoder = Decoder(config)
+        self.insertion_loss = CrossEntropy()
         initialise(self, config)
         with torch.no_grad():
             for added in (self.tag_embedding, self.rank_embedding):
@@ -192,7 +201,7 @@ class EdiT5(nn.Module):
         written = batch.stream_target >= 0
         logits = self.output(hidden[written])
         targets = batch.stream_target[written]
-        insertion = F.cross_entropy(logits.float(), targets, reduction="sum")
+        insertion = self.insertion_loss(logits, targets)
         losses = Losses(tag, point, insertion, batch.mask.sum(), written.sum())
         return Output(losses, tag_logits, logits, targets)
 

@@ -24,7 +24,9 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 
 from edit_gec.modeling.checkpoint import read_tensors, write_folder
 from edit_gec.modeling.config import read_config
+from edit_gec.modeling.edit5 import CrossEntropy
 from edit_gec.modeling.onednn import has_native_dtype
+from edit_gec.modeling.t5 import EncoderLayer
 from edit_gec.modeling.tokenizer import PAD
 from edit_gec.text.files import write_json
 from edit_gec.training import course
@@ -256,6 +258,14 @@ class ObjectiveTrainer(Trainer):
         super().log({**logs, **self.objective.take_figures()}, *args, **kwargs)
 
 
+def compile_layers(losses: nn.Module) -> None:
+    """Compile what takes the time besides products: encoder layers and the loss over the vocabulary. Batches of all
+    shapes share one compilation."""
+    for module in losses.modules():
+        if isinstance(module, EncoderLayer | CrossEntropy):
+            module.compile(dynamic=True)
+
+
 def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: Path, device: str) -> ObjectiveTrainer:
     """The Trainer of one stage."""
     stage, recipe = pairs.stage, pairs.recipe
@@ -280,11 +290,14 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
     scheduler = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: course.learning_rate(step, stage, keeper.fresh)
     )
+    losses = objective.make_losses(model, stage)
+    if recipe.compile:
+        compile_layers(losses)
     return ObjectiveTrainer(
         pairs,
         objective,
         keeper,
-        model=objective.make_losses(model, stage),
+        model=losses,
         args=arguments,
         optimizers=(optimizer, scheduler),
     )

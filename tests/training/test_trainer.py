@@ -33,12 +33,12 @@ from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.training import course
 from edit_gec.training import recipe as recipe_module
-from edit_gec.training.collate import make_example
+from edit_gec.training.collate import collate, make_example
 from edit_gec.training.optim import optimizer_for
 from edit_gec.training.pairs import Pairs, cut_batches
 from edit_gec.training.recipe import Recipe, Stage, read_recipe
 from edit_gec.training.run import average, train
-from edit_gec.training.trainer import checkpoints, update_of
+from edit_gec.training.trainer import checkpoints, compile_layers, update_of
 
 RECIPE = f"""
 name = "tiny"
@@ -227,6 +227,22 @@ def test_optimizer_state_comes_back(model: EdiT5, tokens: Tokens, make_model: An
     step(other, second, 2)
     for a, b in zip(one.parameters(), other.parameters(), strict=True):
         torch.testing.assert_close(a, b, atol=5e-6, rtol=0)
+
+
+@pytest.mark.filterwarnings("ignore")  # what torch's compiler warns of
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
+def test_compiled_layers_learn_the_same(model: EdiT5, tokens: Tokens) -> None:
+    compiled = copy.deepcopy(model).train()
+    compile_layers(compiled)
+    for sentences in (["She go home.", "I is here."], ["We was at the sea for a week."]):  # two shapes
+        examples = [make_example(s, s.replace("is", "am").replace("go", "goes"), tokens) for s in sentences]
+        batch = collate([e for e in examples if e is not None], tokens)
+        for network in (model.train(), compiled):
+            network.zero_grad()
+            losses = network(batch).losses
+            (losses.tag + losses.insertion).backward()
+        for p, q in zip(model.parameters(), compiled.parameters(), strict=True):
+            torch.testing.assert_close(q.grad, p.grad, atol=1e-4, rtol=1e-3)
 
 
 # --- training --------------------------------------------------------------------------------------------------------
