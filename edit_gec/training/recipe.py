@@ -53,7 +53,7 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | weight_decay | of the matrices, decoupled: a share of the learning rate |
 | seed | of the weights and of the pairs |
 | bf16 | whether to compute in bfloat16 where the processor has it |
-| compile | whether to compile the layers with torch.compile: a fifth faster on a CPU; needs a C++ compiler |
+| compile | whether to compile the layers with torch.compile: a third faster on a CPU; needs a C++ compiler |
 | workers | processes that make pairs; 0: all cores but four. Each draws pairs of its own |
 | save_minutes | minutes from one checkpoint to the next |
 | thresholds | table of the decisions' thresholds (decode.py), written into the model's config.json |
