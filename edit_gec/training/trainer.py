@@ -22,6 +22,7 @@ from torch import nn
 from torch.utils.data import DataLoader, IterableDataset
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from edit_gec.errors import InputError
 from edit_gec.modeling.checkpoint import read_tensors, write_folder
 from edit_gec.modeling.config import read_config
 from edit_gec.modeling.edit5 import CrossEntropy
@@ -260,7 +261,12 @@ class ObjectiveTrainer(Trainer):
 
 def compile_layers(losses: nn.Module) -> None:
     """Compile what takes the time besides products: encoder layers and the loss over the vocabulary. Batches of all
-    shapes share one compilation."""
+    shapes share one compilation.
+
+    Raises InputError when there is no C++ compiler.
+    """
+    if not any(shutil.which(name) for name in (os.environ.get("CXX", "g++"), "clang++", "cl")):
+        raise InputError("compile = true: no C++ compiler found; install g++ or clang++, or leave the key out")
     for module in losses.modules():
         if isinstance(module, EncoderLayer | CrossEntropy):
             module.compile(dynamic=True)

@@ -229,6 +229,13 @@ def test_optimizer_state_comes_back(model: EdiT5, tokens: Tokens, make_model: An
         torch.testing.assert_close(a, b, atol=5e-6, rtol=0)
 
 
+def test_compilation_needs_a_compiler(model: EdiT5, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(InputError, match=r"no C\+\+ compiler found"):
+        compile_layers(model)
+
+
 @pytest.mark.filterwarnings("ignore")  # what torch's compiler warns of
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
 def test_compiled_layers_learn_the_same(model: EdiT5, tokens: Tokens) -> None:
