@@ -125,14 +125,9 @@ def growth_of(change: Change) -> int:
     return len(change.replacement) - (change.end - change.start)
 
 
-def text_of(window: Pieces) -> str:
-    """The part of its sentence that a window covers."""
-    return window.source[window.starts[0] : window.ends[-1]]
-
-
 def apply_to_pieces(pieces: Pieces, changes: Sequence[Change], tokens: Tokens) -> Pieces:
     """A sentence, or a window of one, as it stands after its changes."""
-    return tokens.encode(apply_changes(text_of(pieces), shift(changes, -pieces.starts[0])))
+    return tokens.encode(apply_changes(pieces.covered, shift(changes, -pieces.starts[0])))
 
 
 def doubts_beside(
@@ -186,7 +181,7 @@ def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], aga
 def merge_passes(pieces: Pieces, first: Sequence[Change], again: Sequence[Change]) -> list[Change]:
     """The changes of a sentence, and of what `apply_to_pieces` made of it, as changes of the sentence."""
     start = pieces.starts[0]
-    return shift(compose(text_of(pieces), shift(first, -start), again), start)
+    return shift(compose(pieces.covered, shift(first, -start), again), start)
 
 
 @dataclass

@@ -52,6 +52,11 @@ class Pieces:
         surface = self.source[self.starts[start] : self.ends[end - 1]]
         return " " + surface if start == 0 and self.prefixed else surface
 
+    @property
+    def covered(self) -> str:
+        """The part of the source that the pieces cover."""
+        return self.source[self.starts[0] : self.ends[-1]] if self.ids else ""
+
     def before(self, end: int) -> str:
         """The source up to the end of the first `end` pieces."""
         return self.source[: self.ends[end - 1]] if end else ""

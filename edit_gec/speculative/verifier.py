@@ -7,7 +7,8 @@
 
 The target's tokens are exact (decode.py). target_changes.py turns them into edits, provenance.py says who proposed
 them. A sentence that is too long for the target, or that it does not finish (it repeats itself until `Target.limit`
-cuts it off), is left as it was and counted: neither half a text nor an unverified draft is shown.
+cuts it off), is verified in halves, and halves of these (windows.py). Edits that touch a cut are dropped. A part of a
+few pieces that is not finished either is left as it was: neither half a text nor an unverified draft is shown.
 
 A target may read misspelt words as the word list corrects them ("respelt" in its config.json). Its output is then exact
 for that text, and the list's changes are edits as well (editing/respelling.py).
@@ -25,7 +26,7 @@ from time import perf_counter
 from typing import Any
 
 from edit_gec.editing.decode import Prediction
-from edit_gec.editing.second_pass import text_of
+from edit_gec.editing.windows import halve_window, leave_cuts
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.speculative.decode import VerifyOptions, verify
@@ -37,6 +38,7 @@ from edit_gec.speculative.target_changes import find_changes
 from edit_gec.text.edits import Change
 from edit_gec.tracing import Stage, span
 
+SHORTEST_CUT = 8  # pieces of the shortest window that is cut in two if the target does not finish it
 DOUBT = 0.5  # auto verifies an unedited sentence when EdiT5 gives some piece this much probability of a change
 
 
@@ -102,7 +104,7 @@ class Verifier:
         pieces."""
         if not self.target.shares(edit5) or not windows:
             return None
-        sources = list(map(text_of, windows))
+        sources = [window.covered for window in windows]
         if any(len(window) > self.target.max_pieces for window in windows):
             return None
         if [tuple(self.target.tokens.ids(source)) for source in sources] != [window.ids for window in windows]:
@@ -139,7 +141,7 @@ class Verifier:
 
         A window without drafts is neither verified nor changed. `encoded` is what `encode` returned for the windows.
         """
-        sources = list(map(text_of, windows))
+        sources = [window.covered for window in windows]
         drafted = [n for n, texts in enumerate(drafts) if texts]
         with span(Stage.TARGET_TOKENIZE):
             readable = [n for n in drafted if self.target.fits(sources[n])]
@@ -167,7 +169,16 @@ class Verifier:
         statistics.total_s += statistics.edits_s
         with self._counting:
             self.statistics.add(statistics)
+        for n, trace in zip(readable, statistics.traces, strict=True):
+            if not trace.finished and len(windows[n]) >= SHORTEST_CUT:
+                changes[n] = self._verify_halves(windows[n])
         return changes
+
+    def _verify_halves(self, window: Pieces) -> list[Change]:
+        """What the target changes in the halves of a window that it does not finish."""
+        halves = halve_window(window)
+        found = self.verify(halves, [(half.covered,) for half in halves])
+        return [change for half, changes in zip(halves, found, strict=True) for change in leave_cuts(changes, half)]
 
     def count_draft(self, seconds: float) -> None:
         """Count the seconds of a draft that was written before verification."""

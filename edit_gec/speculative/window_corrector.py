@@ -114,10 +114,13 @@ class WindowCorrector:
         return None if self.second_opinion is None else self.second_opinion.summary()
 
     def encode(self, sentence: str) -> list[Pieces]:
-        """The pieces of a sentence, in windows that the model can read."""
-        from edit_gec.editing.windows import readable_windows
+        """The pieces of a sentence, in windows that the model can read, and the verifier's target if there is one."""
+        from edit_gec.editing.windows import fitting_windows, readable_windows
 
-        return readable_windows(self.tokens.encode(sentence), self.tokens, self.network.config.max_pieces)
+        windows = readable_windows(self.tokens.encode(sentence), self.tokens, self.network.config.max_pieces)
+        if self.verifier is None:
+            return windows
+        return [part for window in windows for part in fitting_windows(window, self.verifier.target.fits)]
 
     def encode_windows(self, sentences: Iterable[tuple[int, Sentence]]) -> list[ModelWindow]:
         """The sentences, each with the number of its text, in windows that the model can read."""
@@ -185,6 +188,7 @@ class WindowCorrector:
         from edit_gec.backends.torch_network import TorchNetwork
         from edit_gec.editing.respelling import Respelt, respell
         from edit_gec.editing.second_pass import changes_of, judge, merge_passes
+        from edit_gec.editing.windows import leave_cuts
 
         begun = perf_counter()
         encoded = verifier.encode(self.model, windows)
@@ -198,4 +202,5 @@ class WindowCorrector:
         verified = verifier.verify(read.windows, drafts, encoded)  # 6
         for n, changes in read.changes.items():
             verified[n] = merge_passes(windows[n], changes, verified[n])
-        return [SentenceChanges(tuple(a), tuple(b)) for a, b in zip(drafted, verified, strict=True)]
+        whole = [leave_cuts(*each) for each in zip(verified, windows, strict=True)]
+        return [SentenceChanges(tuple(a), tuple(b)) for a, b in zip(drafted, whole, strict=True)]

@@ -5,11 +5,12 @@
     python profiles/verification/identity.py wi-3k.m2 profiles/verification/identity-bf16.json --dtype bfloat16
     python profiles/verification/identity.py wi-3k.m2 profiles/verification/passes.json --batch 8 --whole
 
-Each drafter at each batch size, against plain greedy decoding of the same sentences: sentences whose tokens are the
-same (with the margins of those that are not, see edit_gec/speculative/exactness.py), target passes, acceptance, and
-seconds as a ratio to plain decoding in the same run. `--count` gives the number of sentences for each batch size.
-`--whole`: a pass reads all that was drafted, as on a GPU, not only what pays on a CPU. `edit5, two texts`: two
-hypotheses in each pass, a bolder draft beside the usual one. """
+Each drafter at each batch size, against plain greedy decoding of the same sentences, long ones in the parts that
+`--verify exact` reads: sentences whose tokens are the same (with the margins of those that are not, see
+edit_gec/speculative/exactness.py), target passes, acceptance, and seconds as a ratio to plain decoding in the same
+run. `--count` gives the number of sentences for each batch size. `--whole`: a pass reads all that was drafted, as on a
+GPU, not only what pays on a CPU. `edit5, two texts`: two hypotheses in each pass, a bolder draft beside the usual one.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ import torch
 
 from edit_gec.catalog import find_model
 from edit_gec.editing.thresholds import load_thresholds
+from edit_gec.editing.windows import fitting_windows
 from edit_gec.performance import machine
 from edit_gec.performance.sentences import read_sentences
 from edit_gec.performance.setup import Setup, load_profile, load_target
@@ -89,7 +91,11 @@ def main() -> None:
         makers["edit5, two texts"] = (lambda *_: SharedEdiT5Drafter(shared, target.tokens, options), ())
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
-    everything = [text for text in read_sentences(args.file) if target.fits(text)]
+    everything = [
+        part.covered
+        for text in read_sentences(args.file)
+        for part in fitting_windows(target.tokens.encode(text), target.fits)
+    ]
     for batch, count in zip(args.batch, args.count, strict=True):
         some = everything[:: max(1, len(everything) // count)][:count]
         sentences = sorted(some, key=len)  # plain decoding takes them as they come: batches of one length

@@ -15,27 +15,34 @@ from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
+from edit_gec.editing.windows import halve_window, leave_cuts
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, Pieces, Tokens
 from edit_gec.speculative.drafting import DraftingProfile
 from edit_gec.speculative.provenance import attribute_provenance
 from edit_gec.speculative.target import Target
-from edit_gec.speculative.target_changes import fold, keep_edge_spaces
+from edit_gec.speculative.target_changes import find_changes, fold, keep_edge_spaces
 from edit_gec.speculative.verifier import Verifier
-from edit_gec.text.edits import Edit, Provenance, apply
+from edit_gec.text.edits import Edit, Provenance, apply, apply_changes
 
 
 class Says:
-    """A real target but for its mind: it writes the given text, whatever it reads."""
+    """A real target but for its mind: it writes the given text, or the one that is given for what it reads."""
 
-    def __init__(self, tokens: Tokens, text: str) -> None:
+    def __init__(self, tokens: Tokens, text: str | dict[str, str]) -> None:
         self.target = random_target(tokens, max_length=60)
-        wanted = [*tokens.ids(text), EOS]
+        reads: list[str] = []
+
+        def begin(sentences: Sequence[str]) -> None:
+            reads[:] = sentences
 
         def choose(logits: torch.Tensor, sampling: object, places: Sequence[tuple[int, int]]) -> list[int]:
-            return [wanted[min(position, len(wanted) - 1)] for _, position in places]
+            texts = [text if isinstance(text, str) else text[reads[number]] for number, _ in places]
+            wanted = [[*tokens.ids(each), EOS] for each in texts]
+            return [ids[min(at, len(ids) - 1)] for ids, (_, at) in zip(wanted, places, strict=True)]
 
+        self.target.begin = begin  # type: ignore[method-assign]
         self.target.choose = choose  # type: ignore[method-assign]
 
 
@@ -185,24 +192,45 @@ def test_batches_of_several_workers_are_verified_and_counted(model_folder: Path,
     assert found[1] == found[3] and found[1][1]["sentences"] == 40
 
 
-def test_what_the_target_cannot_finish_is_left_alone(model_folder: Path, target_folder: Path) -> None:
+def test_long_sentences_are_verified_in_parts(model_folder: Path, target_folder: Path) -> None:
+    """Each part is the target's own, and nothing is changed next to a cut."""
     corrector = Corrector.load(model_folder, target=target_folder)
     assert corrector.verifier is not None
-    corrector.verifier.target.max_length = 12
-    text = "They go home.\n\nMy sister walks to the the school by the bus every day with all of her many friends."
-    correction = corrector.correct(text)
-    assert correction.corrected.endswith(text.partition("\n")[2])
+    target = corrector.verifier.target
+    target.longest_source = 24
+    text = "They walks to to the market by the bus every day . The children drives to the school in the rain ."
+    parts = corrector.encode(text)
+    assert len(parts) > 1 and all(target.fits(part.covered) for part in parts)
+    expected = []
+    for part, output in zip(parts, target.generate([part.covered for part in parts]), strict=True):
+        changes = find_changes(part, part.covered, output, [1.0] * len(output), target.tokens)
+        expected += leave_cuts(changes, part)
+    correction = corrector.correct_batch([text], lines=True)[0]
+    assert correction.corrected == apply_changes(text, expected) != text
     summary = corrector.verifier.summary()
-    assert summary["too_long"] == 1 and summary["sentences"] == 1
+    assert summary["too_long"] == 0 and summary["sentences"] == len(parts)
 
 
 def test_what_the_target_repeats_without_end_is_left_alone(tokens: Tokens) -> None:
-    """Cut off at its limit, it is counted; the draft, which nobody verified, is not shown either."""
+    """Neither a text that is cut off at its limit is shown, nor the draft, which nobody verified."""
     source = "They was at home."
     verifier = Verifier(Says(tokens, "They were" + " at" * 60).target)
     assert verifier.verify([tokens.encode(source)], [("They were at home.",)]) == [[]]
     assert verifier.statistics.traces[0].tokens == verifier.target.limit(source) < 60
-    assert verifier.summary()["unfinished"] == 1
+    assert verifier.summary()["unfinished"] >= 1
+
+
+def test_what_the_target_does_not_finish_is_verified_in_halves(tokens: Tokens) -> None:
+    """Of a sentence that is never finished as a whole, the halves are; next to the cut nothing changes."""
+    source = "They was at home with the cat, and we was by the river."
+    first, second = (half.covered for half in halve_window(tokens.encode(source)))
+    assert first.endswith(",")
+    answers = {source: "They were" + " at" * 60, first: "They were at home with the cat."}
+    verifier = Verifier(Says(tokens, {**answers, second: "And we were by the river."}).target)
+    changes = verifier.verify([tokens.encode(source)], [(source,)])[0]
+    edits = [Edit(s, e, source[s:e], r, c) for s, e, r, c in changes]
+    assert apply(source, edits) == "They were at home with the cat, and we were by the river."
+    assert verifier.summary()["unfinished"] == 1 and verifier.summary()["sentences"] == 3
 
 
 def test_min_confidence_holds_for_the_target(model_folder: Path, target_folder: Path) -> None:
