@@ -12,7 +12,7 @@ ids, and one scatter each for tags and points: some 10 us on a CPU.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -31,8 +31,8 @@ from edit_gec.modeling.padding import pad
 from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.performance.sentences import Text
-from edit_gec.speculative.sampling import Sampling
-from edit_gec.speculative.target import Target
+from edit_gec.speculative.sampling import Sampling, choose_tokens
+from edit_gec.speculative.target import Context, Target
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -137,9 +137,15 @@ class _ReplayedTarget(Target):
     def begin(self, sentences: Sequence[str]) -> None:
         self._now.sentences = list(sentences)
 
-    def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
-        """The given tokens; chosen like any, first."""
-        super().choose(logits, sampling, places)
+    def choose(
+        self,
+        logits: Tensor,
+        sampling: Sampling | None,
+        places: Sequence[tuple[int, int]],
+        context: Callable[[int], Context],
+    ) -> list[int]:
+        """The given tokens; chosen like any, first. Ties, which random weights often have, are not settled."""
+        choose_tokens(logits, sampling, places)
         sentences = self._now.sentences
         return [self.streams.token(sentences[number], position) for number, position in places]
 

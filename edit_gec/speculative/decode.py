@@ -35,7 +35,7 @@ from edit_gec.speculative.drafters import Drafter, Proposal, Row
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, token_probabilities, uniform
 from edit_gec.speculative.statistics import Statistics, Trace
-from edit_gec.speculative.target import Encoded, Target
+from edit_gec.speculative.target import Context, Encoded, Target
 from edit_gec.speculative.theory import best_length
 from edit_gec.tracing import Stage, span
 
@@ -252,10 +252,11 @@ class _Verification:
         self.decoder.keep([draft.row for draft in drafts])  # a row for each hypothesis, with the same past
         hidden = self.decoder.forward(inputs)  # [N, d]
         logits = self.target.model.logits(hidden)  # [N, V]
-        places = [(rows[d.row].number, len(rows[d.row].tokens) + n) for d in drafts for n in range(len(d.tokens) + 1)]
+        read = [(rows[d.row], d.tokens[:n]) for d in drafts for n in range(len(d.tokens) + 1)]
+        places = [(row.number, len(row.tokens) + len(drafted)) for row, drafted in read]
         sampling = self.options.sampling
         if sampling is None:
-            return _Reading(hidden, logits, None, self.target.choose(logits, None, places))
+            return _Reading(hidden, logits, None, self.target.choose(logits, None, places, lambda n: context(*read[n])))
         weights = token_probabilities(logits, sampling)
         uniforms = [uniform(sampling.seed, *place, Purpose.TARGET) for place in places]
         return _Reading(hidden, logits, weights, draw_tokens(weights, uniforms))
@@ -302,6 +303,11 @@ class _Verification:
 
 
 # ---------------------------------------------------------------- drafts
+
+
+def context(row: Row, drafted: Sequence[int]) -> Context:
+    """What the target has read after some drafted tokens of a row."""
+    return Context(row.source, [*row.tokens, *drafted])
 
 
 def draft_length(row: Row, rows: int) -> int:

@@ -1,8 +1,8 @@
 """Compare verified output with the target's own, token by token, and measure how close each difference was.
 
-In fp32 nothing differs. In bf16 a pass over many tokens rounds differently from a step over one, so where two tokens
-are almost equally likely the other one may win. Such flips are reported with their margins: the difference of the two
-logits in plain decoding.
+In fp32 nothing differs: `Target.choose` settles ties by a reading of their own. In bf16 a pass over many tokens rounds
+differently from a step over one, so where two tokens are almost equally likely the other one may win. Such flips are
+reported with their margins: the difference of the two logits in plain decoding.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
-from edit_gec.modeling.tokenizer import PAD
 from edit_gec.speculative.target import Target
 
 
@@ -26,7 +23,6 @@ class Flip:
     margin: float  # difference of logits
 
 
-@torch.inference_mode()
 def find_flips(
     target: Target, sentences: Sequence[str], own: Sequence[Sequence[int]], verified: Sequence[Sequence[int]]
 ) -> list[Flip]:
@@ -37,9 +33,7 @@ def find_flips(
             continue
         pairs = list(zip(expected, given, strict=False))
         at = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs) - 1)
-        ids = torch.tensor([target.source_ids(sentence)], device=target.device)
-        inputs = torch.tensor([[PAD, *expected[:at]]], device=target.device)
-        logits = target.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, at].float()
+        logits = target.next_logits(sentence, expected[:at]).float()
         found.append(Flip(number, at, float(logits[expected[at]] - logits[given[at]])))
     return found
 

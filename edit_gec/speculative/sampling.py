@@ -16,6 +16,7 @@ from torch import Tensor
 from edit_gec.errors import InputError, ModelError
 
 NOT_FINITE = "T5: logits that are not finite; the weights are broken, or the dtype is too narrow (use float32)"
+TIE = 1e-3  # a difference of two logits that is small enough for rounding in float32 to turn it round
 _BITS = (1 << 64) - 1
 
 
@@ -54,6 +55,13 @@ def choose_tokens(logits: Tensor, sampling: Sampling | None, places: Sequence[tu
         return chosen
     uniforms = [uniform(sampling.seed, *place, Purpose.TARGET) for place in places]
     return draw_tokens(token_probabilities(logits, sampling), uniforms)
+
+
+def find_ties(logits: Tensor) -> list[int]:
+    """The rows of logits [N, V] whose two largest differ by less than TIE."""
+    largest = logits.max(-1, keepdim=True).values
+    rows: list[int] = ((logits > largest - TIE).sum(-1) > 1).nonzero()[:, 0].tolist()
+    return rows
 
 
 def token_probabilities(logits: Tensor, sampling: Sampling) -> Tensor:

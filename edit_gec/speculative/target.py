@@ -11,7 +11,7 @@ sentinel, and the drafter reads what the target has encoded. `Target.export` wri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
 from edit_gec.speculative.prefixes import find_prefix
-from edit_gec.speculative.sampling import Sampling, choose_tokens
+from edit_gec.speculative.sampling import Sampling, choose_tokens, find_ties
 from edit_gec.tracing import Stage, span
 
 MAX_LENGTH = 256  # tokens of one output, </s> included
@@ -54,6 +54,13 @@ class Encoded(NamedTuple):
         ours, theirs = (F.pad(e.states, (0, 0, 0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S, d]
         mask, other_mask = (F.pad(e.mask, (0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S]
         return Encoded(ours.index_copy(0, index, theirs), mask.index_copy(0, index, other_mask), None)
+
+
+class Context(NamedTuple):
+    """What a target reads before it chooses a token."""
+
+    sentence: str
+    written: Sequence[int]  # the tokens so far, without <pad>
 
 
 class SourceFormat(NamedTuple):
@@ -214,9 +221,32 @@ class Target:
     def begin(self, sentences: Sequence[str]) -> None:
         """Called before decoding: `choose` names these sentences by number. A hook for subclasses (replay.py)."""
 
-    def choose(self, logits: Tensor, sampling: Sampling | None, places: Sequence[tuple[int, int]]) -> list[int]:
-        """The token at each place (sentence, position), from logits [N, V]. Raises ModelError for NaN."""
-        return choose_tokens(logits, sampling, places)
+    def choose(
+        self,
+        logits: Tensor,
+        sampling: Sampling | None,
+        places: Sequence[tuple[int, int]],
+        context: Callable[[int], Context],
+    ) -> list[int]:
+        """The token at each place (sentence, position), from logits [N, V]; `context` says what stands before a place.
+
+        Rounding depends on what is read together. So in float32, where two tokens are almost equally likely, the
+        sentence is read once more by itself: then plain decoding and verification choose the same token. Raises
+        ModelError for NaN.
+        """
+        tokens = choose_tokens(logits, sampling, places)
+        if sampling is None and logits.dtype == torch.float32:
+            for n in find_ties(logits):
+                tokens[n] = int(self.next_logits(*context(n)).argmax())
+        return tokens
+
+    @torch.inference_mode()
+    def next_logits(self, sentence: str, written: Sequence[int]) -> Tensor:
+        """Logits [V] of the token that follows what is written, from one pass over this sentence alone."""
+        ids = torch.tensor([self.source_ids(sentence)], device=self.device)  # [1, S]
+        inputs = torch.tensor([[PAD, *written]], device=self.device)  # [1, T]
+        logits: Tensor = self.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, -1]
+        return logits
 
     @torch.inference_mode()
     def generate(
@@ -245,11 +275,15 @@ class Target:
         rows = list(batch)
         last = [PAD] * len(rows)
         limits = {row: self.limit(sentences[row]) for row in rows}
+
+        def before(n: int) -> Context:
+            return Context(sentences[rows[n]], outputs[rows[n]])
+
         for position in range(max(limits.values())):
             with span(Stage.DECODER_STEP):
                 x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])  # [B, 1, d]
                 logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])  # [B, V]
-                last = self.choose(logits, sampling, [(row, position) for row in rows])
+                last = self.choose(logits, sampling, [(row, position) for row in rows], before)
             for row, token in zip(rows, last, strict=True):
                 outputs[row].append(token)
             unfinished = [n for n, token in enumerate(last) if token != EOS and position + 1 < limits[rows[n]]]

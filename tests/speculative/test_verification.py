@@ -112,6 +112,19 @@ def test_greedy_output_of_a_target_that_corrects(tokens: Tokens) -> None:
             ), name
 
 
+def test_ties_are_settled_alike(tokens: Tokens) -> None:
+    """Each token has a twin that is as likely but for rounding, which depends on what is read together."""
+    target = random_target(tokens, 4)
+    assert target.model.output is not None
+    rows = target.model.output.weight.data  # [V, d]
+    noise = torch.randn(rows[4::2].shape, generator=torch.Generator().manual_seed(0))
+    rows[4::2] = rows[3:-1:2] + 1e-7 * noise[: len(rows[3:-1:2])]
+    outputs = target.generate(SENTENCES)
+    assert outputs == target.generate(SENTENCES, batch_size=3)
+    for name, drafter in drafters(target, outputs).items():
+        assert verify(target, drafter, SENTENCES, VerifyOptions(batch_size=4))[0] == outputs, name
+
+
 def test_a_second_hypothesis_saves_passes(tokens: Tokens) -> None:
     """One that is right half of the time and one that is right otherwise: a pass for each token of the first alone."""
     target = random_target(tokens, 4)

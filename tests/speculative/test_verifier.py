@@ -37,7 +37,9 @@ class Says:
         def begin(sentences: Sequence[str]) -> None:
             reads[:] = sentences
 
-        def choose(logits: torch.Tensor, sampling: object, places: Sequence[tuple[int, int]]) -> list[int]:
+        def choose(
+            logits: torch.Tensor, sampling: object, places: Sequence[tuple[int, int]], context: object
+        ) -> list[int]:
             texts = [text if isinstance(text, str) else text[reads[number]] for number, _ in places]
             wanted = [[*tokens.ids(each), EOS] for each in texts]
             return [ids[min(at, len(ids) - 1)] for ids, (_, at) in zip(wanted, places, strict=True)]
