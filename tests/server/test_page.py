@@ -194,10 +194,11 @@ def test_a_hint_is_offered_and_never_made_with_the_others(page: Page) -> None:
     assert page.input_value("#text") == HINTED.replace("was", "were") and page.is_disabled("#all")
     page.keyboard.press("F8")
     labels = page.locator("#popover .choose:not(.refuse) button").all_inner_texts()
-    assert labels[0] == "Insert “is”" and len(labels) > 1
+    verb = labels[0].removeprefix("Insert “").removesuffix("”")
+    assert verb in ("is", "was") and len(labels) > 1
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.input_value("#text").startswith("My mother is very happy")
+    assert page.input_value("#text").startswith(f"My mother {verb} very happy")
     page.keyboard.press("Control+z")
     settle(page)
     page.click("#filters button:has-text('Unsure')")
