@@ -77,11 +77,15 @@ class Output(NamedTuple):
 
 
 class CrossEntropy(nn.Module):
-    """Sum of the cross-entropies. A module can be compiled; the logits are then converted to float32 on the way."""
+    """Cross-entropies. A module can be compiled; the logits are then converted to float32 on the way."""
+
+    def __init__(self, reduction: str) -> None:
+        super().__init__()
+        self.reduction = reduction
 
     def forward(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """logits [N, V], targets [N] -> a number, in nats."""
-        return F.cross_entropy(logits.float(), targets, reduction="sum")
+        """logits [N, V], targets [N] -> a number ("sum") or [N] ("none"), in nats."""
+        return F.cross_entropy(logits.float(), targets, reduction=self.reduction)
 
 
 class EdiT5(nn.Module):
@@ -106,7 +110,7 @@ class EdiT5(nn.Module):
         self.anchor = Linear(d, d, bias=False)
         self.anchor_distance = RelativeBias(config, bidirectional=True)
         self.decoder = Decoder(config)
-        self.insertion_loss = CrossEntropy()
+        self.insertion_loss = CrossEntropy("sum")
         initialise(self, config)
         with torch.no_grad():
             for added in (self.tag_embedding, self.rank_embedding):

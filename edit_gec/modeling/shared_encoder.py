@@ -53,11 +53,18 @@ def take_encoder(t5: T5, edit5: EdiT5) -> None:
     t5.encoder.load_state_dict(edit5.encoder.state_dict(), strict=False)  # layers of its own stay
 
 
-def renew_encoder(t5: T5, edit5: EdiT5) -> None:
-    """The same for a T5 that stood on an earlier version of this EdiT5: its norm, which is its own, stays too."""
-    norm = {name: p.clone() for name, p in t5.encoder.norm.state_dict().items()}
+def renew_encoder(t5: T5, edit5: EdiT5, own_layers: int = 0) -> None:
+    """The same for a T5 that stood on an earlier version of this EdiT5. Its norm and its copies of the last `own_layers`
+    of EdiT5 stay."""
+    kept = edit5.config.num_layers - own_layers
+    own = {name: p.clone() for name, p in t5.encoder.state_dict().items() if not _is_below(name, kept)}
     take_encoder(t5, edit5)
-    t5.encoder.norm.load_state_dict(norm)
+    t5.encoder.load_state_dict(own, strict=False)
+
+
+def _is_below(name: str, layer: int) -> bool:
+    """Whether a tensor of an Encoder is its position bias or belongs to its first layers."""
+    return int(name.split(".")[1]) < layer if name.startswith("layers.") else name.startswith("relative.")
 
 
 def join(t5: T5, edit5: EdiT5) -> None:

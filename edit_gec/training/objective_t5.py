@@ -27,7 +27,7 @@ from edit_gec.editing.alignment import align
 from edit_gec.errors import ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import NEGATIVE, T5Config, make_shape, read_config
-from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.edit5 import CrossEntropy, EdiT5
 from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import SLOTS, T5, deepen
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
@@ -69,8 +69,9 @@ class T5Losses(nn.Module):
         super().__init__()
         self.t5 = model
         self.recipe = recipe
+        self.cross_entropy = CrossEntropy("none")
         self.queries: list[Tensor] = []
-        for layer in model.decoder.layers:
+        for layer in model.decoder.layers if recipe.guide else ():
             layer.cross.q.register_forward_hook(lambda _module, _inputs, output: self.queries.append(output))  # type: ignore[union-attr]
 
     def forward(self, *, ids: Tensor, inputs: Tensor, outputs: Tensor, copied: Tensor, step: int) -> dict[str, Tensor]:
@@ -82,11 +83,11 @@ class T5Losses(nn.Module):
         self.queries.clear()
         hidden = t5.decoder(t5.embedding(inputs), cross_keys, padding)
         wanted = outputs != IGNORE
-        logits = t5.logits(hidden[wanted]).float()
+        logits = t5.logits(hidden[wanted])  # [N, V]
         right = outputs[wanted]
         before = F.pad(copied[:, :-1], (1, 0), value=IGNORE)
         edited = ((copied != before + 1) & (inputs != PAD) | (copied == IGNORE))[wanted]
-        losses = F.cross_entropy(logits, right, reduction="none")
+        losses = self.cross_entropy(logits, right)
         weights = 1 + (self.recipe.edit_weight - 1) * edited.float()
         attention, found = self.guided(cross_keys, mask, copied)
         with torch.no_grad():
@@ -98,8 +99,11 @@ class T5Losses(nn.Module):
         return {"loss": loss, **sums}
 
     def guided(self, cross_keys: list[tuple[Tensor, Tensor]], mask: Tensor, copied: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean over layers of -log attention of one head to the copied pieces, and how many the last layer finds."""
+        """Mean over layers of -log attention of one head to the copied pieces, and how many the last layer finds; zeros
+        where no head is guided."""
         total = torch.zeros((), device=mask.device)
+        if not self.queries:
+            return total, total
         scores = total
         for layer, query, (key, _) in zip(self.t5.decoder.layers, self.queries, cross_keys, strict=True):
             (q,) = layer.cross.split(query, 1)  # type: ignore[operator]
@@ -165,7 +169,7 @@ class T5Objective:
         if self.encoder is None or not name.startswith(("embedding.", "encoder.")) or name.startswith("encoder.norm."):
             return 1.0
         if name.startswith("encoder.layers."):
-            layers = int(read_config(self.encoder)["num_layers"])
+            layers = int(read_config(self.encoder)["num_layers"]) - self.recipe.own_layers
             return self.recipe.encoder_rate if int(name.split(".")[2]) < layers else 1.0
         return self.recipe.encoder_rate
 
@@ -179,7 +183,8 @@ class T5Objective:
         if before is not None:
             model = load_stage(before)
             if self.recipe.shared and self.encoder:  # which may have been trained further since
-                shared_encoder.renew_encoder(model, EdiT5.load(self.encoder))
+                own = 0 if stage.init else self.recipe.own_layers
+                shared_encoder.renew_encoder(model, EdiT5.load(self.encoder), own)
         elif init is not None:
             model = checkpoint.load_t5(init)
         else:
@@ -216,8 +221,10 @@ class T5Objective:
 
 
 def load_stage(folder: Path) -> T5:
-    """The T5 of a finished stage. Raises ModelError for anything else."""
+    """The T5 of a finished stage, or of a folder that shares an encoder. Raises ModelError for anything else."""
     config = read_config(folder)
+    if config.get("model_type") == shared_encoder.MODEL_TYPE:
+        return shared_encoder.load(folder)[0]
     if config.get("model_type") != "t5-in-training":
         raise ModelError(f"{folder}: not a stage of a T5's training")
     fields = {name: config[name] for name in T5Config.__dataclass_fields__ if name in config}

@@ -61,6 +61,7 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | respelt | T5: whether it is to be read with misspelt words as the list has them |
 | encoder | folder of the EdiT5 whose encoder and embedding the model starts with; an EdiT5 takes its heads, too |
 | encoder_rate | learning rate of these against the rest; 0: shared with that EdiT5, frozen |
+| own_layers | T5: last layers of the shared encoder that it copies and trains |
 | guide | T5: weight of the attention that is guided to the piece which is copied next |
 | edit_weight | T5: weight of tokens that are no copy of what follows the last one |
 | stage | the stages, in order: [[stage]] tables |
@@ -161,6 +162,7 @@ class Recipe:
     respelt: bool = False
     encoder: str = ""
     encoder_rate: float = 0.0
+    own_layers: int = 0
     guide: float = 0.5
     edit_weight: float = 2.0
     stages: tuple[Stage, ...] = field(default=())

@@ -27,7 +27,7 @@ from edit_gec.modeling.checkpoint import read_tensors, write_folder
 from edit_gec.modeling.config import read_config
 from edit_gec.modeling.edit5 import CrossEntropy
 from edit_gec.modeling.onednn import has_native_dtype
-from edit_gec.modeling.t5 import EncoderLayer
+from edit_gec.modeling.t5 import DecoderLayer, EncoderLayer
 from edit_gec.modeling.tokenizer import PAD
 from edit_gec.text.files import write_json
 from edit_gec.training import course
@@ -260,7 +260,7 @@ class ObjectiveTrainer(Trainer):
 
 
 def compile_layers(losses: nn.Module) -> None:
-    """Compile what takes the time besides products: encoder layers and the loss over the vocabulary. Batches of all
+    """Compile what takes the time besides products: layers and the loss over the vocabulary. Batches of all
     shapes share one compilation.
 
     Raises InputError when there is no C++ compiler.
@@ -268,7 +268,7 @@ def compile_layers(losses: nn.Module) -> None:
     if not any(shutil.which(name) for name in (os.environ.get("CXX", "g++"), "clang++", "cl")):
         raise InputError("compile = true: no C++ compiler found; install g++ or clang++, or leave the key out")
     for module in losses.modules():
-        if isinstance(module, EncoderLayer | CrossEntropy):
+        if isinstance(module, EncoderLayer | DecoderLayer | CrossEntropy):
             module.compile(dynamic=True)
 
 
