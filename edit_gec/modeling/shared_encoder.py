@@ -4,9 +4,9 @@
     t5-mini/model.safetensors  its decoder and its own encoder layers; the other weights are edit5-mini's
     t5-mini/drafter/           optional: heads of an EdiT5 on the same encoder, trained on what this T5 writes
 
-The T5 reads what EdiT5 reads: sentinel, pieces, </s>. It uses EdiT5's embedding and all of its encoder layers, may add
-layers, and has its own final norm. Computed as a whole it is a plain T5, which `Target.export` writes. An EdiT5 can use
-the encoder of another in the same way; then only its heads are its own.
+The T5 reads what EdiT5 reads: sentinel, pieces, </s>. It uses EdiT5's embedding and its first `shared_layers` encoder
+layers. The layers after these and the final norm are its own. Computed as a whole it is a plain T5, which
+`Target.export` writes. An EdiT5 can use the encoder of another in the same way; then only its heads are its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from edit_gec.errors import ModelError
 from edit_gec.modeling import checkpoint
 from edit_gec.modeling.config import T5Config, read_config
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.t5 import T5
+from edit_gec.modeling.t5 import T5, Encoder
 
 SHAPE = ("vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "attention_scale", "gated", "layer_norm_epsilon",
          "relative_attention_num_buckets", "relative_attention_max_distance")  # fmt: skip
@@ -53,11 +53,10 @@ def take_encoder(t5: T5, edit5: EdiT5) -> None:
     t5.encoder.load_state_dict(edit5.encoder.state_dict(), strict=False)  # layers of its own stay
 
 
-def renew_encoder(t5: T5, edit5: EdiT5, own_layers: int = 0) -> None:
-    """The same for a T5 that stood on an earlier version of this EdiT5. Its norm and its copies of the last `own_layers`
-    of EdiT5 stay."""
-    kept = edit5.config.num_layers - own_layers
-    own = {name: p.clone() for name, p in t5.encoder.state_dict().items() if not _is_below(name, kept)}
+def renew_encoder(t5: T5, edit5: EdiT5, shared_layers: int) -> None:
+    """The same for a T5 that stood on an earlier version of this EdiT5: its norm and its layers after `shared_layers`
+    stay."""
+    own = {name: p.clone() for name, p in t5.encoder.state_dict().items() if not _is_below(name, shared_layers)}
     take_encoder(t5, edit5)
     t5.encoder.load_state_dict(own, strict=False)
 
@@ -67,12 +66,13 @@ def _is_below(name: str, layer: int) -> bool:
     return int(name.split(".")[1]) < layer if name.startswith("layers.") else name.startswith("relative.")
 
 
-def join(t5: T5, edit5: EdiT5) -> None:
-    """Let a T5 use an EdiT5's embedding and encoder layers themselves. Raises ModelError when they do not fit."""
+def join(t5: T5, edit5: EdiT5, shared_layers: int | None = None) -> None:
+    """Let a T5 use an EdiT5's embedding and its first encoder layers themselves, all by default. Raises ModelError when
+    they do not fit."""
     check(t5.config, edit5, "target")
     t5.embedding = edit5.embedding
     t5.encoder.relative = edit5.encoder.relative
-    for n, layer in enumerate(edit5.encoder.layers):
+    for n, layer in enumerate(edit5.encoder.layers[:shared_layers]):
         t5.encoder.layers[n] = layer
 
 
@@ -80,20 +80,25 @@ def encode(t5: T5, edit5: EdiT5, ids: Tensor, mask: Tensor) -> tuple[Tensor, Ten
     """Run the shared layers once: what the T5's decoder reads, and what EdiT5's heads read, [B, S, d] each."""
     x = t5.embedding(ids)
     bias = t5.encoder.bias(mask)
-    shared_layers = edit5.config.num_layers
-    for layer in t5.encoder.layers[:shared_layers]:
+    shared = sum(a is b for a, b in zip(t5.encoder.layers, edit5.encoder.layers, strict=False))
+    for layer in t5.encoder.layers[:shared]:
         x = layer(x, bias)
-    of_edit5 = edit5.encoder.norm(x)
-    for layer in t5.encoder.layers[shared_layers:]:
-        x = layer(x, bias)
-    return t5.encoder.norm(x), of_edit5
+
+    def finish(encoder: Encoder) -> Tensor:
+        states = x
+        for layer in encoder.layers[shared:]:
+            states = layer(states, bias)
+        return encoder.norm(states)  # type: ignore[no-any-return]
+
+    return finish(t5.encoder), finish(edit5.encoder)
 
 
-def save(t5: T5, folder: Path, encoder: Path, **extra: Any) -> None:
-    """Write a T5 without what it shares with the EdiT5 in folder `encoder`, and where that is found."""
+def save(t5: T5, folder: Path, encoder: Path, *, own_layers: int = 0, **extra: Any) -> None:
+    """Write a T5 without what it shares with the EdiT5 in folder `encoder`: all but the last `own_layers` of that one's
+    layers. The T5 has copies of these, and `extra` are further entries of its config.json."""
     edit5 = EdiT5.load(encoder)
     check(t5.config, edit5, "target")
-    layers = edit5.config.num_layers
+    layers = edit5.config.num_layers - own_layers
     state = checkpoint.separate(t5.state_dict(), t5.config)
     own = {name: tensor for name, tensor in state.items() if not is_shared(name, layers)}
     config = {
@@ -162,12 +167,24 @@ def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
         check_fingerprint(folder, config, fingerprint(edit5), str(place))
     shape = checkpoint.t5_config({**config, "model_type": "t5"}, tied=True, source=str(folder / "config.json"))
     check(shape, edit5, str(folder))
+    layers = _shared_layers(folder, config, edit5)
     tensors = checkpoint.fuse(checkpoint.read_tensors(folder), shape, str(folder))
     given = {"embedding.weight": edit5.embedding.weight}
-    given |= {f"encoder.{name}": p for name, p in edit5.encoder.state_dict().items() if not name.startswith("norm.")}
+    given |= {f"encoder.{name}": p for name, p in edit5.encoder.state_dict().items() if _is_below(name, layers)}
     t5 = checkpoint.load_module(lambda: T5(shape), {**tensors, **given}, str(folder))
-    join(t5, edit5)
+    join(t5, edit5, layers)
     return t5.eval(), edit5
+
+
+def _shared_layers(folder: Path, config: dict[str, Any], edit5: EdiT5) -> int:
+    """How many encoder layers of an EdiT5 the T5 of a folder uses. Raises ModelError for a wrong entry."""
+    most = edit5.config.num_layers
+    layers = config.get("shared_layers", most)
+    if not isinstance(layers, int) or not 1 <= layers <= most:
+        raise ModelError(
+            f"{folder / 'config.json'}: shared_layers {layers!r}; expected a whole number from 1 to {most}"
+        )
+    return layers
 
 
 def load_drafter(folder: Path, edit5: EdiT5) -> EdiT5 | None:

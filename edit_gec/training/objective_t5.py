@@ -183,8 +183,9 @@ class T5Objective:
         if before is not None:
             model = load_stage(before)
             if self.recipe.shared and self.encoder:  # which may have been trained further since
+                edit5 = EdiT5.load(self.encoder)
                 own = 0 if stage.init else self.recipe.own_layers
-                shared_encoder.renew_encoder(model, EdiT5.load(self.encoder), own)
+                shared_encoder.renew_encoder(model, edit5, edit5.config.num_layers - own)
         elif init is not None:
             model = checkpoint.load_t5(init)
         else:
@@ -215,7 +216,7 @@ class T5Objective:
         trained |= {"thresholds_of_two": self.recipe.thresholds_of_two, "respelt": self.recipe.respelt}
         trained |= {"trained": stages}
         if self.recipe.shared and self.encoder:
-            shared_encoder.save(model, output, self.encoder, **trained)
+            shared_encoder.save(model, output, self.encoder, own_layers=self.recipe.own_layers, **trained)
         else:
             checkpoint.save_t5(model.to(torch.bfloat16), output, **trained)
 

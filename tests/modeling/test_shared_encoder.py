@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from collections.abc import Callable
@@ -77,6 +78,35 @@ def test_one_encoding_for_both(folders: tuple[Path, Path], model: EdiT5) -> None
     torch.testing.assert_close(encoded.edit5[0, : ids.shape[1]], alone[0], atol=1e-5, rtol=0)
     plain = target.model.encode(ids, torch.ones_like(ids, dtype=torch.bool))
     torch.testing.assert_close(encoded.states[0, : ids.shape[1]], plain[0], atol=1e-5, rtol=0)
+
+
+def test_a_t5_with_last_layers_of_its_own(folders: tuple[Path, Path]) -> None:
+    """Both read the first layer's output; the other layers of each are computed for it alone."""
+    edit5 = EdiT5.load(folders[0])
+    t5, _ = shared_encoder.load(folders[1])
+    t5.encoder.layers[1] = copy.deepcopy(t5.encoder.layers[1])
+    with torch.no_grad():
+        for parameter in t5.encoder.layers[1].parameters():
+            parameter.mul_(1.5)
+    folder = folders[1].with_name("forked")
+    shared_encoder.save(t5, folder, folders[0], own_layers=1)
+    (folder / FILE).write_bytes((folders[1] / FILE).read_bytes())
+    assert read_config(folder)["shared_layers"] == 1
+    assert {n.split(".")[2] for n in checkpoint.read_tensors(folder) if n.startswith("encoder.block")} == {"1", "2"}
+    target = Target.load(folder, edit5=edit5, max_length=60)
+    layers = target.model.encoder.layers
+    assert layers[0] is edit5.encoder.layers[0] and layers[1] is not edit5.encoder.layers[1]
+    encoded = target.encode_shared(SENTENCES)
+    ids = torch.tensor([target.source_ids(SENTENCES[0])])
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    wanted = t5.encode(ids, mask), edit5.encode(ids, mask)[0]
+    for states, alone in zip((encoded.states, encoded.edit5), wanted, strict=True):
+        assert states is not None
+        torch.testing.assert_close(states[0, : ids.shape[1]], alone[0], atol=0.02, rtol=0.02)  # a byte for each weight
+    config = {**read_config(folder), "shared_layers": 3}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="shared_layers 3; expected a whole number from 1 to 2"):
+        Target.load(folder)
 
 
 def test_as_a_t5_of_its_own(folders: tuple[Path, Path], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from support.tiny_training import write_data
 
 from edit_gec.errors import ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
-from edit_gec.modeling.config import EdiT5Config
+from edit_gec.modeling.config import EdiT5Config, read_config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.padding import IGNORE
 from edit_gec.modeling.t5 import SLOTS, T5
@@ -123,6 +123,22 @@ def test_a_stage_goes_on_with_the_encoder_as_it_is_now(places: tuple[Path, Path]
     for name, p in new.state_dict().items():
         shared_layer = name.startswith(("embedding.", "encoder.layers.0.", "encoder.layers.1.", "encoder.relative."))
         torch.testing.assert_close(p, (theirs if shared_layer else old)[name], atol=0, rtol=0, msg=name)
+
+
+def test_a_t5_trains_copies_of_the_last_layers(places: tuple[Path, Path], tmp_path: Path) -> None:
+    """Without guided attention; a later stage keeps the copies."""
+    recipe, data = places
+    recipe.write_text(RECIPE.replace("vocabulary", "own_layers = 1\nguide = 0.0\nvocabulary"))
+    folder = train(recipe, data, tmp_path / "runs")
+    assert read_config(folder)["shared_layers"] == 1
+    edit5 = EdiT5.load(tmp_path / "edit5").state_dict()
+    stages = [load_stage(folder.with_name(stage.name)).state_dict() for stage in read_recipe(recipe).stages]
+    frozen, trained = ("encoder.layers.0.attention.o.weight", "encoder.layers.1.attention.o.weight")
+    assert all(torch.equal(stage[frozen], edit5[frozen]) for stage in stages)
+    assert not any(torch.equal(stage[trained], edit5[trained]) for stage in stages)
+    read = read_recipe(recipe)
+    start = T5Objective(read, recipe.parent).start_model(read.stages[1], folder.with_name("correct"), None)
+    assert torch.equal(start.state_dict()[trained], load_stage(folder.with_name("correct")).state_dict()[trained])
 
 
 def test_a_t5_with_an_encoder_of_its_own(places: tuple[Path, Path], tmp_path: Path) -> None:
