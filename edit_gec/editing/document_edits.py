@@ -19,7 +19,7 @@ from edit_gec.editing.confidence import log_odds, logistic
 from edit_gec.editing.obvious import DOUBLED, find_obvious
 from edit_gec.text.dialect import find_other_side, keep_side
 from edit_gec.text.edits import Change, Edit, contains_word
-from edit_gec.text.habits import is_habit
+from edit_gec.text.habits import find_code_words, is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
 from edit_gec.text.style import extra_odds, is_style, swaps_small_words
@@ -85,12 +85,19 @@ class Projection:
         is_edited = sentence.in_code or not sentence.unmarked or swaps_small_words(edit)
         if is_style(text, sentence, edit, self._is_known):
             return True
-        if not sentence.alone and is_edited and self._is_unsure(edit):
+        if not sentence.alone and ((is_edited and self._is_unsure(edit)) or self._is_name(text, sentence, edit)):
             return True
         is_new = self._is_unknown if sentence.in_code else self._is_new  # "kwds" is near "kids", and a name in the code
         if sentence.alone or not is_habit(text, edit.original, edit.replacement, is_new):
             return False
         return all(sentence.text[start:end] != edit.original for start, end, _ in find_certain(sentence.text))
+
+    def _is_name(self, text: str, sentence: Sentence, edit: Edit) -> bool:
+        """Whether a document with markup has an unknown word in its code or paths, too. A common misspelling in small
+        letters is none."""
+        word = edit.original
+        is_possible = not sentence.unmarked and self._is_unknown(word) and (word[:1].isupper() or self._is_new(word))
+        return is_possible and word.casefold() in find_code_words(text)
 
     def _is_unsure(self, edit: Edit) -> bool:
         """Whether an edit is not sure enough for a place where writers choose."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from edit_gec.errors import MissingExtraError
 from edit_gec.text.comment_lines import read_comment
+from edit_gec.text.licences import has_notice
 from edit_gec.text.parts import Part, Span
 
 # Names that editors use and pygments does not.
@@ -28,11 +29,6 @@ _OPEN = re.compile(r"[ \t]*(?:/\*+[!<]?|\(\*+|\{-+\|?|<!--|<#|#=|#\||--\[=*\[|\"
 _CLOSE = re.compile(r"[ \t]*(?:\*+/|\*+\)|-+\}|-->|#>|=#|\|#|\]=*\]|\"{3}|'{3})[ \t\r]*\Z")
 _STAR = re.compile(r"[ \t]*(?:\*(?![*/])[ \t]?)?")
 _LINE = re.compile(r"[ \t]*(?:#+[!:|]?|//+[!<]*|--+(?: ?[|^])?|;+|%+|!+[<>]?|'+|\"|[Rr][Ee][Mm]\b|::|\\)[ \t]?")
-_LICENCE = re.compile(
-    r"copyright[ \t]+(?:\(c\)|©|holders?\b|\d{4})|©[ \t]*\d{4}|all rights reserved|spdx-license-identifier"
-    r"|licensed (?:under|to)\b|permission is hereby granted|gnu (?:lesser |affero )?general public license",
-    re.IGNORECASE,
-)
 _ENDLESS_NAME = re.compile(r"[\w?.$]{1000}")  # or the beginning of one
 _CLOSING_PAIRS = frozenset(
     ("*/", "/*", "*)", "(*", "-}", "{-", "->", "--", "#>", "?>", "%>", "=#", "|#", "]]", "//", '""', "''")
@@ -48,7 +44,7 @@ def read_code(text: str, language: str) -> Iterator[Part]:
     if lexer is None:
         return
     for start, end in _find_comments(text, lexer):
-        if not _LICENCE.search(text, start, end):
+        if not has_notice(text, start, end):
             lines = _strip_marks(text, start, end)
             if lines:
                 yield from read_comment(text, lines, in_docstring=text[start] in "\"'")

@@ -21,6 +21,7 @@ HABIT = 3  # occurrences that make a habit
 MOST_WORDS = 500_000  # whose numbers are kept; a long book has 30,000
 LONG_TEXT = 200_000  # characters
 _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
+_IN_CODE = re.compile(r"(?<=[`/_@])[^\W\d_]{3,}(?!\w)|(?<!\w)[^\W\d_]{3,}(?=[`/_@])")
 _GAPS = re.compile(r"[\s’'-]+")
 
 T = TypeVar("T")
@@ -63,6 +64,12 @@ def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str],
     if _letters(original) == _letters(replacement) and not is_raised:
         return len(words) == 1 or text.count(original) >= HABIT
     return len(words) == 1 and is_new(words[0])
+
+
+@_remembering
+def find_code_words(text: str) -> frozenset[str]:
+    """The words that stand in code, paths or names ("pip install `thinc`", "explosion/thinc"), case folded."""
+    return frozenset(word.casefold() for word in _IN_CODE.findall(text))
 
 
 @_remembering

@@ -35,6 +35,7 @@ from edit_gec.text.fragments import (
     keep_end,
     starts_small,
 )
+from edit_gec.text.licences import is_licence
 from edit_gec.text.markup import (
     ASIDE,
     BREAK,
@@ -203,11 +204,12 @@ class Sentence:
         after = (replacement + self.text[end : end + 1])[:1]
         before = (self.text[max(0, start - 1) : start] + replacement)[-1:]
         for low, high in self._protected_near(start, end):
-            if low < end and start < high:
-                return False
-            if high - low == len(self.text):  # a line of code: nothing comes before or after it either
+            is_whole = high - low == len(self.text)  # a line of code: nothing comes before or after it either
+            if is_whole or (low < end and start < high):
                 return False
             number = not any(map(str.isalpha, self.text[low:high]))
+            if start < end and not number and self._is_glued(start, end, (low, high), before, after):
+                return False
             if high == start and _grows(self.text[high - 1], after) and not (number and after.isalpha()):
                 return False
             if high == start and after in _ENDS and _CLOSED.search(self.text, low, high):
@@ -215,6 +217,18 @@ class Sentence:
             if low == end and _grows(before, self.text[low]):
                 return False
         return True
+
+    def _is_glued(self, start: int, end: int, span: tuple[int, int], before: str, after: str) -> bool:
+        """Would a change cut a word that is written together with a protected span ("`Enum`s"), or take away the space
+        between them? `before` and `after` stand next to the span then."""
+        low, high = span
+        cuts = (high == start and is_word_character(self.text[start])) or (
+            low == end and is_word_character(self.text[end - 1])
+        )
+        joins = (high == start and self.text[start].isspace() and is_word_character(after)) or (
+            low == end and self.text[end - 1].isspace() and is_word_character(before)
+        )
+        return cuts or joins
 
     def _protected_near(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         index = max(0, bisect_left(self.protected, (start, 0)) - 1)
@@ -344,6 +358,8 @@ class _Document:
             if self.markup:
                 inline(raw.text, raw.flags)
             for part in _NOT_BREAK.finditer(raw.flags):
+                if is_licence(raw.text[part.start() : part.end()]):
+                    continue
                 marked = bool(raw.flags[part.start()] & FRAGMENT)
                 fragment = marked or paragraph[0].fragment or is_fragment(text, raw.offsets[part.start()])
                 for sentence in _sentences(_keep(raw, *part.span()), fragment, self.special):

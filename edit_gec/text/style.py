@@ -16,8 +16,10 @@
     double or single quotes -> a single       before a plural
     Return the list       -> Returns          what a description begins with
     # find longest match  -> the longest      an article, the first capital or a dash in a comment of code
+    * Fix crash in parser -> the parser       an article in a list item, heading or table cell without a subject
+    run --help            -> --help()         brackets
 
-A line that is taken by itself has no document around it: there only the first six are style.
+A line that is taken by itself has no document around it: there only the first six and brackets are style.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ COMMA = 0.15
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
 _MARKS = frozenset(".,;:!?-–—")
+_BRACKETS = frozenset("()[]{}<>")
 _SMALL_WORDS = frozenset(  # a word that holds one is written apart: "infact", "eachother", "aswell"
     "a about after again all an and any as at be before by can do each else even ever every for from had has have "
     "he how i if in is it just least less lot many may more most much my no not now of off on one or other our "
@@ -51,6 +54,10 @@ _ADDED = frozenset("of to in on at for with by from as do does is are be it that
 _CONFUSED = frozenset(  # "are", "its", "than": what they become is one of them
     "a an the is are was were has have had do does did its their there they your you whose than then to too of off "
     "lose loose affect effect quite quiet".split()
+)
+_SUBJECTS = frozenset(  # what whole sentences begin with, and notes do not
+    "a an the this that these those i you he she it we they there here my your his her its our their each every some "
+    "if when while because although since after before".split()
 )
 _SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _PLURAL_SUBJECT = re.compile(
@@ -80,6 +87,8 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
     is_part = document[edit.end : edit.end + 1] in ("'", "’")  # of "doesn't"
     if (not is_part and _invents(old, new, is_known)) or _is_opposite(old, new):
         return True
+    if not old.strip() and new.strip() and _BRACKETS.issuperset(new.strip()):
+        return True
     if _splits_compound(old, new) or _differs_by_hyphen(old, new) or (old in _INSTITUTIONS and new == old.lower()):
         return True
     before = document[max(0, edit.start - 1) : edit.start]
@@ -93,6 +102,7 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
         or (not old.strip() and new.strip() in _END_MARKS and _ends_block(document, sentence, edit))
         or (old.islower() and new == old.capitalize() and document[edit.end : edit.end + 1] == ":")
         or (sentence.in_code and _is_telegram(sentence, edit))
+        or (_is_note(sentence) and _adds_article(edit))
         or _is_right_already(document, sentence, edit)
     )
 
@@ -137,9 +147,22 @@ def _is_telegram(sentence: Sentence, edit: Edit) -> bool:
     """Whether an edit asks for what comments of code leave out: articles, a first capital; or for a dash."""
     old, new = edit.original.strip(), edit.replacement.strip()
     if not old:
-        return new.casefold() in ("the", "a", "an")
+        return _adds_article(edit)
     is_raised = sentence.first and edit.start <= sentence.offsets[0] and old != "i" and new == old.capitalize()
     return is_raised or set(old) == {"-"}
+
+
+def _is_note(sentence: Sentence) -> bool:
+    """Whether a sentence begins a list item, heading or table cell of a document with markup, and has no subject, as in
+    "Fix crash in parser"."""
+    if sentence.unmarked or not (sentence.fragment and sentence.first):
+        return False
+    word = WORD.search(sentence.text)
+    return word is not None and word[0].casefold() not in _SUBJECTS
+
+
+def _adds_article(edit: Edit) -> bool:
+    return not edit.original.strip() and edit.replacement.strip().casefold() in ("the", "a", "an")
 
 
 def _adds_s(old: str, new: str) -> bool:

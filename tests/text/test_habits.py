@@ -56,6 +56,25 @@ def test_a_document_keeps_its_words_and_a_line_has_none() -> None:
         assert projection.choose(document, line, [Change(9, 9 + len(word), "because", 0.9)])
 
 
+@pytest.mark.parametrize(
+    ("document", "stays"),
+    [
+        ("We build Thinc now.\n\n    pip install thinc\n\nSee explosion/thinc.", True),
+        ("We build Thinc now.\n\n```\nimport a\n```\n\nRun `thinc`.", True),
+        ("We build Thinc now.\n\n```\nimport a\n```\n\nRun `thinking`.", False),
+        ("We build thinc now.\n\n```\nimport a\n```\n\nRun `thinc`.", False),  # a common misspelling of "think"
+        ("We build libthinc now.\n\n```\nimport a\n```\n\nRun `libthinc`.", True),
+        ("We build Thinc now. See his/thinc.", False),  # anybody's letter
+    ],
+)
+def test_a_word_of_the_code_is_a_name(document: str, stays: bool) -> None:
+    projection = Projection(Corrector.load(threads=1).spelling)
+    sentence = split(document)[0]
+    end = sentence.text.index(" now")
+    edits = projection.choose(document, sentence, [Change(9, end, "Think", 0.9)])
+    assert bool(edits) != stays
+
+
 @pytest.mark.parametrize("blocks", [2, 3])
 def test_several_blocks_without_a_stop_are_a_style(blocks: int) -> None:
     text = "It is said. We went home\n\n" * blocks + "Here it ends.\n"

@@ -131,6 +131,30 @@ def test_comments_are_telegrams(document: str, old: str, place: str, new: str, s
 
 
 @pytest.mark.parametrize(
+    ("document", "style"),
+    [
+        ("We list:\n\n- Fix crash in parser.\n", True),
+        ("We list:\n\n- [core] Crash in parser is fixed.\n", True),
+        ("# Crash in parser\n\nWe `see`.\n", True),
+        ("We list:\n\n- It is crash in parser.\n", False),
+        ("We list:\n\n- Fix it. We had crash in parser.\n", False),
+        ("We fix crash in parser.\n\n- `a`\n", False),
+    ],
+)
+def test_a_note_needs_no_articles(document: str, style: bool) -> None:
+    at = document.index("parser")
+    assert document[0] == "#" or not judged(document, "", "the ", at), "anybody's list"
+    document += "\n```\ncode\n```\n"
+    assert judged(document, "", "the ", at) == style
+    assert not judged(document, "parser", "parsers", at)
+
+
+@pytest.mark.parametrize(("new", "style"), [("()", True), (" (", True), (" now", False), (".)", False)])
+def test_brackets_are_never_added(new: str, style: bool) -> None:
+    assert judged("We run it with help, so.", "", new, 19) == style
+
+
+@pytest.mark.parametrize(
     ("old", "new", "odds"),
     [
         ("in", "at", CHOICE),
