@@ -33,6 +33,7 @@ MANY_UNKNOWN = 0.2  # share of unknown words in a sentence of another language, 
 _TWICE = re.compile(r"(?<![\w'’.@/\\-])(?P<word>[A-Za-z][a-z]+)(?P<again>(?: (?i:(?P=word)))+)(?![\w'’/(@-]|\.\w)")
 _WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
 _CAPITALS = frozenset("The In Of To And Is It If This For On With We You There".split())  # words that are no names
+_PREFIXED = re.compile("(?:un|re|pre|non|sub|multi|micro|over|under|down)([a-z]{5,})")
 _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
 
 
@@ -64,12 +65,19 @@ def _find_slips(text: str, sentence: Sentence, words: WordList) -> Iterator[Chan
 def _correct(text: str, word: str, words: WordList, most: int) -> str | None:
     """The word that was meant by one that stands at most so often in the text; None where that is not obvious."""
     counts = count_words(text)
-    candidates = words.candidates(word) if counts[word] <= most and not words.is_compound(word) else []
+    is_made = words.is_compound(word) or _is_prefixed(word, words)
+    candidates = words.candidates(word) if counts[word] <= most and not is_made else []
     if not candidates:
         return None
     cost, right = candidates[0]
     is_near = cost <= NEAR or (cost <= NEAR_OWN and counts[right] > 0)
     return right if is_near and right.isalpha() and not _is_inflected(word, right) else None
+
+
+def _is_prefixed(word: str, words: WordList) -> bool:
+    """Whether a prefix stands before a known word: "unrounded"."""
+    found = _PREFIXED.fullmatch(word)
+    return found is not None and words.knows(found[1])
 
 
 def _is_inflected(word: str, other: str) -> bool:

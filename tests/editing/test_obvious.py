@@ -53,6 +53,8 @@ def correct(
         ("A preprocssor is it.", None),
         ("The preprocessor is it. A preprocssor is it.", "The preprocessor is it. A preprocessor is it."),
         ("The whitespace is it. We read whitespaces.", None),
+        ("It is an unrounded value.", None),
+        ("It is unconditonally so.", "It is unconditionally so."),
         ("La musica della seconda nottte.", None),
     ],
 )
