@@ -59,6 +59,8 @@ _PROTECTED = re.compile(
     # paths and files
     r"|(?<![\w./\\~])(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?=[\w.])[\w.+@-]+(?:[/\\][\w.+@*-]*)*(?<!\.)"
     rf"|(?<![\w./\\+-])(?:[\w.+-]+[/\\])*[\w.+-]*\w\.(?:{_EXTENSIONS})\b(?![\w/])"
+    # settings: explain=True, length=1
+    r"|(?<![\w=.-])[A-Za-z][\w.-]*=[\w.'\"/+-]*\w"
     # identifiers: foo(), snake_case, Foo::Bar, a->b, camelCase, mp3, COVID-19, a.b.c, System.Text
     r"|(?<![\w.])\w+(?:\.\w+)*\(\)"
     r"|(?<![\w./:-])(?=[\w./:-]*_)[\w./:-]*\w"

@@ -17,6 +17,7 @@
     Return the list       -> Returns          what a description begins with
     # find longest match  -> the longest      an article, the first capital or a dash in a comment of code
     * Fix crash in parser -> the parser       an article in a list item, heading or table cell without a subject
+    fix the build by @ann -> built            a word before the name of its author
     run --help            -> --help()         brackets
 
 A line that is taken by itself has no document around it: there only the first six and brackets are style.
@@ -72,6 +73,7 @@ _PLURAL_PHRASE = re.compile(
     r"\s*(?:[a-z-]+\s+){0,2}[a-z-]+[b-hj-rtv-z]s"
     r"(?=\s*(?:[^\w\s]|\Z)|\s+(?:is|are|and|or|of|in|to|for|with|that|which|on|from)\b)"
 )
+_CREDIT = re.compile(r"\s+by \[?@\w")
 _OBJECT = re.compile(r"\s+(?:an?|the|this|that|all|each|its|your)\b")
 _TEXT = re.compile(r"\S")
 _INSTITUTIONS = frozenset(
@@ -103,6 +105,7 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
         or (old.islower() and new == old.capitalize() and document[edit.end : edit.end + 1] == ":")
         or (sentence.in_code and _is_telegram(sentence, edit))
         or (_is_note(sentence) and _adds_article(edit))
+        or (bool(new.strip()) and _CREDIT.match(document, edit.end) is not None)
         or _is_right_already(document, sentence, edit)
     )
 

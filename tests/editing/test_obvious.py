@@ -54,7 +54,7 @@ def correct(
         ("The preprocessor is it. A preprocssor is it.", "The preprocessor is it. A preprocessor is it."),
         ("The whitespace is it. We read whitespaces.", None),
         ("It is an unrounded value.", None),
-        ("It is unconditonally so.", "It is unconditionally so."),
+        ("It is an unseccond of them.", None),
         ("La musica della seconda nottte.", None),
     ],
 )

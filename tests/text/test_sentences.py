@@ -232,6 +232,8 @@ PROTECTED = [
     ("call foo() and a.b()", ["foo()", "a.b()"]),
     ("Foo::Bar and this->that", ["Foo::Bar", "this->that"]),
     ("use --force=yes or -x", ["--force=yes", "-x"]),
+    ("set explain=True, a.b=1 (or x='y').", ["explain=True", "a.b=1", "x='y"]),
+    ("so a = b or c== d", ["=", "=="]),
     ("set $HOME or ${x}", ["$HOME", "${x}"]),
     ("it is 0xFFee and #ff00aa", ["0xFFee", "#ff00aa"]),
     ("pay $3.50 or 1,000,000", ["$3.50", "1,000,000"]),
