@@ -1,7 +1,7 @@
 """How an EdiT5 drafts for a T5, as the folder of the T5 says. It changes the speed of verification, not its output.
 
-    t5-mini/config.json   "thresholds", "thresholds_of_two", "respelt"
-    t5-mini/drafter/      heads of an EdiT5 on the same encoder that have learnt what this T5 writes
+    FOLDER/config.json   "thresholds", "thresholds_of_two", "respelt"
+    FOLDER/drafter/      optional: heads of an EdiT5 on the same encoder that have learnt what this T5 writes
 
 `respelt` is the exception: the target then reads another text (Verifier.revise).
 """

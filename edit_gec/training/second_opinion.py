@@ -6,8 +6,8 @@
 The EdiT5 proposes edits of learners', native and clean text (evidence.py); the T5 says of each how much likelier it
 makes its sentence (speculative/second_opinion.py). Logistic regression on likely edits of learners' and native text
 together gives the offset of the joint confidence. Slopes of the T5's gain are tried, and confidences from which the
-EdiT5 is not doubted. Those with the best F0.5 on learners' text count, in the mean over rates of clean sentences
-changed.
+EdiT5 is not doubted. Those with the best F0.5 on learners' text count, in the mean over the rates of clean sentences
+changed that the presets of --strictness have.
 
 Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other sentences, the scale of the EdiT5 as
 well. With --write the folder of the T5 gets the scale, the threshold of one rate, and the presets of --strictness. Run
@@ -54,7 +54,8 @@ from edit_gec.training.evidence import Sample, collect, reread
 GAIN_SLOPES = (0.0, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5)
 SURE_RATES = (0.5, 1.5, 3.0)  # the EdiT5 can be sure of what it does at these rates of clean sentences changed
 ALWAYS = 1.0  # the T5 is asked about every edit
-SCORED_RATES = (*RATES, 100.0)  # clean sentences changed, per cent: what a scale is chosen by
+USUAL_RATE = 1.5  # clean sentences changed by default, per cent
+SCORED_RATES = (*STRICTNESS_RATES.values(), USUAL_RATE)  # what a scale is chosen by: the rates of the presets
 AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is
 
 
@@ -203,7 +204,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--native", nargs="*", default=["cweb-G-dev", "cweb-S-dev"], help="more sets with gold edits")
     add("--clean", default="clean", help="set of clean sentences (default: clean)")
     add("--limit", type=int, help="read only the first N sentences of each set")
-    add("--rate", type=float, default=1.5, choices=RATES, help="clean sentences changed, per cent (default: 1.5)")
+    add(
+        "--rate", type=float, default=USUAL_RATE, choices=RATES, help="clean sentences changed, per cent (default: 1.5)"
+    )
     add("--write", action="store_true", help="write the scale into the folder of the T5")
     args = parser.parse_args(argv)
     names = [args.learners, *args.native, args.clean]

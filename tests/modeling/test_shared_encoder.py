@@ -209,11 +209,16 @@ def test_the_folder_says_what_it_is(folders: tuple[Path, Path]) -> None:
         Target.load(t5)
 
 
-def test_the_shipped_target_brings_its_encoder() -> None:
+def test_the_shipped_target_stands_on_the_shipped_encoder() -> None:
     folder = Path(__file__).parents[2] / "models" / "t5-mini"
     config = read_config(folder)
     assert config["model_type"] == shared_encoder.MODEL_TYPE and "architectures" not in config
-    assert (folder / config["encoder"] / "config.json").is_file() and config["encoder"] == "encoder"
+    assert config["encoder"] == "../edit5-mini"
+    edit5 = EdiT5.load(folder.with_name("edit5-mini"))
+    assert shared_encoder.fingerprint(edit5) == config["encoder_fingerprint"], "train t5-mini on the new weights"
+    t5, found = shared_encoder.load(folder, edit5)
+    shared = [a is b for a, b in zip(t5.encoder.layers, edit5.encoder.layers, strict=False)]
+    assert found is edit5 and shared == [True] * 8 + [False] * 4
 
 
 def test_another_drafter_than_the_one_that_shares(
