@@ -110,12 +110,12 @@ def settle(page: Page) -> None:
 
 
 def bodies(page: Page) -> list[dict[str, Any]]:
-    """What is asked from now on."""
+    """The corrections that are asked for from now on; the page may still be asking what the server can do."""
     asked: list[dict[str, Any]] = []
 
     def note(request: playwright.Request) -> None:
-        if "/v1/" in request.url:
-            asked.append(json.loads(request.post_data or "null"))
+        if "/v1/correct" in request.url:
+            asked.append(json.loads(request.post_data))
 
     page.on("request", note)
     return asked
