@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from edit_gec.editing.alignment import align
-from edit_gec.errors import ModelError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import NEGATIVE, T5Config, make_shape, read_config
 from edit_gec.modeling.edit5 import CrossEntropy, EdiT5
@@ -168,10 +169,16 @@ class T5Objective:
         """Learning rate of a parameter against the recipe's; 0: frozen."""
         if self.encoder is None or not name.startswith(("embedding.", "encoder.")) or name.startswith("encoder.norm."):
             return 1.0
-        if name.startswith("encoder.layers."):
-            layers = int(read_config(self.encoder)["num_layers"]) - self.recipe.own_layers
-            return self.recipe.encoder_rate if int(name.split(".")[2]) < layers else 1.0
-        return self.recipe.encoder_rate
+        is_own = name.startswith("encoder.layers.") and int(name.split(".")[2]) >= self.shared_layers
+        return 1.0 if is_own else self.recipe.encoder_rate
+
+    @cached_property
+    def shared_layers(self) -> int:
+        """How many encoder layers stay as the EdiT5 has them. Raises InputError where `own_layers` leaves none."""
+        layers = int(read_config(self.folder / self.recipe.encoder)["num_layers"])
+        if self.recipe.own_layers >= layers:
+            raise InputError(f"own_layers = {self.recipe.own_layers}; expected fewer than the encoder's {layers}")
+        return layers - self.recipe.own_layers
 
     def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> T5:
         """What a stage starts from: the model of the stage before, a T5, an EdiT5's encoder and chance, or chance.

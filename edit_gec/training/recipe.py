@@ -215,6 +215,10 @@ def read_recipe(path: Path) -> Recipe:
             f"{path}: workers = {recipe.workers}, save_minutes = {recipe.save_minutes:g}; expected at least 0, and "
             "more than 0"
         )
+    if recipe.own_layers < 0 or (recipe.own_layers and not (recipe.kind == "t5" and recipe.shared)):
+        raise InputError(
+            f"{path}: own_layers = {recipe.own_layers}; expected at least 0, and 0 without the shared encoder of a T5"
+        )
     names = [stage.name for stage in stages]
     if not names or len({*names, "model"}) < len(names) + 1:
         raise InputError(f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model'")

@@ -115,7 +115,7 @@ def bodies(page: Page) -> list[dict[str, Any]]:
 
     def note(request: playwright.Request) -> None:
         if "/v1/correct" in request.url:
-            asked.append(json.loads(request.post_data))
+            asked.append(json.loads(request.post_data or ""))
 
     page.on("request", note)
     return asked

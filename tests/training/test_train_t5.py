@@ -10,7 +10,7 @@ import pytest
 import torch
 from support.tiny_training import write_data
 
-from edit_gec.errors import ModelError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import EdiT5Config, read_config
 from edit_gec.modeling.edit5 import EdiT5
@@ -139,6 +139,13 @@ def test_a_t5_trains_copies_of_the_last_layers(places: tuple[Path, Path], tmp_pa
     read = read_recipe(recipe)
     start = T5Objective(read, recipe.parent).start_model(read.stages[1], folder.with_name("correct"), None)
     assert torch.equal(start.state_dict()[trained], load_stage(folder.with_name("correct")).state_dict()[trained])
+
+
+def test_own_layers_must_leave_a_shared_one(places: tuple[Path, Path], tmp_path: Path) -> None:
+    recipe, data = places
+    recipe.write_text(RECIPE.replace("vocabulary", "own_layers = 2\nvocabulary"))
+    with pytest.raises(InputError, match="own_layers = 2; expected fewer than the encoder's 2"):
+        train(recipe, data, tmp_path / "runs")
 
 
 def test_a_t5_with_an_encoder_of_its_own(places: tuple[Path, Path], tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def test_the_recipes_that_we_ship() -> None:
         ("d_model = 32", "d_model = 0", "d_model is 0"),
         ("d_model = 32", "width = 32", "model: unknown key 'width'; expected one of vocab_size, d_model"),
         ("bf16", "save_minutes = 0\nbf16", "save_minutes = 0; expected at least 0, and more than 0"),
+        ("bf16", "own_layers = 1\nbf16", "own_layers = 1; expected at least 0, and 0 without the shared encoder"),
         ('name = "tiny"', "", "a recipe has no name; expected name = "),
         ('name = "one"', "", "a stage has no name"),
         ("[[stage]]", "[[steps]]", "unknown key 'steps'; .* edit_weight, stage"),
