@@ -2,7 +2,7 @@
 
     t5-mini/config.json        "encoder": "../edit5-mini", "shared_layers": 8, ...
     t5-mini/model.safetensors  its decoder and its own encoder layers; the other weights are edit5-mini's
-    FOLDER/drafter/            optional: heads of an EdiT5 on the same encoder, trained on what this T5 writes
+    t5-mini/drafter/           optional: heads of an EdiT5 on the T5's encoder, trained on what this T5 writes
 
 The T5 reads what EdiT5 reads: sentinel, pieces, </s>. It uses EdiT5's embedding and its first `shared_layers` encoder
 layers. The layers after these and the final norm are its own. Computed as a whole it is a plain T5, which
@@ -127,6 +127,26 @@ def is_shared(name: str, layers: int) -> bool:
     return name == "shared.weight"
 
 
+def read_with(t5: T5, edit5: EdiT5) -> EdiT5:
+    """An EdiT5 that reads with the embedding and the encoder layers of a T5 itself, as many as it has of its own.
+
+    `encode` then runs these layers once for both. The heads are copies; the final norm is the EdiT5's.
+    """
+    heads = EdiT5(edit5.config)
+    heads.load_state_dict(edit5.state_dict())
+    heads.embedding = t5.embedding
+    heads.encoder.relative = t5.encoder.relative
+    heads.encoder.layers = t5.encoder.layers[: edit5.config.num_layers]
+    return heads.eval()
+
+
+def load_start(folder: Path) -> EdiT5:
+    """The EdiT5 of a folder; for a T5 that shares an encoder, its EdiT5 on the T5's own layers (`read_with`)."""
+    if read_config(folder).get("model_type") == MODEL_TYPE:
+        return read_with(*load(folder))
+    return EdiT5.load(folder)
+
+
 def save_heads(heads: EdiT5, folder: Path, **extra: Any) -> None:
     """Write an EdiT5 without its encoder and embedding, a byte for each weight; `load_heads` reads it."""
     state = heads.state_dict()
@@ -135,20 +155,23 @@ def save_heads(heads: EdiT5, folder: Path, **extra: Any) -> None:
     checkpoint.write_folder(folder, config, own, small=True)
 
 
-def load_heads(folder: Path, edit5: EdiT5, encoder: str | None = None) -> EdiT5:
-    """The heads that `save_heads` wrote, on the encoder of `edit5` itself. Raises ModelError when that is another.
+def load_heads(folder: Path, t5: T5, edit5: EdiT5) -> EdiT5:
+    """The heads that `save_heads` wrote, on the encoder of a T5 that shares layers of `edit5`.
 
-    `encoder` is its fingerprint as it was in float32, where that is known: other dtypes have others.
+    Raises ModelError when the folder holds no heads, or heads that were trained on another encoder. Encoders in float32
+    are told apart, those in other dtypes are not.
     """
     config = read_config(folder)
     if config.get("model_type") != HEADS:
         raise ModelError(f"{folder}: model_type {config.get('model_type')!r}; expected {HEADS}")
-    check_fingerprint(folder, config, encoder or fingerprint(edit5), "its encoder")
-    body = {name: p for name, p in edit5.state_dict().items() if name.startswith(BODY)}
-    tensors = {**checkpoint.read_tensors(folder), **body}
+    body = read_with(t5, edit5)
+    if t5.embedding.weight.dtype == torch.float32:
+        check_fingerprint(folder, config, fingerprint(body), "its encoder")
+    given = {name: p for name, p in body.state_dict().items() if name.startswith(BODY)}
+    tensors = {**checkpoint.read_tensors(folder), **given}
     heads = checkpoint.load_module(lambda: EdiT5(edit5.config), tensors, str(folder))
-    heads.embedding = edit5.embedding
-    heads.encoder = edit5.encoder
+    heads.embedding = body.embedding
+    heads.encoder = body.encoder
     return heads.eval()
 
 
@@ -187,13 +210,13 @@ def _shared_layers(folder: Path, config: dict[str, Any], edit5: EdiT5) -> int:
     return layers
 
 
-def load_drafter(folder: Path, edit5: EdiT5) -> EdiT5 | None:
-    """The EdiT5 that `load` returned for a T5 folder, with heads that have learnt to draft for this T5; None where the
-    folder has none."""
+def load_drafter(folder: Path, t5: T5, edit5: EdiT5) -> EdiT5 | None:
+    """The heads in a T5's folder that have learnt to draft for it, on its encoder; None where the folder has none.
+
+    `t5` and `edit5` are what `load` returned. Raises ModelError as `load_heads` does.
+    """
     drafter = folder / DRAFTER
-    if not (drafter / "config.json").is_file():
-        return None
-    return load_heads(drafter, edit5, read_config(folder).get("encoder_fingerprint"))
+    return load_heads(drafter, t5, edit5) if (drafter / "config.json").is_file() else None
 
 
 def encoder_folder(folder: Path, config: dict[str, Any]) -> Path:

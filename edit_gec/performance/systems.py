@@ -67,7 +67,8 @@ def run_copies(target: Target, *, unique: bool) -> Run:
     from edit_gec.speculative.drafters import TextDrafter
     from edit_gec.speculative.realign import Realigner, UniqueNGram
 
-    return run_drafter(target, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
+    alone = target.drafted_by(None)  # which encodes for nobody else
+    return run_drafter(alone, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
 
 
 def run_drafts(verified: Corrector) -> Run:

@@ -1,7 +1,7 @@
 """How an EdiT5 drafts for a T5, as the folder of the T5 says. It changes the speed of verification, not its output.
 
     FOLDER/config.json   "thresholds", "thresholds_of_two", "respelt"
-    FOLDER/drafter/      optional: heads of an EdiT5 on the same encoder that have learnt what this T5 writes
+    FOLDER/drafter/      optional: heads of an EdiT5 on this T5's encoder that have learnt what it writes
 
 `respelt` is the exception: the target then reads another text (Verifier.revise).
 """
@@ -43,7 +43,7 @@ class DraftingProfile:
         folder = Path(folder)
         heads = None
         if target.edit5 is not None:
-            heads = shared_encoder.load_drafter(folder, target.edit5)
+            heads = shared_encoder.load_drafter(folder, target.model, target.edit5)
         if heads is not None:
             heads.to(target.device, target.model.embedding.weight.dtype)
         return cls(

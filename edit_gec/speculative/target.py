@@ -11,6 +11,7 @@ sentinel, and the drafter reads what the target has encoded. `Target.export` wri
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -147,6 +148,12 @@ class Target:
         """
         shared_encoder.join(t5, edit5)
         return cls(t5, tokens, max_length=max_length, edit5=edit5)
+
+    def drafted_by(self, edit5: EdiT5 | None) -> Target:
+        """The same target, which encodes for another EdiT5 on its encoder (shared_encoder.read_with), or for none."""
+        target = copy.copy(self)
+        target.edit5 = edit5
+        return target
 
     def export(self, folder: str | Path, **extra: Any) -> None:
         """Write a complete T5 folder for `transformers` and others. "sentinel" and "prefix" say how sources begin.

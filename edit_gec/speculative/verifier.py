@@ -58,12 +58,13 @@ class Verifier:
         doubt: float = DOUBT,
         lenience: float = 1.0,
     ) -> None:
-        self.target = target
         self.profile = profile or DraftingProfile()
         self.auto = auto
         self.doubt = doubt
         self.lenience = lenience
         self.hypotheses = self.profile.hypotheses or (1 if target.device.type == "cpu" else 2)
+        heads = self.profile.heads if self.hypotheses == 1 else None
+        self.target = target if heads is None else target.drafted_by(heads)
         self.statistics = Statistics()
         self.too_long = 0  # sentences that the target could not read
         self.left_out = 0  # sentences that auto did not verify

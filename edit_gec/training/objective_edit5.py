@@ -106,7 +106,7 @@ class EdiT5Objective:
         if before is not None:
             model = EdiT5.load(before)
         elif self.recipe.encoder:
-            model = EdiT5.load(self.folder / self.recipe.encoder)  # heads and all
+            model = shared_encoder.load_start(self.folder / self.recipe.encoder)  # heads and all
         elif init is not None:
             model, _ = warm_start(load_t5(init), self.recipe.config.slots)  # type: ignore[attr-defined]
         else:  # a small text has fewer pieces than the recipe asks for

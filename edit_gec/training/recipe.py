@@ -11,12 +11,13 @@
 
 A stage has a depth, a number of steps, an error rate, and shares of real edits and of clean text. With kind = "t5" the
 model is a T5 that writes whole corrected sentences; `layers` is then the depth of its decoder. A model may start from
-the encoder of an EdiT5, either shared and frozen or as its own copy. An EdiT5 that does so also keeps the heads, and
-can be trained to draft for a T5 on the same encoder:
+the encoder of an EdiT5, either shared and frozen or as its own copy. An EdiT5 that does so also keeps the heads:
 
     kind = "t5"
     encoder = "../edit5-mini"                  # folder of an EdiT5, seen from the recipe
     encoder_rate = 0.0                         # frozen; above 0: a copy, at this share of the learning rate
+
+With kind = "edit5" and the folder of such a T5 as `encoder`, heads learn to draft for it, on the T5's own encoder.
 
 The model is that of the last stage. A stage may be a mean of several before it that went on from the same one:
 

@@ -25,7 +25,7 @@ from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.performance.setup import Pair, Setup
 from edit_gec.speculative.decode import verify
-from edit_gec.speculative.drafters import TextDrafter, make_edit5_drafter, make_edit5_writer
+from edit_gec.speculative.drafters import SharedEdiT5Drafter, TextDrafter, make_edit5_drafter, make_edit5_writer
 from edit_gec.speculative.drafting import DraftingProfile
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
@@ -50,6 +50,26 @@ def folders(model: EdiT5, tokens: Tokens, tmp_path: Path) -> tuple[Path, Path]:
     for folder in ("edit5", "t5"):
         (tmp_path / folder / FILE).write_bytes(vocabulary)
     return tmp_path / "edit5", tmp_path / "t5"
+
+
+@pytest.fixture
+def forked(folders: tuple[Path, Path]) -> tuple[Path, Path]:
+    """The same with a T5 whose second encoder layer is its own."""
+    edit5, t5 = folders
+    model, _ = shared_encoder.load(t5)
+    model.encoder.layers[1] = copy.deepcopy(model.encoder.layers[1])
+    with torch.no_grad():
+        for parameter in model.encoder.layers[1].parameters():
+            parameter.mul_(1.5)
+    shared_encoder.save(model, t5, edit5, own_layers=1)
+    return folders
+
+
+@pytest.fixture(params=["folders", "forked"])
+def pair(request: pytest.FixtureRequest) -> tuple[Path, Path]:
+    """Two folders; the T5 shares all layers of the EdiT5, or the first one only."""
+    found: tuple[Path, Path] = request.getfixturevalue(request.param)
+    return found
 
 
 def test_the_encoder_is_stored_once(folders: tuple[Path, Path]) -> None:
@@ -80,29 +100,25 @@ def test_one_encoding_for_both(folders: tuple[Path, Path], model: EdiT5) -> None
     torch.testing.assert_close(encoded.states[0, : ids.shape[1]], plain[0], atol=1e-5, rtol=0)
 
 
-def test_a_t5_with_last_layers_of_its_own(folders: tuple[Path, Path]) -> None:
+def test_a_t5_with_last_layers_of_its_own(forked: tuple[Path, Path]) -> None:
     """Both read the first layer's output; the other layers of each are computed for it alone."""
-    edit5 = EdiT5.load(folders[0])
-    t5, _ = shared_encoder.load(folders[1])
-    t5.encoder.layers[1] = copy.deepcopy(t5.encoder.layers[1])
-    with torch.no_grad():
-        for parameter in t5.encoder.layers[1].parameters():
-            parameter.mul_(1.5)
-    folder = folders[1].with_name("forked")
-    shared_encoder.save(t5, folder, folders[0], own_layers=1)
-    (folder / FILE).write_bytes((folders[1] / FILE).read_bytes())
+    edit5 = EdiT5.load(forked[0])
+    folder = forked[1]
     assert read_config(folder)["shared_layers"] == 1
     assert {n.split(".")[2] for n in checkpoint.read_tensors(folder) if n.startswith("encoder.block")} == {"1", "2"}
     target = Target.load(folder, edit5=edit5, max_length=60)
     layers = target.model.encoder.layers
     assert layers[0] is edit5.encoder.layers[0] and layers[1] is not edit5.encoder.layers[1]
+    name = "encoder.layers.1.attention.o.weight"
+    own = target.model.state_dict()[name]
+    torch.testing.assert_close(own, 1.5 * edit5.state_dict()[name], atol=0.01, rtol=0.01)  # a byte for each weight
     encoded = target.encode_shared(SENTENCES)
     ids = torch.tensor([target.source_ids(SENTENCES[0])])
     mask = torch.ones_like(ids, dtype=torch.bool)
-    wanted = t5.encode(ids, mask), edit5.encode(ids, mask)[0]
+    wanted = target.model.encode(ids, mask), edit5.encode(ids, mask)[0]
     for states, alone in zip((encoded.states, encoded.edit5), wanted, strict=True):
         assert states is not None
-        torch.testing.assert_close(states[0, : ids.shape[1]], alone[0], atol=0.02, rtol=0.02)  # a byte for each weight
+        torch.testing.assert_close(states[0, : ids.shape[1]], alone[0], atol=1e-5, rtol=0)
     config = {**read_config(folder), "shared_layers": 3}
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelError, match="shared_layers 3; expected a whole number from 1 to 2"):
@@ -148,48 +164,59 @@ def test_the_corrector_encodes_once(folders: tuple[Path, Path], batch_size: int)
     assert sum(times) == pytest.approx(corrector.verifier.statistics.total_s)
 
 
-def test_heads_of_a_targets_own_draft_for_it(folders: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:
-    """Stored without the encoder, put on that of the EdiT5 at hand, and run on what was encoded once."""
-    edit5, t5 = folders
-    usual = EdiT5.load(edit5)
-    heads = EdiT5.load(edit5)
+def test_heads_of_a_targets_own_draft_for_it(pair: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:
+    """Stored without the encoder, put on that of the T5, and run on what was encoded once."""
+    edit5, t5 = pair
+    heads = shared_encoder.load_start(t5)
     own = {name: p for name, p in make_model(3).state_dict().items() if not name.startswith(shared_encoder.BODY)}
     heads.load_state_dict(own, strict=False)
+    outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
     shared_encoder.save_heads(heads, t5 / "drafter")
     assert set(checkpoint.read_tensors(t5 / "drafter")) == set(own)
-    outputs = [c.corrected for c in Corrector.load(edit5, target=t5).correct_batch(SENTENCES, lines=True)]
     corrector = Corrector.load(edit5, target=t5)
     assert corrector.verifier is not None and corrector.verifier.profile.heads is corrector.model
+    target = corrector.verifier.target
     stored = unpack(pack(own), "here")
+    theirs = {**EdiT5.load(edit5).state_dict(), **target.model.state_dict()}
     for name, p in corrector.model.state_dict().items():
-        wanted = stored[name].float() if name in own else usual.state_dict()[name]
+        norm = EdiT5.load(edit5).encoder.norm.weight
+        wanted = norm if name == "encoder.norm.weight" else stored[name].float() if name in own else theirs[name]
         assert torch.equal(p, wanted), name
     runs: list[int] = []
-    hook = corrector.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
+    hooks = [layer.register_forward_hook(lambda *_: runs.append(1)) for layer in target.model.encoder.layers]
     assert [c.corrected for c in corrector.correct_batch(SENTENCES, lines=True)] == outputs
-    hook.remove()
-    assert len(runs) == 1
-    target = corrector.verifier.target
+    assert len(runs) == len(hooks) == 3, "each layer runs once for both"
+    for hook in hooks:
+        hook.remove()
     drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, Thresholds())
+    assert type(drafter) is SharedEdiT5Drafter
     assert verify(target, drafter, SENTENCES)[0] == target.generate(SENTENCES)
-    profile = corrector.verifier.profile
-    other = make_model(3)
-    assert profile.model_for(1, other) is profile.heads, "whatever the encoder of the other model"
-    two = Corrector.load(edit5).verified_by(Verifier(target, replace(profile, hypotheses=2)))
-    assert two.model is not profile.heads
+
+
+def test_which_heads_draft(pair: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:
+    """Those of the target for one hypothesis, those of the usual EdiT5 for two; in each dtype."""
+    edit5, t5 = pair
+    usual = EdiT5.load(edit5)
+    shared_encoder.save_heads(shared_encoder.load_start(t5), t5 / "drafter")
     given = Target.load(t5, edit5=usual)
     profile = DraftingProfile.load(t5, given)
     assert given.edit5 is usual and profile.heads is not None
     assert profile.model_for(1, usual) is profile.heads and profile.model_for(2, usual) is usual
+    assert Verifier(given, profile).target.edit5 is profile.heads
+    two = Verifier(given, replace(profile, hypotheses=2))
+    assert two.target.edit5 is usual
+    assert Corrector.load(edit5).verified_by(two).model is not profile.heads
     for dtype in (torch.bfloat16, torch.float16):
         narrow = Target.load(t5, dtype=dtype)
         loaded = DraftingProfile.load(t5, narrow).heads
         assert loaded is not None and {p.dtype for p in loaded.parameters()} == {dtype}
-        assert narrow.edit5 is not None and loaded.encoder is narrow.edit5.encoder
+        assert loaded.encoder.layers[0] is narrow.model.encoder.layers[0]
+    other = copy.deepcopy(given.model)
+    shared_encoder.take_encoder(other, make_model(3))
     with pytest.raises(ModelError, match="drafter: trained on another version of its encoder"):
-        shared_encoder.load_heads(t5 / "drafter", make_model(3))
+        shared_encoder.load_heads(t5 / "drafter", other, usual)
     with pytest.raises(ModelError, match="model_type 'edit5'; expected edit5-heads"):
-        shared_encoder.load_heads(edit5, usual)
+        shared_encoder.load_heads(edit5, given.model, usual)
 
 
 def test_the_folder_says_what_it_is(folders: tuple[Path, Path]) -> None:

@@ -92,7 +92,7 @@ def test_a_t5_on_a_shared_encoder(places: tuple[Path, Path], tmp_path: Path) -> 
     edit5 = EdiT5.load(tmp_path / "edit5")
     shutil.copytree(tmp_path / "edit5", folder.parent / "edit5")
     t5, found = shared_encoder.load(folder)
-    assert shared_encoder.load_drafter(folder, found) is None and found is not edit5
+    assert shared_encoder.load_drafter(folder, t5, found) is None and found is not edit5
     assert t5.embedding is found.embedding and t5.encoder.layers[1] is found.encoder.layers[1]
     again, given = shared_encoder.load(folder, edit5)
     assert given is edit5 and again.embedding is edit5.embedding
