@@ -169,14 +169,13 @@ def measure_cases(
 def make_case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
     """One drafter at one gamma. Each sentence gets a new drafter, so that nothing is remembered."""
     from edit_gec.speculative.decode import VerifyOptions, verify
-    from edit_gec.speculative.drafters import SharedEdiT5Drafter
+    from edit_gec.speculative.drafters import prepare_target
 
     options = VerifyOptions(sampling, batch_size=1, longest_draft=gamma)
 
     def run(sentence: str) -> tuple[list[int], Statistics]:
         drafter = make(gamma, sampling)
-        one = target.drafted_by(drafter.model if isinstance(drafter, SharedEdiT5Drafter) else None)
-        (output,), statistics = verify(one, drafter, [sentence], options)
+        (output,), statistics = verify(prepare_target(target, drafter), drafter, [sentence], options)
         return output, statistics
 
     return Case(name, gamma, int(sampling is not None), run, Statistics())

@@ -54,9 +54,12 @@ def run_target(target: Target) -> Run:
 def run_drafter(target: Target, drafter: Drafter) -> Run:
     """The target verifies drafts: text to text, without the product around it."""
     from edit_gec.speculative.decode import VerifyOptions, verify
+    from edit_gec.speculative.drafters import prepare_target
+
+    prepared = prepare_target(target, drafter)
 
     def run(given: Sequence[str]) -> list[str]:
-        outputs, _ = verify(target, drafter, given, VerifyOptions(batch_size=len(given)))
+        outputs, _ = verify(prepared, drafter, given, VerifyOptions(batch_size=len(given)))
         return [target.text(ids) for ids in outputs]
 
     return run
@@ -67,8 +70,7 @@ def run_copies(target: Target, *, unique: bool) -> Run:
     from edit_gec.speculative.drafters import TextDrafter
     from edit_gec.speculative.realign import Realigner, UniqueNGram
 
-    alone = target.drafted_by(None)  # which encodes for nobody else
-    return run_drafter(alone, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
+    return run_drafter(target, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
 
 
 def run_drafts(verified: Corrector) -> Run:

@@ -161,6 +161,11 @@ def make_edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Th
     return TextDrafter(target.tokens, make_edit5_writer(model, tokens, options))
 
 
+def prepare_target(target: Target, drafter: Drafter) -> Target:
+    """The target, which encodes for the EdiT5 of this drafter if that uses its encoder, and for no other."""
+    return target.drafted_by(drafter.model if isinstance(drafter, SharedEdiT5Drafter) else None)
+
+
 def write_corrections(
     model: EdiT5,
     tokens: Tokens,

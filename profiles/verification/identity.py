@@ -31,7 +31,7 @@ from edit_gec.performance.sentences import read_sentences
 from edit_gec.performance.setup import Setup, load_profile, load_target
 from edit_gec.performance.speculation import list_drafters
 from edit_gec.speculative.decode import VerifyOptions, verify
-from edit_gec.speculative.drafters import SharedEdiT5Drafter
+from edit_gec.speculative.drafters import SharedEdiT5Drafter, prepare_target
 from edit_gec.speculative.exactness import find_flips, summarize_flips
 from edit_gec.speculative.target import Target
 
@@ -41,6 +41,7 @@ GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as
 def row(
     target: Target, drafter: Any, sentences: list[str], own: list[list[int]], batch: int, longest: int | None
 ) -> dict[str, Any]:
+    target = prepare_target(target, drafter)
     begun = perf_counter()
     outputs, statistics = verify(target, drafter, sentences, VerifyOptions(batch_size=batch, longest_draft=longest))
     seconds = perf_counter() - begun
