@@ -39,7 +39,10 @@ def learn(lines: Iterable[str], dictionary: Iterable[str] = (), misspellings: It
             written[word.casefold().replace("’", "'")][word.replace("’", "'")] += 1
     counts = {word: forms.total() for word, forms in written.items()}
     known = {word.casefold(): word for word in dictionary if WORD.fullmatch(word)}
-    wrong = {word.casefold() for word in misspellings} - known.keys()
+    listed = {word.casefold() for word in misspellings}
+    often = (word for word, count in counts.items() if count >= OFTEN)
+    known |= {verb: verb for noun in (*known, *often) for verb in verbs_of(noun) if verb not in listed}
+    wrong = listed - known.keys()
     contracted = (word for word in counts if "'" in word and not word.endswith("'s"))
     joined = ((word, word.replace("'", "")) for word in contracted)
     torn = {without for word, without in joined if counts[word] >= LOST * counts.get(without, 0)}
@@ -54,10 +57,25 @@ def learn(lines: Iterable[str], dictionary: Iterable[str] = (), misspellings: It
     return [word for _, word in sorted(ranked)] + rest
 
 
+def verbs_of(noun: str) -> list[str]:
+    """The verb that a noun in -ization is made of, in its forms; [] for other words.
+
+    >>> verbs_of("parametrization")
+    ['parametrize', 'parametrizes', 'parametrized', 'parametrizing']
+    """
+    stem = noun.removesuffix("ization")
+    return [] if stem == noun else [f"{stem}iz{ending}" for ending in ("e", "es", "ed", "ing")]
+
+
 def dictionary() -> Iterator[str]:
-    """Words and their forms, names too, of the inflection tables; without comparatives (they have "trueer")."""
+    """Words and their forms, names too, of the inflection tables; without comparatives (they have "trueer").
+
+    Nouns in -a with a foreign plural have one in -s, too ("lemmata", "lemmas").
+    """
     for word, kind, forms in read_lemminflect():
         yield word
+        if kind == "noun" and any(form in (word + "ta", word + "e") for form in forms if word.endswith("a")):
+            yield word + "s"
         for form in forms if kind in ("noun", "verb") else ():
             yield from filter(None, form.split("/"))
 

@@ -35,7 +35,7 @@ from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Tokens
 from edit_gec.text.edits import apply, apply_changes
-from edit_gec.training.build_lexicon import learn, regular_forms
+from edit_gec.training.build_lexicon import dictionary, learn, regular_forms
 from edit_gec.training.synthetic.inflections import Lexicon
 
 WORDS = "the of a I garden because school Paris small become cause house houses café lot don't walk walked with".split()
@@ -301,6 +301,16 @@ def test_a_list_is_learnt_from_text() -> None:
         "Rome",
     }
     assert words[-2:] == ["Rome", "walks"]
+
+
+def test_words_that_no_dictionary_has() -> None:
+    """Regular plurals beside foreign ones, and verbs of known nouns."""
+    words = set(dictionary())
+    assert {"lemmas", "lemmata", "schemas", "auras"} <= words and not {"datas", "Maltas", "criterias"} & words
+    verbs = ["tokenize", "tokenized", "tokenizes", "tokenizing"]
+    assert learn([], ["tokenization"]) == ["tokenization", *verbs]
+    assert learn(["tokenization"] * 3) == ["tokenization", *verbs]
+    assert learn(["tokenization"] * 2) == [], "written too rarely"
 
 
 def test_regular_forms_of_irregular_words() -> None:
