@@ -175,8 +175,9 @@ def load_heads(folder: Path, t5: T5, edit5: EdiT5) -> EdiT5:
     return heads.eval()
 
 
-def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
-    """A T5 that `save` wrote, and the EdiT5 that it names, or `edit5` if that is the same.
+def load(folder: Path, edit5: EdiT5 | None = None, *, renew: bool = False) -> tuple[T5, EdiT5]:
+    """A T5 that `save` wrote, and the EdiT5 that it names, or `edit5` if that is the same. With `renew`, `edit5` may
+    have been trained further since; the T5 has to be, too.
 
     Raises ModelError when the folder is no such T5, when the EdiT5 is not there, or when it is not the one that the T5
     was trained with.
@@ -184,7 +185,7 @@ def load(folder: Path, edit5: EdiT5 | None = None) -> tuple[T5, EdiT5]:
     config = read_config(folder)
     if config.get("model_type") not in (MODEL_TYPE, "t5"):  # "t5": folders that are older than the type
         raise ModelError(f"{folder}: model_type {config.get('model_type')!r}; expected {MODEL_TYPE!r}")
-    if edit5 is None or fingerprint(edit5) != config.get("encoder_fingerprint"):
+    if edit5 is None or not (renew or fingerprint(edit5) == config.get("encoder_fingerprint")):
         place = encoder_folder(folder, config)
         edit5 = EdiT5.load(place)
         check_fingerprint(folder, config, fingerprint(edit5), str(place))

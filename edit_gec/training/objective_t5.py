@@ -188,11 +188,10 @@ class T5Objective:
         Raises ModelError when model and vocabulary, or model and encoder, do not fit.
         """
         if before is not None:
-            model = load_stage(before)
-            if self.recipe.shared and self.encoder:  # which may have been trained further since
-                edit5 = EdiT5.load(self.encoder)
-                own = 0 if stage.init else self.recipe.own_layers
-                shared_encoder.renew_encoder(model, edit5, edit5.config.num_layers - own)
+            edit5 = EdiT5.load(self.encoder) if self.recipe.shared and self.encoder else None
+            model = load_stage(before, edit5)
+            if edit5 is not None:  # which may have been trained further since
+                shared_encoder.renew_encoder(model, edit5, self.shared_layers)
         elif init is not None:
             model = checkpoint.load_t5(init)
         else:
@@ -228,11 +227,14 @@ class T5Objective:
             checkpoint.save_t5(model.to(torch.bfloat16), output, **trained)
 
 
-def load_stage(folder: Path) -> T5:
-    """The T5 of a finished stage, or of a folder that shares an encoder. Raises ModelError for anything else."""
+def load_stage(folder: Path, edit5: EdiT5 | None = None) -> T5:
+    """The T5 of a finished stage, or of a folder that shares an encoder: that of `edit5` if given, as it is now.
+
+    Raises ModelError for anything else.
+    """
     config = read_config(folder)
     if config.get("model_type") == shared_encoder.MODEL_TYPE:
-        return shared_encoder.load(folder)[0]
+        return shared_encoder.load(folder, edit5, renew=edit5 is not None)[0]
     if config.get("model_type") != "t5-in-training":
         raise ModelError(f"{folder}: not a stage of a T5's training")
     fields = {name: config[name] for name in T5Config.__dataclass_fields__ if name in config}

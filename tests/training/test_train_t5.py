@@ -120,6 +120,8 @@ def test_a_stage_goes_on_with_the_encoder_as_it_is_now(places: tuple[Path, Path]
     old = load_stage(before).state_dict()
     new = T5Objective(read, recipe.parent).start_model(read.stages[1], before, None)
     theirs = later.state_dict()
+    shipped = T5Objective(read, recipe.parent).start_model(read.stages[1], before.with_name("model"), None)
+    assert torch.equal(shipped.embedding.weight, theirs["embedding.weight"]), "which no longer fits its folder"
     for name, p in new.state_dict().items():
         shared_layer = name.startswith(("embedding.", "encoder.layers.0.", "encoder.layers.1.", "encoder.relative."))
         torch.testing.assert_close(p, (theirs if shared_layer else old)[name], atol=0, rtol=0, msg=name)
