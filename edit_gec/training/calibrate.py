@@ -10,8 +10,8 @@ Slopes for the support of neighbouring edits are tried; the smallest one that co
 taken. The threshold for a rate has the best F0.5 among those that change at most that share of the clean sentences. Two
 tables are printed: on the sentences that everything was fitted on, and in five folds, on sentences that neither the
 scale nor the thresholds have seen. With --write the model folder gets the scale, the threshold of one rate, and the
-presets of
---strictness. They are fitted in float32 and hold for products in int8 too; --precision int8 shows its frontier.
+presets of --strictness. They are fitted in float32 and hold for products in int8 too; --precision int8 shows its
+frontier.
 """
 
 from __future__ import annotations
