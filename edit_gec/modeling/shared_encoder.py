@@ -2,7 +2,7 @@
 
     t5-mini/config.json        "encoder": "../edit5-mini", "shared_layers": 8, ...
     t5-mini/model.safetensors  its decoder and its own encoder layers; the other weights are edit5-mini's
-    t5-mini/drafter/           optional: heads of an EdiT5 on the T5's encoder, trained on what this T5 writes
+    FOLDER/drafter/            optional: heads of an EdiT5 on the T5's encoder, trained on what this T5 writes
 
 The T5 reads what EdiT5 reads: sentinel, pieces, </s>. It uses EdiT5's embedding and its first `shared_layers` encoder
 layers. The layers after these and the final norm are its own. Computed as a whole it is a plain T5, which

@@ -3,7 +3,7 @@
     FOLDER/config.json   "thresholds", "thresholds_of_two", "respelt"
     FOLDER/drafter/      optional: heads of an EdiT5 on this T5's encoder that have learnt what it writes
 
-`respelt` is the exception: the target then reads another text (Verifier.revise).
+`respelt` is the exception: the target then reads another text (editing/respelling.py).
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ class Verifier:
         self.doubt = doubt
         self.lenience = lenience
         self.hypotheses = self.profile.hypotheses or (1 if target.device.type == "cpu" else 2)
-        heads = self.profile.heads if self.hypotheses == 1 else None
-        self.target = target if heads is None else target.drafted_by(heads)
+        drafter = None if target.edit5 is None else self.drafting_model(target.edit5)
+        self.target = target if drafter is target.edit5 else target.drafted_by(drafter)
         self.statistics = Statistics()
         self.too_long = 0  # sentences that the target could not read
         self.left_out = 0  # sentences that auto did not verify
