@@ -2,9 +2,10 @@
 
     python -m edit_gec.training.build_lexicon --data DATA -o models/edit5-mini/words.txt
 
-Words of DATA/prose/, the most frequent first, then forms of the inflection tables (lemminflect) that are not there.
-Left out: misspellings on the lists of DATA/spelling/, and contractions that lost their apostrophe. Below the words, and
-an empty line, stand regular forms of irregular words, with what they should be: "goed went".
+Words of DATA/prose/, the most frequent first, then those of dictionaries that are not there: the inflection tables of
+lemminflect, and the files of DATA/words/ if there are any. Left out: misspellings on the lists of DATA/spelling/, and
+contractions that lost their apostrophe. Below the words, and an empty line, stand regular forms of irregular words,
+with what they should be: "goed went".
 """
 
 from __future__ import annotations
@@ -80,6 +81,12 @@ def dictionary() -> Iterator[str]:
             yield from filter(None, form.split("/"))
 
 
+def read_dictionaries(folder: Path) -> Iterator[str]:
+    """The words of all .txt files in a folder, one a line, without possessives; none where there is no folder."""
+    for path in sorted(folder.glob("*.txt")):
+        yield from (line for line in read_lines(path) if not line.endswith("'s"))
+
+
 def regular_forms(lexicon: Lexicon, known: Container[str]) -> Iterator[tuple[str, str]]:
     """(wrong, right): what irregular verbs and nouns would be if they were regular, as far as that is no word."""
     for verb, forms in lexicon.forms.items():
@@ -106,7 +113,8 @@ def write(data: Path, output: Path) -> int:
     """
     spelling = find_spelling(data)
     lists = read_lists(spelling) if spelling else {}
-    words = learn(read_prose(data / "prose"), dictionary(), chain.from_iterable(lists.values()))
+    dictionaries = chain(dictionary(), read_dictionaries(data / "words"))
+    words = learn(read_prose(data / "prose"), dictionaries, chain.from_iterable(lists.values()))
     known = {word.casefold() for word in words}
     slips = [(w, r) for w, r in regular_forms(Lexicon.load(), known) if r in known]
     write_lines(output, [*words, "", *map(" ".join, slips)])
@@ -116,7 +124,7 @@ def write(data: Path, output: Path) -> int:
 def main() -> None:
     """Write the list of a data folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder with prose/ and spelling/")
+    parser.add_argument("--data", type=Path, required=True, help="folder with prose/, spelling/ and words/")
     parser.add_argument("-o", "--output", type=Path, required=True)
     args = parser.parse_args()
     sys.stderr.write(f"{format_count(write(args.data, args.output), 'word')}\n")

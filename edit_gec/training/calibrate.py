@@ -4,8 +4,9 @@
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --precision int8
 
-The model reads learners', native and clean text twice, with all edits that it proposes at any threshold (evidence.py).
-Logistic regression on learners' and native edits together maps its evidence to one scale of confidence (confidence.py).
+The model reads text with corrections and clean text twice, with all edits that it proposes at any threshold
+(evidence.py). Logistic regression on all edits of text with corrections maps its evidence to one scale of confidence
+(confidence.py).
 Slopes for the support of neighbouring edits are tried; the smallest one that costs learners' text next to no F0.5 is
 taken. The threshold for a rate has the best F0.5 among those that change at most that share of the clean sentences. Two
 tables are printed: on the sentences that everything was fitted on, and in five folds, on sentences that neither the
@@ -40,6 +41,7 @@ from edit_gec.training.evidence import Sample, collect, reread
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # clean sentences changed, per cent
 STEPS = [float(step) for step in np.arange(0.02, 0.98, 0.005)]  # thresholds that are tried
 KINDS = tuple(kind for kind in Kind if kind != Kind.REPLACE)
+OTHER_SETS = ("cweb-G-dev", "cweb-S-dev", "jfleg-dev", "gmeg-fce-dev", "gmeg-wiki-dev")
 FOLDS = 5
 NEVER = 2.0  # a threshold that nothing reaches
 LEAST_SLOPE = 0.001  # of the tags; a model folder's must be above 0
@@ -288,16 +290,16 @@ class Fit(NamedTuple):
 
 
 def calibrate(corrector: Corrector, sets: Sequence[TestSet], clean: TestSet) -> Fit:
-    """Fit the thresholds of a corrector on sets with gold edits, the learners' first, and on clean sentences.
+    """Fit the thresholds of a corrector on sets with corrections, the learners' first, and on clean sentences.
 
     Its keep bias stays. Raises InputError where there are too few sentences.
     """
     read_once = [collect(corrector, test) for test in (*sets, clean)]
     alone = fit_scale(read_once[:1])
-    learners, *others, native = (reread(corrector, sample, alone) for sample in read_once)
-    scale = best_scale(learners, others, native)
-    seen = choose(learners, native, scale)
-    unseen = cross_validate(learners, others, native)
+    learners, *others, untouched = (reread(corrector, sample, alone) for sample in read_once)
+    scale = best_scale(learners, others, untouched)
+    seen = choose(learners, untouched, scale)
+    unseen = cross_validate(learners, others, untouched)
     return Fit(corrector.thresholds.keep_bias, scale, seen, unseen, tuple(test.name for test in sets))
 
 
@@ -315,9 +317,27 @@ def write_thresholds(model: Path, fit: Fit, rate: float) -> None:
     write_json(model / "config.json", config)
 
 
+def add_set_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that name the development sets."""
+    add = parser.add_argument
+    add("--data", type=Path, required=True, help="folder of the development sets")
+    add("--learners", default="wi-3k", help="set with gold edits that thresholds are chosen on (default: wi-3k)")
+    others = f"more sets with gold edits or references (default: {' '.join(OTHER_SETS)})"
+    add("--others", nargs="*", default=OTHER_SETS, help=others)
+    add("--clean", default="clean", help="set of clean sentences (default: clean)")
+    add("--limit", type=int, help="read only the first N sentences of each set")
+
+
+def find_sets(args: argparse.Namespace) -> list[TestSet]:
+    """The sets that the options name, learners' first, clean sentences last. Raises InputError for a missing one."""
+    names = (args.learners, *args.others, args.clean)
+    return [first_sentences(find_test_sets(name, args.data)[0], args.limit) for name in names]
+
+
 def first_sentences(test: TestSet, limit: int | None) -> TestSet:
     """The first sentences of a set, for a trial."""
-    return TestSet(test.name, test.lines[:limit], test.metric, test.m2[:limit], raw=test.raw)
+    references = [lines[:limit] for lines in test.references]
+    return TestSet(test.name, test.lines[:limit], test.metric, test.m2[:limit], references, raw=test.raw)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -325,25 +345,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--model", type=Path, required=True, help="model folder")
-    add("--data", type=Path, required=True, help="folder of the development sets")
+    add_set_arguments(parser)
     add("--keep-bias", type=float, nargs="+", default=[-1.1], help="values to try (default: -1.1)")
-    add("--learners", default="wi-3k", help="set with gold edits that thresholds are chosen on (default: wi-3k)")
-    add(
-        "--native",
-        nargs="*",
-        default=["cweb-G-dev", "cweb-S-dev"],
-        help="more sets with gold edits (default: cweb-G-dev cweb-S-dev)",
-    )
-    add("--clean", default="clean", help="set of clean sentences (default: clean)")
-    add("--limit", type=int, help="read only the first N sentences of each set")
     add("--rate", type=float, default=2.0, choices=RATES, help="clean sentences changed, per cent (default: 2)")
     add("--precision", choices=("float32", "int8"), default="float32", help="of products (default: float32)")
     add("--write", action="store_true", help="write the best thresholds for --rate into the model folder")
     args = parser.parse_args(argv)
     if args.write and args.precision != "float32":
         parser.error("--write: thresholds are fitted in float32; leave --precision out")
-    tests = [first_sentences(find_test_sets(name, args.data)[0], args.limit) for name in (args.learners, *args.native)]
-    clean = first_sentences(find_test_sets(args.clean, args.data)[0], args.limit)
+    *tests, clean = find_sets(args)
     corrector = Corrector.load(args.model, precision=args.precision)
     fits = []
     for keep_bias in args.keep_bias:

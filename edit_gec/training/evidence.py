@@ -1,6 +1,6 @@
 """The data for calibration: a model's evidence on all edits that it proposes at any threshold, and which are right.
 
-    sample = collect(corrector, test)         a Sample: proposals of all sentences, graded where the set has gold edits
+    sample = collect(corrector, test)         a Sample: proposals of all sentences, graded where the set has corrections
     reread(corrector, sample, own)            the same with the doubts of the second reading
 
 The model reads once with thresholds that refuse nothing. Each proposal is graded on its own: ERRANT compares the
@@ -18,6 +18,8 @@ from edit_gec.editing.confidence import CALM, Evidence, Scale
 from edit_gec.editing.second_pass import apply_to_pieces, changes_of, doubts_beside
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.evaluation import projection
+from edit_gec.evaluation.evaluate import reference_edits
+from edit_gec.evaluation.options import ScoreOptions
 from edit_gec.speculative.window_corrector import SentenceChanges
 from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.text.edits import Change, apply
@@ -84,7 +86,8 @@ class Recorder(Thresholds):
 
 
 def collect(corrector: Corrector, test: TestSet) -> Sample:
-    """All edits that the model proposes in a set at any threshold, graded if the set has gold edits."""
+    """All edits that the model proposes in a set at any threshold, graded if the set has gold edits or references."""
+    test = with_gold_edits(test)
     tokens = [line.split() for line in test.lines]
     split = splits_hyphens(tokens)
     raws = [detokenize(each, split) for each in tokens] if test.m2 else []
@@ -109,6 +112,11 @@ def collect(corrector: Corrector, test: TestSet) -> Sample:
         proposals, expected = grade(proposals, tokens, targets, test)
     doubts = tuple(plan.doubts for plan in plans)
     return Sample(tuple(range(len(texts))), tuple(proposals), expected, windows, doubts)
+
+
+def with_gold_edits(test: TestSet) -> TestSet:
+    """The set with gold edits: where it has only reference lines, with those that ERRANT finds in each of them."""
+    return replace(test, m2=reference_edits(test, ScoreOptions())) if test.references else test
 
 
 def grade(

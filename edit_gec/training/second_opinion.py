@@ -3,11 +3,11 @@
     python -m edit_gec.training.second_opinion --model models/edit5-mini --target models/t5-mini --data DEV
     python -m edit_gec.training.second_opinion --model models/edit5-mini --target models/t5-mini --data DEV --write
 
-The EdiT5 proposes edits of learners', native and clean text (evidence.py); the T5 says of each how much likelier it
-makes its sentence (speculative/second_opinion.py). Logistic regression on likely edits of learners' and native text
-together gives the offset of the joint confidence. Slopes of the T5's gain are tried, and confidences from which the
-EdiT5 is not doubted. Those with the best F0.5 on learners' text count, in the mean over the rates of clean sentences
-changed that the presets of --strictness have.
+The EdiT5 proposes edits of text with corrections and of clean text (evidence.py). The T5 says of each how much likelier
+it makes its sentence (speculative/second_opinion.py). Logistic regression on likely edits of all sets with corrections
+gives the offset of the joint confidence. Slopes of the T5's gain are tried, and confidences from which the EdiT5 is not
+doubted. Those with the best F0.5 on learners' text count, in the mean over the rates of clean sentences changed that
+the presets of --strictness have.
 
 Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other sentences, the scale of the EdiT5 as
 well. With --write the folder of the T5 gets the scale, the threshold of one rate, and the presets of --strictness. Run
@@ -28,7 +28,6 @@ from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import CALM, Evidence, Scale, log_odds
 from edit_gec.errors import InputError
 from edit_gec.evaluation.calibration import fit_logistic
-from edit_gec.evaluation.datasets import find_test_sets
 from edit_gec.modeling.config import read_config
 from edit_gec.speculative.second_opinion import KEY, MOST_GAIN, JointScale, SecondOpinion
 from edit_gec.speculative.target import Target
@@ -41,10 +40,11 @@ from edit_gec.training.calibrate import (
     STEPS,
     STRICTNESS_RATES,
     Outcome,
+    add_set_arguments,
     best_scale,
     choose,
     count,
-    first_sentences,
+    find_sets,
     grade,
     table_of,
 )
@@ -60,7 +60,7 @@ AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays w
 
 
 class Opinions(NamedTuple):
-    """What both models say of the proposals of the samples: learners' text, native text, clean text last."""
+    """What both models say of the proposals of the samples: learners' text, other sets, clean text last."""
 
     samples: tuple[Sample, ...]
     gains: tuple[tuple[float, ...], ...]  # of each proposal of each sample
@@ -108,7 +108,7 @@ def collect_opinions(corrector: Corrector, target: Target, samples: Sequence[Sam
 
 
 def fit_joint(opinions: Opinions, own: Scale, gain_slope: float, sure: float) -> JointScale:
-    """The scale under which what happened to likely edits below `sure`, of learners' and native text, is most likely.
+    """The scale under which what happened to likely edits below `sure` is most likely.
 
     Raises InputError where all of these are right, or none is.
     """
@@ -199,20 +199,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     add = parser.add_argument
     add("--model", type=Path, required=True, help="folder of the EdiT5")
     add("--target", type=Path, required=True, help="folder of the T5")
-    add("--data", type=Path, required=True, help="folder of the development sets")
-    add("--learners", default="wi-3k", help="set with gold edits that thresholds are chosen on (default: wi-3k)")
-    add("--native", nargs="*", default=["cweb-G-dev", "cweb-S-dev"], help="more sets with gold edits")
-    add("--clean", default="clean", help="set of clean sentences (default: clean)")
-    add("--limit", type=int, help="read only the first N sentences of each set")
+    add_set_arguments(parser)
     add(
         "--rate", type=float, default=USUAL_RATE, choices=RATES, help="clean sentences changed, per cent (default: 1.5)"
     )
     add("--write", action="store_true", help="write the scale into the folder of the T5")
     args = parser.parse_args(argv)
-    names = [args.learners, *args.native, args.clean]
-    tests = [first_sentences(find_test_sets(name, args.data)[0], args.limit) for name in names]
     corrector = Corrector.load(args.model, precision="float32")
-    samples = [reread(corrector, collect(corrector, test), corrector.thresholds) for test in tests]
+    samples = [reread(corrector, collect(corrector, test), corrector.thresholds) for test in find_sets(args)]
     opinions = collect_opinions(corrector, Target.load(args.target), samples)
     fitted = fit(opinions, corrector.thresholds, args.rate)
     sys.stdout.write(fitted.report())

@@ -35,7 +35,7 @@ from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Tokens
 from edit_gec.text.edits import apply, apply_changes
-from edit_gec.training.build_lexicon import dictionary, learn, regular_forms
+from edit_gec.training.build_lexicon import dictionary, learn, regular_forms, write
 from edit_gec.training.synthetic.inflections import Lexicon
 
 WORDS = "the of a I garden because school Paris small become cause house houses café lot don't walk walked with".split()
@@ -301,6 +301,18 @@ def test_a_list_is_learnt_from_text() -> None:
         "Rome",
     }
     assert words[-2:] == ["Rome", "walks"]
+
+
+def test_words_of_other_dictionaries_are_known(tmp_path: Path) -> None:
+    for folder in ("prose", "words"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "prose" / "text.txt").write_text("The garden is old.\n" * 3, encoding="utf-8")
+    (tmp_path / "words" / "rare.txt").write_text("tramway\ntramway's\nZürich\nthe\n", encoding="utf-8")
+    output = tmp_path / "words.txt"
+    assert write(tmp_path, output) > 60_000, "the inflection tables are in it, too"
+    words = output.read_text(encoding="utf-8").split("\n")
+    assert {"tramway", "Zürich", "garden", "geese"} <= set(words) and "tramway's" not in words
+    assert [word.casefold() for word in words].count("the") == 1 and words.index("garden") < words.index("tramway")
 
 
 def test_words_that_no_dictionary_has() -> None:

@@ -167,7 +167,7 @@ def test_a_folder_gets_what_was_fitted(
     config["thresholds"] = {"reread": 0.8, "bold": 0.1}
     (folder / "config.json").write_text(json.dumps(config))
     options = ["--model", str(folder), "--data", str(data), "--rate", "8", "--write", "--keep-bias", "-0.5"]
-    options += ["--native"]
+    options += ["--others"]
     with pytest.raises(InputError, match="too few sentences to fit a scale"):
         main(options)  # a model that was never trained is never right
     samples = [draw_sample(TRUE, 7, 100), draw_clean(8, 100)]

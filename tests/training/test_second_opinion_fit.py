@@ -134,7 +134,7 @@ def test_a_folder_gets_what_was_fitted(
     """The command end to end; what the models say of so few sentences is replaced by opinions that were drawn."""
     folder = data / "t5"
     trained_target(tokens).export(folder)
-    words = ["--model", str(model_folder), "--target", str(folder), "--data", str(data), "--native", "--write"]
+    words = ["--model", str(model_folder), "--target", str(folder), "--data", str(data), "--others", "--write"]
     with pytest.raises(InputError, match="too few sentences to fit a scale"):
         main(words)  # a model that was never trained is never right
     opinions = draw(6, 300)
