@@ -22,8 +22,8 @@ from edit_gec.text.dialect import DIALECTS
 from edit_gec.text.kinds import parse_names
 
 STATUSES = """exit status:
-  0    success; with --check or several files: no findings
-  1    findings, unless --exit-zero is given
+  0    success; where findings are asked for (--check, or several files without another output): none
+  1    such findings, unless --exit-zero is given
   2    wrong usage, an unsupported format, or something that cannot be read, written or loaded; other files are still
        processed
   130  interrupted by Ctrl-C; every file is either corrected or unchanged

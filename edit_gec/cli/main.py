@@ -132,7 +132,7 @@ def main_parser() -> argparse.ArgumentParser:
         epilog=STATUSES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and leave")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for name, entry in COMMANDS.items():
         commands.add_parser(name, help=entry.summary, add_help=False)

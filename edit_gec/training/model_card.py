@@ -193,7 +193,7 @@ def describe_cost(curves: Path, run: str, watts: float) -> str:
 def describe_attribution(tables: str) -> str:
     """Attribution and licences of a model that was trained on everything in the tables of data/README.md."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in tables.splitlines() if line[:2] == "| "]
-    texts = [row for row in rows if len(row) == 5 and row[0].startswith(("prose/", "edits/ewt", "spelling/"))]
+    texts = [row for row in rows if len(row) == 5 and row[0].startswith(("prose/", "edits/ewt", "spelling/", "words/"))]
     owed: dict[str, list[str]] = {}  # by author: the licences of what is theirs
     for *_, licence, who in texts:
         owed.setdefault(who, []).append(licence)
