@@ -33,7 +33,7 @@ from edit_gec.cli.correct_output import PRINTED, Output
 from edit_gec.cli.extras import needing
 from edit_gec.cli.old_sentences import Revision, find_keys, read_baseline, split_as, write_baseline
 from edit_gec.config.settings import Settings
-from edit_gec.errors import WriteError
+from edit_gec.errors import InputError, WriteError
 from edit_gec.text import formats
 from edit_gec.text.correction import assemble
 from edit_gec.text.counts import format_count
@@ -221,7 +221,7 @@ class Run:
 
     def _correct(self, corrector: Corrector, group: Sequence[Source], progress: ProgressBar) -> Iterator[Correction]:
         """The corrections of a group, those with equal thresholds and dialects together."""
-        wanted = [(source.settings.min_confidence, source.settings.dialect) for source in group]
+        wanted = [(self._find_threshold(source), source.settings.dialect) for source in group]
         for (least, dialect), together in groupby(zip(group, wanted, strict=True), key=lambda pair: pair[1]):
             sources = [source for source, _ in together]
             yield from corrector.with_settings(least, dialect).correct_batch(
@@ -230,6 +230,10 @@ class Run:
                 formats=[source.format for source in sources],
                 progress=progress,
             )
+
+    def _find_threshold(self, source: Source) -> float | None:
+        """That of a file's settings, unless the command line names a strictness: the corrector has it already."""
+        return source.settings.min_confidence if self.arguments.strictness is None else None
 
     def _comes_in_stretches(self, source: Source) -> bool:
         """Whether to print a document stretch by stretch: it is long, and only its text is printed."""
@@ -244,7 +248,7 @@ class Run:
     def _correct_in_stretches(self, corrector: Corrector, source: Source) -> None:
         """Print a long document as it is corrected; Ctrl-C keeps what is already printed."""
         document, settings = source.document, source.settings
-        corrector = corrector.with_settings(settings.min_confidence, settings.dialect)
+        corrector = corrector.with_settings(self._find_threshold(source), settings.dialect)
         is_wanted = settings.edit_filter().on(document.text)
         done = 0
         out(document.bom)
@@ -257,12 +261,11 @@ class Run:
     def _finish(self, source: Source, correction: Correction) -> None:
         """Drop the unwanted edits and output the others."""
         document = source.document
-        edits = self._choose(source, correction.edits) if correction.edits else ()
-        if self.arguments.write_baseline:
-            return
         try:
-            self.output.put(document, assemble(document.text, edits, correction.refused))
-        except WriteError as error:
+            edits = self._choose(source, correction.edits) if correction.edits else ()
+            if not self.arguments.write_baseline:
+                self.output.put(document, assemble(document.text, edits, correction.refused))
+        except (InputError, WriteError) as error:  # InputError: an old version of the file cannot be read
             self.inputs.fail(error)
 
     def _choose(self, source: Source, edits: Sequence[Edit]) -> Sequence[Edit]:

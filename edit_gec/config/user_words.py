@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 from edit_gec.config.settings import words
@@ -29,6 +30,7 @@ class WatchedLineFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.lock = threading.Lock()  # the page and an editor may add words at the same moment
         self.stamp: tuple[int, int] | None = None
         self.lines: tuple[str, ...] = ()
 
@@ -48,20 +50,22 @@ class WatchedLineFile:
 
     def add(self, line: str) -> bool:
         """Append a line, unless it is there: whether it was added. The file is replaced atomically."""
-        if line in self.read():
-            return False
-        document = self._open()
-        text = document.text + ("\n" if document.text and not document.text.endswith("\n") else "")
-        files.write(document, f"{text}{line}\n")
+        with self.lock:
+            if line in self.read():
+                return False
+            document = self._open()
+            text = document.text + ("\n" if document.text and not document.text.endswith("\n") else "")
+            files.write(document, f"{text}{line}\n")
         return True
 
     def remove(self, line: str) -> bool:
         """Take a line out: whether it was there. The file is replaced atomically."""
-        if line not in self.read():
-            return False
-        document = self._open()
-        kept = [each for each in document.text.splitlines(keepends=True) if each.strip() != line]
-        files.write(document, "".join(kept))
+        with self.lock:
+            if line not in self.read():
+                return False
+            document = self._open()
+            kept = [each for each in document.text.splitlines(keepends=True) if each.strip() != line]
+            files.write(document, "".join(kept))
         return True
 
     def _open(self) -> files.Document:

@@ -40,6 +40,7 @@ FORMATS = {
     ".tsv": Format.CSV,
 }
 _BOM = b"\xef\xbb\xbf"
+_LINE_END = "\r\n"  # csv quotes a field that holds a character of it
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -353,9 +354,10 @@ class Writer:
 
     def _append_fields(self, raw: bytes, fields: list[str]) -> bytes:
         line = io.StringIO()
-        csv.writer(line, delimiter=_delimiter(self.unit.path), lineterminator="").writerow(["", *fields])
+        writer = csv.writer(line, delimiter=_delimiter(self.unit.path), lineterminator=_LINE_END)
+        writer.writerow(["", *fields])
         row = raw.rstrip(b"\r\n")
-        return row + line.getvalue().encode() + (raw[len(row) :] or b"\n")
+        return row + line.getvalue().removesuffix(_LINE_END).encode() + (raw[len(row) :] or b"\n")
 
 
 def _to_json(value: dict[str, Any]) -> bytes:

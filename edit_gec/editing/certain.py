@@ -7,7 +7,7 @@
 
 A rule proposes an edit but never decides on it: the tags must doubt the words at least a little, and the decoder compares
 the proposal with the source. Rules are right far more often than the model believes, so on the scale of confidence they
-have an offset of their own, and what the model says counts less (confidence.py). No rule overrides a confident model.
+have an offset of their own, and what the model says counts less (confidence.py).
 """
 
 # ruff: noqa: E501 - a pattern stays in one piece
@@ -78,6 +78,7 @@ _REGULAR = (
     "want need like work live look play talk walk ask help love hate watch use try study call start stop finish listen "
     "visit travel wait open close clean cook dance enjoy learn remember laugh move pass stay turn wash wish worry smoke"
 ).split()
+_OTHER_VERBS = "found fell saw".split()  # to found a company, to fell a tree, to saw wood
 _VERBS = [*dict.fromkeys(_BASE[past] for past in _BASE if _BASE[past] != "be"), *_REGULAR]
 
 
@@ -125,8 +126,8 @@ _APART = {
 }  # fmt: skip
 _TOGETHER = [
     *(f"{first} {second}" for first in ("every", "some", "any") for second in ("thing", "body")), "every one", "some one",
-    *(f"{first} self" for first in ("my", "your", "him", "her", "it")), "them selves", "our selves", "no body", "no thing",
-    "some times", "an other", "now a days", "home work", "team work", "class room", "with out", "green house",
+    *(f"{first} self" for first in ("my", "your", "him", "her", "it")), "them selves", "our selves", "no thing",
+    "some times", "an other", "now a days", "home work", "team work", "class room", "with out",
 ]  # fmt: skip
 _SECOND_HALVES = {each.split(" ")[-1] for each in _TOGETHER}
 _NOT = {f"{verb}nt": f"{verb}n't" for verb in
@@ -214,7 +215,13 @@ _PHRASE_END = (
     r"(?=$|[.,!?;:]| (?:in|at|on|for|and|or|of|to|from|with|who|that|which|is|are|was|were|here|there|when|but|because|"
     r"about|by|near|before|after|ago|later)\b)"
 )
-_SUBJECT = r"(?:^|\b(?:and|but|because|since|so|when|which|who|if|what|how|why|where|than|think|know|say|sure) |[,;:.!?] |[^\w\s.,'’-]+ )"
+_SUBJECT = r"(?:^|\b(?i:and|but|because|since|so|when|which|who|if|what|how|why|where|than|think|know|say|sure) |[,;:.!?] |[^\w\s.,'’-]+ )"
+
+
+_NO_INVERSION = r"(?![^?]* (?:can|could|will|would|should|may|must|do|does|did|is|are|was|were) (?:I|you|we|they|he|she|it|there)\b)"  # "When I have time, can we meet?"
+_ONE_MORE = re.compile(
+    r"(?:(?:^|[,;:.!?] |\b(?:that|because|when|if|but|so) )(?i:(?:my|your|his|her|its|our|their|the|an?) (?:[\w-]+ )?[\w'’-]+|i|you|s?he|it|we|they)|\b[A-Z][\w'’-]+) $"
+)
 
 
 class Rule(NamedTuple):
@@ -245,9 +252,20 @@ def _article(match: re.Match[str]) -> Sequence[str]:
     if match["next"] in _UNCOUNTABLE or match["next"] in _NO_NOUNS:
         return ()
     sounds_vowel = re.match(
-        r"(?!uni(?![nmd])|us[eu]|eu|one\b|once|ur[aeil]|ut[ei]|ubi)[aeiou]|hour|hone?st|hono|heir", match["next"]
+        r"(?!uni(?![nmd])|unidir|unimod|unanim|unary|us[aeu]|eu|ewe|one\b|once|ur[aeil]|ut[eio]|ubi|uk[eu])[aeiou]|hour|hone?st|hono|heir",
+        match["next"],
     )
     return ("an" if sounds_vowel else "a",)
+
+
+def _if_singular(propose: Propose) -> Propose:
+    """Nothing for the second half of a compound subject ("my brother and he")."""
+
+    def propose_for_one(match: re.Match[str]) -> Sequence[str]:
+        before = match.string[max(0, match.start() - 60) : match.start()]
+        return () if match[0].lower().startswith("and ") and _ONE_MORE.search(before) else propose(match)
+
+    return propose_for_one
 
 
 def _base(match: re.Match[str]) -> Sequence[str]:
@@ -256,13 +274,31 @@ def _base(match: re.Match[str]) -> Sequence[str]:
 
 DOUBLE = frozenset(  # words that may stand twice
     "had that is so very no bye ha blah long many much really never again hear there now more far too knock tut boo pop "
-    "well please ok okay yes hi la na one two do can log foo bar night half ever deep".split()
+    "well please ok okay yes hi la na one two do can log foo bar night half ever deep "
+    "her you it what who did does was are were chop hush win true false".split()
 )
+_PARTICLES = frozenset("in on by up out off over down through".split())
+_WITH_PARTICLE = re.compile(  # verbs that end in a particle, which a preposition may follow: "log in in the morning"
+    r"\b(?:(?:log|sign|check|turn|mov|carr|pass|sit|stay|look|liv|hand|fill|plug|jump|join|step|call|bring|break|pull|push|"
+    r"pick|drop|kick|cut|set|put|let|go|com|get|giv|tak|hold|keep|run|stand|hang)"
+    r"(?:e|s|es|ed|ing|y|ies|ied|[gnpt](?:ed|ing))?|went|came|got|gave|given|took|taken|held|kept|ran|stood|hung|sat|brought|"
+    r"broke|broken|him|her|it|me|you|us|them) $"
+)
+
+
+def may_stand_twice(word: str, before: str) -> bool:
+    """Whether a word in lower case can stand twice in correct English, after the text `before`.
+
+    >>> may_stand_twice("her", "I gave "), may_stand_twice("in", "Please log "), may_stand_twice("in", "It is ")
+    (True, True, False)
+    """
+    return word in DOUBLE or (word in _PARTICLES and _WITH_PARTICLE.search(before[-20:]) is not None)
+
 
 RULES = [
     # doubled words
     _rule("", rf"(?<![\w'’-])(?P<it>(?P<word>[a-z]{{2,}}) (?P=word)){_NO_TAIL}",
-          lambda match: () if match["word"] in DOUBLE else (match["word"],)),
+          lambda match: () if may_stand_twice(match["word"], match.string[: match.start()]) else (match["word"],)),
     # capitals
     _rule("i", r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?<!\()(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",
         _fixed("I"),
@@ -272,22 +308,22 @@ RULES = [
     _rule(_ELIDED, rf"(?<![\w'’])(?i:(?P<it>{_words(list(_ELIDED))})){_NO_TAIL}", _table(_ELIDED)),
     _rule("cant wont", rf"\b(?:I|i|you|You|we|We|they|They|he|He|she|She|it|It) (?P<it>cant|wont){_NO_TAIL}",
           lambda match: (match["it"][:-1] + "'t",)),
-    _rule("its", r"\b(?P<it>[Ii]ts) (?:a|an|the|not|going to|been|raining|snowing|because|too|very|really|just|always|never|so|"
-          r"hard to|easy to|important to|time to|cold|hot|late|my|your|our)\b", _fixed("it's")),
+    _rule("its", r"\b(?P<it>[Ii]ts) (?:a|an|the|not|going to|been|raining|snowing|because|too|really|just|always|never|so|"
+          r"hard to|easy to|important to|time to|my|your|our)\b", _fixed("it's")),
     _rule("it", r"(?<!kind )\b(?:of|in|on|with|for|from|by|around|changed|lost|has|have) (?P<it>it['’]s) (?=[a-z])(?!not\b|a\b|the\b|going\b|been\b)",
           _fixed("its")),
-    _rule("your", r"\b(?P<it>[Yy]our) (?:coming|going to|welcome|wrong|not|late|too|looking|doing|getting|the best)\b",
+    _rule("your", r"\b(?P<it>[Yy]our) (?:(?:coming|welcome|wrong|late)(?=$|[.,!?;]| (?:to|here|home|for|with|about|again|back|and|but|because)\b)|going to|not|too|looking|doing|getting|the best)",
           _fixed("you're")),
     # words that sound alike
     _rule("could should would might must couldn shouldn wouldn mightn mustn", r"\b(?P<it>(?:[Cc]ould|[Ss]hould|[Ww]ould|[Mm]ight|[Mm]ust)(?:n['’]t)? of)\b(?! course)", _swap("of", "have")),
     _rule("their", r"\b(?P<it>[Tt]heir) (?:is|are|was|were|isn['’]t|aren['’]t|will be|has been|have been)\b", _fixed("there")),
     _rule("there", r"\b(?P<it>[Tt]here) own\b", _fixed("their")),
     _rule("they", r"\b(?:left|lost|took|take|bring|brought|with|of|in|for|love|sold|forgot) (?P<it>they['’]re) [a-z]+", _fixed("their")),
-    _rule("then", rf"\b(?:(?:more|less) [a-z]+|{_words(_COMPARATIVES)}|rather) (?P<it>then)\b(?! again)", _fixed("than")),
+    _rule("then", rf"\b(?:(?:more|less) [a-z]+|{_words(_COMPARATIVES)}|rather) (?P<it>then) (?!again\b|and\b|or\b|but\b)(?=\w)", _fixed("than")),
     _rule(_TOO, rf"\b(?:is|are|was|were|am|be|it['’]s|not|much|way|far) (?P<it>to) (?:{_words(_TOO)}){_NO_TAIL}", _fixed("too")),
-    _rule("loose", r"(?:\b(?:to|not|will|can|could|might|may|would|should|must)|n['’]t) (?P<it>loose)\b", _fixed("lose")),
+    _rule("loose", r"(?<!due )(?:\b(?:to|not|will|can|could|might|may|would|should|must)|n['’]t) (?P<it>loose)\b", _fixed("lose")),
     _rule("by", r"\b(?:want|wants|wanted|going|need|needs|needed|like|have|has|had|decided|able) to (?P<it>by) (?=a |an |the |some |new |it\b|them\b|my |your |her |his )", _fixed("buy")),
-    _rule("effect", r"(?:\b(?:not|will|can|could|would|may|might)|n['’]t) (?P<it>effect)\b", _fixed("affect")),
+    _rule("effect", r"(?:\b(?:not|will|can|could|would|may|might)|n['’]t) (?P<it>effect)\b(?! (?:an? |the |some |any |real |lasting )?(?:\w+ )?changes?\b)", _fixed("affect")),
     _rule("affect", r"\b(?:an|the|no|any|big|good|bad|great|strong) (?P<it>affect)\b", _fixed("effect")),
     _rule("quiet", r"\b(?P<it>quiet) (?:a|an|good|nice|big|often|well|easy|hard|different|difficult|interesting|expensive|cheap)\b", _fixed("quite")),
     # one word for two
@@ -295,11 +331,11 @@ RULES = [
     _rule(_SECOND_HALVES, rf"(?<![\w'’-])(?P<it>{_words(list(_TOGETHER))})(?! of\b){_NO_TAIL}", lambda match: (match["it"].replace(" ", ""),)),
     # articles by sound
     _rule("a", r"(?<![\w.'’-])(?P<it>a|^A) (?P<next>[aeiou][a-z]{2,}|hour|honest|heir)(?![\w])", _article),
-    _rule("an", r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>(?=[a-z]*[aeiouy])[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),
+    _rule("an", r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>(?!herb|histor|hors )(?=[a-z]*[aeiouy])[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),
     # forms of verbs
-    _rule(_BASES, rf"\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
-          rf"wouldn['’]t|shouldn['’]t|cannot)(?: not| never| I| you| he| she| it| we| they)? (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
-    _rule(_BASES, rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words(list(_BASES))}){_NO_TAIL}", _base),
+    _rule(_BASES, rf"(?<![Ww]hat you )(?<![Ww]hat he )(?<![Ww]hat she )(?<![Ww]hat I )(?<![Ww]hat we )(?<![Ww]hat they )\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
+          rf"wouldn['’]t|shouldn['’]t|cannot)(?: not| never| I| you| he| she| it| we| they)? (?P<it>{_words([word for word in _BASES if word not in _OTHER_VERBS])}){_NO_TAIL}", _base),
+    _rule(_BASES, rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words([word for word in _BASES if word not in _OTHER_VERBS])}){_NO_TAIL}", _base),
     _rule("must should", r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
     _rule(_PARTICIPLE, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words([past for past in _PARTICIPLE if past not in ('was', 'were')])}){_NO_TAIL}",
           lambda match: (_PARTICIPLE[match["it"]],)),
@@ -307,7 +343,7 @@ RULES = [
           lambda match: (*_base(match), "have " + _PARTICIPLE.get(match["it"], match["it"])) if match["it"] in _BASES else ()),
     _rule("dont doesnt don doesn", rf"\b(?P<it>(?:don|doesn)['’]?t (?:{_words([word for word in _BASE if word in _BASES])})){_NO_TAIL}",
           lambda match: ("didn't " + _BASES[match["it"].split(" ")[1]],)),
-    _rule("yesterday last", rf"^(?:[^\w]*){_PAST_TIME},? (?:I|you|he|she|it|we|they|my \w+) (?P<it>{_words(_VERBS)}){_NO_TAIL}",
+    _rule("yesterday last", rf"^(?:[^\w]*){_PAST_TIME},? (?:I|you|he|she|it|we|they|my \w+) (?P<it>{_words(_VERBS)}){_NO_TAIL}(?! (?:is|are|was|were|has|had|will|did)\b)",
           lambda match: (_past(match["it"]),)),
     _rule(_INGS, rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>{_words(_INGS)}){_NO_TAIL}",
           lambda match: ("is " + match["it"], "was " + match["it"])),
@@ -315,21 +351,21 @@ RULES = [
           lambda match: ("are " + match["it"], "were " + match["it"])),
     # agreement
     _rule(_VERBS, rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?:always |often |never |usually |sometimes |also )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
-          lambda match: (_third(match["it"]), _past(match["it"]))),
+          _if_singular(lambda match: (_third(match["it"]), _past(match["it"])))),
     _rule(_VERBS, rf"{_SUBJECT}(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)}) (?:always |often |never |usually )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
-          lambda match: (_third(match["it"]), _past(match["it"]))),
-    _rule("don dont", rf"\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
-    _rule("was", r"\b(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>was)\b", _fixed("were")),
-    _rule("has", r"\b(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>has)\b", _fixed("have")),
+          _if_singular(lambda match: (_third(match["it"]), _past(match["it"])))),
+    _rule("don dont", rf"(?<!and )\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
+    _rule("was", rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>was)\b", _fixed("were")),
+    _rule("has", rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>has)\b", _fixed("have")),
     _rule("is", rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
-    _rule("are", rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _fixed("is")),
+    _rule("are", rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _if_singular(_fixed("is"))),
     _rule("everyone everybody everything someone somebody something nobody one nothing", rf"{_SUBJECT}(?:[Ee]very(?:one|body|thing)|[Ss]ome(?:one|body|thing)|[Nn]obody|[Nn]o one|[Nn]othing) (?P<it>are|were|have)\b", _table(_SINGULAR)),
     _rule("everyone everybody someone somebody nobody one", rf"{_SUBJECT}(?:[Ee]veryone|[Ee]verybody|[Ss]omeone|[Ss]omebody|[Nn]obody|[Nn]o one) (?P<it>{_words(_VERBS)}){_NO_TAIL}", lambda match: (_third(match["it"]), _past(match["it"]))),
     _rule("every each", rf"{_SUBJECT}(?:[Ee]very|[Ee]ach) [a-z]+ (?:(?:in|of|at|on) (?:my|the|our|this|his|her) [a-z]+ )?(?P<it>are|were|have)\b", _table(_SINGULAR)),
     _rule("this", rf"^This (?P<it>are|have){_NO_TAIL}", lambda match: ({"are": "is", "have": "has"}[match["it"]],)),
-    _rule("there", rf"\b[Tt]here (?P<it>are) an? (?!(?:\w+ )?(?:{_AMOUNTS})\b)[a-z]", _fixed("is")),
+    _rule("there", rf"\b[Tt]here (?P<it>are) an? (?!(?:\w+ )?(?:{_AMOUNTS})\b|(?:estimated|additional|further|extra|average)\b|\w+ (?:\d|{_words(_MANY)}|hundred|thousand|million)\b)[a-z]", _fixed("is")),
     _rule(_THIRD, rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>{_words(list(_THIRD))}){_NO_TAIL}", lambda match: (_THIRD[match["it"]], _past(_THIRD[match["it"]]))),
-    _rule("there", r"\b(?:[Tt]here) (?P<it>is|was) (?:many|several|some people|two|three|four|five|six|ten|lots of|a lot of people|too many|so many)\b",
+    _rule("there", r"\b(?:[Tt]here) (?P<it>is|was) (?:many|several|some people|two|three|four|five|six|ten|lots of|a lot of people|too many|so many)(?![\w-])",
           lambda match: ({"is": "are", "was": "were"}[match["it"]],)),
     _rule("people children men women", rf"{_SUBJECT}(?:(?:[Mm]any|[Mm]ost|[Ss]ome|[Aa]ll|[Tt]he|[Yy]oung|[Oo]ld|[Oo]ther) )?(?:[Pp]eople|[Cc]hildren|[Mm]en|[Ww]omen) (?P<it>is|was|has)\b",
           lambda match: ({"is": "are", "was": "were", "has": "have"}[match["it"]],)),
@@ -340,21 +376,21 @@ RULES = [
           lambda match: (_ing(match["it"]),)),
     _rule("about", r"\b(?P<it>[Dd]iscuss(?:ed|es|ing)? about)\b", _swap(" about", "")),
     _rule("depend depends depended depending", r"\b[Dd]epend(?:s|ed|ing)? (?P<it>of|from)\b(?! course)", _fixed("on")),
-    _rule("similar married listen listens listened listening", r"\b(?:similar|[Ll]isten(?:s|ed|ing)?|married) (?P<it>with|at)\b(?= (?:an?|my|the|him|her|his|this|me|you) )", _fixed("to")),
+    _rule("similar married listen listens listened listening", r"\b(?:similar|[Ll]isten(?:s|ed|ing)?|married(?= with)) (?P<it>with|at)\b(?= (?:an?|my|the|him|her|his|this|me|you) )", _fixed("to")),
     _rule("interested", r"\binterested (?P<it>on|for|about|at)\b", _fixed("in")),
-    _rule("arrive arrives arrived arriving", r"\b[Aa]rriv(?:e|es|ed|ing) (?P<it>to)\b", _fixed("at", "in")),
-    _rule("explain explains explained", r"\b[Ee]xplain(?:ed|s)? (?P<it>me|us|him|her|them)\b(?! to\b)", lambda match: ("to " + match["it"],)),
+    _rule("arrive arrives arrived arriving", r"\b[Aa]rriv(?:e|es|ed|ing) (?P<it>to) (?=(?:the|my|our|his|her|their|your|this|that|a|an|school|work|[A-Z][a-z]+)\b)", _fixed("at", "in")),
+    _rule("explain explains explained", r"\b[Ee]xplain(?:ed|s)? (?P<it>(?:me|us|him)\b(?! to\b)|(?:her|them)(?= (?:the|how|why|what|that|everything)\b))", lambda match: ("to " + match["it"],)),
     _rule("more", rf"\b(?P<it>more (?:{_words(_COMPARATIVES)}))\b", lambda match: (match["it"].removeprefix("more "), "much " + match["it"][5:])),
     _rule([noun + "s" for noun in _UNCOUNTABLE], rf"\b(?i:(?P<it>(?:{_words(_UNCOUNTABLE)})s)){_NO_TAIL}", lambda match: (match["it"][:-1],)),
     # number
     _rule(_NOUNS, rf"\b(?i:{_words(_MANY)}) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
-    _rule("one", rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule("one", rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words([noun for noun in _NOUNS if noun != 'family'])}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
     _rule("this", rf"\b(?P<it>[Tt]his) (?:{_words([_plural(noun) for noun in _NOUNS])}){_PHRASE_END}", _fixed("these")),
     _rule(_AMOUNTED, rf"(?<![\w./])(?i:many|several|various|few|two|three|four|five|six|seven|eight|nine|ten|[2-9]|[1-9]\d) (?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
     _rule("one", rf"\b[Oo]ne of (?:the|my|our|their|your) (?:most |best |biggest |worst )(?:[a-z]+ )?(?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
     _rule("each every another", rf"\b(?:[Ee]ach|[Ee]very|[Aa]nother) (?P<it>{_words(list(_SINGLE))}){_NO_TAIL}", lambda match: (_SINGLE[match["it"]],)),
     _rule("others", rf"\b(?P<it>others) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("other")),
-    _rule("much", rf"\b(?P<it>[Mm]uch) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("many")),
+    _rule("much", rf"(?<![Hh]ow )\b(?P<it>[Mm]uch) (?:{_words([_plural(noun) for noun in _AMOUNTED])}){_NO_TAIL}", _fixed("many")),
     # comparison
     _rule("most", rf"\b(?P<it>most (?:{_words([_graded(word, 'est') for word in _SHORT])}|best|worst))\b", lambda match: (match["it"].removeprefix("most "),)),
     _rule("more", rf"\b(?P<it>more (?:{_words(_SHORT)})) than\b", lambda match: (_graded(match["it"].removeprefix("more "), "er"),)),
@@ -369,36 +405,36 @@ RULES = [
     _rule("almost", r"\b(?P<it>[Aa]lmost) (?:people|students|children|women|men|countries)\b", _fixed("most")),
     _rule("everyday", r"\b(?P<it>everyday)(?=$|[.,!?;]| (?:and|in|at|on|because|from|to|for|with|I|we|he|she|they|you|but)\b)", _fixed("every day")),
     _rule("internet", rf"\b(?P<it>in) (?:the )?[Ii]nternet{_PHRASE_END}", _fixed("on")),
-    _rule([day + s for day in _DAYS for s in ("day", "days")], rf"\b(?P<it>[Ii]n) (?:(?:next|last|every) )?(?:{_words([day.capitalize() for day in _DAYS])})days?\b", _fixed("on")),
-    _rule(_MONTHS, rf"(?<!\d )\b(?P<it>on|at) (?:{_words([month.capitalize() for month in _MONTHS])})\b(?! \d| the\b| [a-z]+(?:th|rst|nd|rd)\b)", _fixed("in")),
-    _rule("hand hands", r"\b(?P<it>(?:[Ii]n|[Bb]y|[Aa]t|[Ff]rom) the other hand|[Oo]n (?:other hand|the other hands))\b", _fixed("on the other hand")),
-    _rule("opinion", r"\b(?P<it>(?:[Oo]n|[Ff]rom|[Aa]t) my opinion)\b", _fixed("in my opinion")),
-    _rule("view", r"\b(?P<it>(?:[Ii]n|[Oo]n|[Aa]t|[Tt]o) my point of view)\b", _fixed("from my point of view")),
+    _rule([day + s for day in _DAYS for s in ("day", "days")], rf"\b(?P<it>[Ii]n) (?:(?:next|last|every) )?(?:{_words([day.capitalize() for day in _DAYS])})days?(?![\w'’])", _fixed("on")),
+    _rule(_MONTHS, rf"(?<!\d )\b(?P<it>on|at) (?:{_words([month.capitalize() for month in _MONTHS])})\b(?!['’-]| \d| the\b| [A-Z]| [a-z]+(?:th|rst|nd|rd)\b)", _fixed("in")),
+    _rule("hand hands", r"(?:^|(?<=[,.;:] ))(?P<it>(?:[Ii]n|[Bb]y|[Aa]t|[Ff]rom) the other hand(?=,)|[Oo]n (?:other hand|the other hands))\b", _fixed("on the other hand")),
+    _rule("opinion", r"(?:^|(?<=[,.;:] )|(?<=\b(?:and|but) ))(?P<it>(?:[Oo]n|[Ff]rom|[Aa]t) my opinion)\b", _fixed("in my opinion")),
+    _rule("view", r"(?:^|(?<=[,.;:] ))(?P<it>(?:[Ii]n|[Oo]n|[Aa]t|[Tt]o) my point of view)\b", _fixed("from my point of view")),
     _rule("despite", r"\b(?P<it>[Dd]espite of)\b", _swap(" of", "")),
     _rule("spite", r"\b(?P<it>[Ii]n spite) (?!of\b)", _fixed("in spite of")),
     _rule("least", r"\b(?P<it>last but not the least)\b", _fixed("last but not least")),
-    _rule("home shopping swimming fishing camping skiing abroad downtown", r"\b(?:go|goes|went|going|come|came|back|return|returned) (?P<it>to (?:home|shopping|swimming|fishing|camping|skiing|abroad|downtown))\b", _swap("to ", "")),
+    _rule("home shopping swimming fishing camping skiing abroad downtown", rf"\b(?:go|goes|went|going|come|came|back|return|returned) (?P<it>to (?:home|shopping|swimming|fishing|camping|skiing|abroad|downtown)){_PHRASE_END}", _swap("to ", "")),
     _rule("afraid", r"\bafraid (?P<it>from)\b", _fixed("of")),
     _rule("according", r"\b[Aa]ccording (?P<it>my|the|his|her)\b", lambda match: ("to " + match["it"],)),
     _rule("thanks thank", rf"\b[Tt]hank(?:s| you) for (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
     _rule("listen listens listened listening", r"\b(?P<it>[Ll]isten(?:s|ed|ing)?) (?=(?:the |this |that |my )?(?:music|radio|songs?|podcasts?)\b)", lambda match: (match["it"] + " to",)),
     _rule("since", r"\b(?P<it>since) (?:(?:two|three|four|five|six|seven|eight|nine|ten|many|several|\d+) (?:days|weeks|months|years|hours))\b(?! ago)", _fixed("for")),
-    _rule("suggest suggests suggested", rf"(?<!is )(?<!are )(?<!ly )\b[Ss]uggest(?:s|ed)? (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (_ing(match["it"].removeprefix("to ")),)),
+    _rule("suggest suggests suggested", rf"(?<!is )(?<!are )(?<!was )(?<!were )(?<!been )(?<!be )(?<!ly )(?<!you )\b[Ss]uggest(?:s|ed)? (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (_ing(match["it"].removeprefix("to ")),)),
     _rule("interested good bad", rf"\b(?:interested|good|bad) (?:in|at) (?P<it>{_words(_VERBS)}){_NO_TAIL}", lambda match: (_ing(match["it"]),)),
     _rule("make makes made let lets", rf"\b(?:make|makes|made|let|lets) (?:me|him|her|us|them|you) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (match["it"].removeprefix("to "),)),
-    _rule("interested", r"\b(?:interested) (?P<it>[a-z]+ing|football|music|history|art|sports?)\b", lambda match: ("in " + match["it"],)),
+    _rule("interested", r"\b(?:interested) (?P<it>(?!(?:during|including|regarding|concerning|being)\b)[a-z]+ing|football|music|history|art|sports?)\b", lambda match: ("in " + match["it"],)),
     _rule("forward", r"\blook(?:s|ed|ing)? forward (?P<it>the|this|my|your|our)\b", lambda match: ("to " + match["it"],)),
     # word order of questions
     _rule(_ASKING, r"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow(?: long| much| many)?|[Ww]hat(?: time)?) (?P<it>(?:I|you|he|she|it|we|they) "
-          r"(?:are|is|was|were|have|has|can|could|will|would|should|did|didn['’]t|don['’]t|do|does))\b(?=[^.,]*\?)",
+          rf"(?:are|is|was|were|have|has|can|could|will|would|should|did|didn['’]t|don['’]t|do|does))\b(?=[^.,]*\?){_NO_INVERSION}",
           lambda match: (" ".join(reversed(match["it"].split(" "))),)),
-    _rule(_ASKING, rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:I|you|we|they) (?:{_words(_VERBS)}))\b(?=[^.,]*\?)",
+    _rule(_ASKING, rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:I|you|we|they) (?:{_words(_VERBS)}))\b(?=[^.,]*\?){_NO_INVERSION}",
           lambda match: ("do " + match["it"], "did " + match["it"])),
-    _rule(_ASKING, rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:he|she|it) (?:{_words([_third(verb) for verb in _VERBS])}))\b(?=[^.,]*\?)",
+    _rule(_ASKING, rf"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow|[Ww]hat(?: time)?) (?P<it>(?:he|she|it) (?:{_words([_third(verb) for verb in _VERBS])}))\b(?=[^.,]*\?){_NO_INVERSION}",
           lambda match: (f"does {match['it'].split(' ')[0]} {_THIRD[match['it'].split(' ')[1]]}",)),
     # articles that are missing
     _rule(_JOBS, rf"\b(?:is|was|am|['’]m|become|became|as) (?P<it>{_words(_JOBS)})(?! of\b){_PHRASE_END}", lambda match: (("an " if match["it"][0] in "aeiou" else "a ") + match["it"],)),
-    _rule(_NOUNS, rf"\b(?:[Hh]ave|[Hh]as|[Hh]ad|bought|buy|need|needs|want|wants) (?P<it>{_words([noun for noun in _NOUNS if noun not in ('school', 'time', 'child', 'game', 'man', 'word', 'room')])}){_PHRASE_END}",
+    _rule(_NOUNS, rf"\b(?:[Hh]ave|[Hh]as|[Hh]ad|bought|buy|need|needs|want|wants) (?P<it>{_words([noun for noun in _NOUNS if noun not in ('school', 'time', 'child', 'game', 'man', 'word', 'room', 'family', 'language')])}){_PHRASE_END}",
           lambda match: (("an " if match["it"][0] in "aeiou" else "a ") + match["it"],)),
 ]  # fmt: skip
 

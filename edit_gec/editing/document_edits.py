@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from edit_gec.editing.certain import find_certain
@@ -90,7 +91,7 @@ class Projection:
         is_new = self._is_unknown if sentence.in_code else self._is_new  # "kwds" is near "kids", and a name in the code
         if sentence.alone or not is_habit(text, edit.original, edit.replacement, is_new):
             return False
-        return all(sentence.text[start:end] != edit.original for start, end, _ in find_certain(sentence.text))
+        return edit.original not in _find_certain_words(sentence.text)
 
     def _is_name(self, text: str, sentence: Sentence, edit: Edit) -> bool:
         """Whether a document with markup has an unknown word in its code or paths, too. A common misspelling in small
@@ -113,6 +114,12 @@ class Projection:
     def _is_new(self, word: str) -> bool:
         """Whether a word is neither in the list of words nor a misspelling of a common one."""
         return self.spelling is not None and not self.spelling.knows(word) and not self.spelling.is_common_slip(word)
+
+
+@lru_cache(maxsize=1)  # the edits of a sentence come one after the other
+def _find_certain_words(sentence: str) -> frozenset[str]:
+    """What the rules would change in a sentence."""
+    return frozenset(sentence[start:end] for start, end, _ in find_certain(sentence))
 
 
 def name_kinds(text: str, edits: Iterable[Edit]) -> list[Edit]:

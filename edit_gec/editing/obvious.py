@@ -4,9 +4,10 @@
     "the seccond of them"       second          one letter from a common word
     "a preprocssor is"          preprocessor    one letter from a word that the document has elsewhere
 
-In documents that people keep, a word that stands twice is nearly always an error, and so is an unknown word that stands
-once or twice and is a letter away from a frequent one. Names, compounds, other languages and words of the trade, which
-come again, are left alone. A line that is taken by itself has no document: there only the model decides.
+In documents that people keep, a word that stands twice is nearly always an error, unless it is one that may ("gave her
+her", "log in in"). So is an unknown word that stands once or twice and is a letter away from a frequent one. Names,
+compounds, other languages and words of the trade, which come again, are left alone. A line that is taken by itself has
+no document: there only the model decides.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from edit_gec.editing.certain import DOUBLE
+from edit_gec.editing.certain import may_stand_twice
 from edit_gec.text.edits import Change, count_shared_ends
 from edit_gec.text.habits import HABIT, count_words
 from edit_gec.text.sentences import Sentence
@@ -47,8 +48,9 @@ def find_obvious(text: str, sentence: Sentence, words: WordList) -> Iterator[Cha
 def _find_doubled(sentence: Sentence, words: WordList) -> Iterator[Change]:
     for found in _TWICE.finditer(sentence.text):
         word = found["word"]
-        is_word = (word.islower() or word in _CAPITALS) and word.lower() not in DOUBLE and words.knows(word)
-        if is_word and found["again"].islower() and _is_free(sentence, *found.span()):
+        is_word = (word.islower() or word in _CAPITALS) and words.knows(word) and found["again"].islower()
+        twice = may_stand_twice(word.lower(), sentence.text[: found.start()])
+        if is_word and not twice and _is_free(sentence, *found.span()):
             yield Change(*found.span("again"), "", DOUBLED)
 
 

@@ -8,9 +8,10 @@ r"""The second pass: a changed sentence is read again, for errors that hid behin
 Few sentences are changed, so few are read twice. Sentences without changes are not read again, nor are sentences in
 which only spaces change: text that is spaced like tokens ("Hello , world .") says nothing about other errors.
 
-The second pass also scores the inserted words. If it would change them again, the confidence of the change that wrote
-them falls; other changes keep theirs. Changes of the second pass are supported by those of the first
-(confidence.Scale.judge) and must pass the same threshold.
+The second pass also scores the inserted words. If it doubts them, the confidence of the change that wrote them falls;
+other changes keep theirs. Where the second pass is confident what to write instead ("sientist" becomes "scientist", and
+that "scientists"), the doubt is settled, and the two changes become one. Changes of the second pass are supported by
+those of the first (confidence.Scale.judge) and must pass the same threshold.
 """
 
 from __future__ import annotations
@@ -53,11 +54,12 @@ class SecondPass:
             found = [judge(changes, plan, self.thresholds) for changes, plan in zip(first, plans, strict=True)]
             for (n, pieces), prediction in zip(again.items(), read, strict=True):
                 doubts = doubts_beside(sentences[n], first[n], plans[n].doubts, pieces, prediction.doubts)
+                support = [self.thresholds.doubted(c.confidence, d) for c, d in zip(first[n], doubts, strict=True)]
+                others = [*map(logistic, support), *plans[n].refused]
+                more = judge(list(prediction.changes(pieces, self.tokens)), prediction, self.thresholds, (), others)
+                doubts = settle(pieces.source, doubts, shift(first[n], -sentences[n].starts[0]), more)
                 found[n] = judge(first[n], plans[n], self.thresholds, doubts)
                 if found[n]:
-                    support = [self.thresholds.doubted(c.confidence, d) for c, d in zip(first[n], doubts, strict=True)]
-                    others = [*map(logistic, support), *plans[n].refused]
-                    more = judge(list(prediction.changes(pieces, self.tokens)), prediction, self.thresholds, (), others)
                     found[n] = self._merge(sentences[n], first[n], found[n], pieces.source, more)
         return found
 
@@ -152,6 +154,20 @@ def doubts_beside(
         right = [doubt - starts.get(change.end, 0.0) for a, _, doubt in placed[1:] if a == end]
         found.append(max([CALM, *written, *left, *right]))
     return found
+
+
+def settle(between: str, doubts: Sequence[float], first: Sequence[Change], again: Sequence[Change]) -> list[float]:
+    """The doubts about the changes that made the text `between`, without those about words that `again` changes, too.
+
+    >>> first = [Change(0, 8, "scientist", 0.5), Change(9, 12, "has", 0.5)]
+    >>> settle("scientist has it", [0.9, 0.9], first, [Change(9, 9, "s", 0.7)])
+    [0.02, 0.9]
+    """
+    words = [expand_to_words(between, *change[:3]) for change in again]
+    return [
+        CALM if any(start < end and stop > begin for start, stop, _ in words) else doubt
+        for doubt, (begin, end) in zip(doubts, written_spans(first), strict=True)
+    ]
 
 
 def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], again: Sequence[Change]) -> list[Change]:

@@ -24,9 +24,8 @@ from edit_gec.editing.lexicon import Candidate, WordList
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces
 
-MIN_DOUBT = 0.05  # probability of a change from which on an unknown word is looked up
+MIN_DOUBT = 0.01  # probability of a change from which on an unknown word is looked up, or what a rule proposes scored
 NEAREST = 3  # candidates for a misspelt word beside what a rule proposes
-CERTAIN_DOUBT = 0.01  # the same where a rule proposes something
 DECODER_WEIGHT = 0.15  # of the decoder's score of a candidate: it knows the context, and how to spell only roughly
 KEEP_WORD_COST = 4.0  # nats for no candidate at all: the word is right as it is, or stands for something else
 
@@ -70,7 +69,7 @@ def tag_certain_errors(
         if covered is None:
             continue
         doubt = 1 - min(p[KEEP] for p in probabilities[covered[0] + 1 : covered[1] + 1])  # the sentinel comes first
-        if doubt >= CERTAIN_DOUBT:
+        if doubt >= MIN_DOUBT:
             proposed.append(Proposed(*covered, match.texts))
     if not proposed:
         return []

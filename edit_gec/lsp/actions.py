@@ -109,7 +109,7 @@ def make_fix_all(
 ) -> list[types.CodeAction]:
     """One action that makes all corrections of at least this confidence, if there are any. It never includes hints."""
     sure: list[Mark] = []
-    for mark in marks:
+    for mark in sorted(marks, key=lambda mark: (mark.start, mark.end)):  # a footnote stands inside another sentence
         if not mark.is_hint and mark.edit.confidence >= confidence and (not sure or sure[-1].end <= mark.start):
             sure.append(mark)
     if not sure:

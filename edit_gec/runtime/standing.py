@@ -18,6 +18,7 @@ from edit_gec.text.edits import Change, apply_changes
 from edit_gec.text.word_edits import split_change
 
 REMEMBERED = 20_000  # sentences that one accepted suggestion leads to
+MOST = 30  # changes of a sentence; a longer list, which only text without full stops has, is not remembered
 
 
 class StandingSuggestions:
@@ -39,7 +40,7 @@ class StandingSuggestions:
         parts = [part for change in changes for part in split_change(sentence, change)]
         new = [c for c in parts if all(c.end < other.start or c.start > other.end for other in stood)]
         together = tuple(sorted((*stood, *new)))
-        for n, change in enumerate(together):
+        for n, change in enumerate(together if len(together) <= MOST else ()):
             growth = len(change.replacement) - (change.end - change.start)
             moved = (c._replace(start=c.start + growth, end=c.end + growth) for c in together[n + 1 :])
             rest = *together[:n], *moved

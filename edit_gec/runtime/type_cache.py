@@ -48,8 +48,9 @@ class ErrorTypeCache:
         new = [job for job in new if job not in known]
         known.update(zip(new, _explained(new), strict=True))
         for job in jobs:
-            self.known[job] = known[job]
-            self.known.move_to_end(job)
+            if parseable(job[0]):  # a text of 50,000 characters would be kept, too
+                self.known[job] = known[job]
+                self.known.move_to_end(job)
         while len(self.known) > REMEMBERED:
             self.known.popitem(last=False)
         return [known[job] for job in jobs]

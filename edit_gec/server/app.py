@@ -106,7 +106,7 @@ def create_app(
 async def check(request: Request) -> Response:
     """Check a text as LanguageTool does: form fields in, matches with UTF-16 offsets out."""
     asked = languagetool.parse_request(await read_fields(request))
-    _check_length(request, asked.text.document)
+    _check_length(request, max(asked.text.document, asked.text.view, key=len))
     detected = language_id.detect(asked.text.view) if asked.detects_language else language_id.ENGLISH_ASSUMED
     edits: tuple[Edit, ...] = ()
     sentences: list[tuple[int, int]] = []

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,6 +27,7 @@ from edit_gec.text.kinds import NAMES
 from edit_gec.text.language_id import Language
 from edit_gec.text.render import describe, rule_id
 
+MOST_NESTED = 8  # sentences that begin behind the one around an edit and end before it, at most
 VARIANTS = {
     "en": "English",
     "en-US": "English (US)",
@@ -134,7 +137,9 @@ def _parse_text(fields: Mapping[str, str]) -> Annotated:
     else:
         try:
             text = parse(json.loads(fields["data"]))
-        except (json.JSONDecodeError, RecursionError):
+        except InputError:
+            raise
+        except (ValueError, RecursionError):  # ValueError: not JSON, or a number of thousands of digits
             raise InputError("'data' is not valid JSON") from None
     return Annotated(require_utf8(text.document), require_utf8(text.view), text.offsets)
 
@@ -224,11 +229,9 @@ def build_matches(request: CheckRequest, edits: Sequence[Edit], sentences: Seque
     found = list(to_document_spans(text, edits, request.includes))
     places = _to_utf16(text.document, [place for each in found for place in (each.start, each.end)])
     matches: list[dict[str, Any]] = []
-    at = 0  # number of the sentence in which the edit ends
+    ordered = sorted(sentences)
     for number, (start, end, replacement, edit, alternatives) in enumerate(found):
-        while at + 1 < len(sentences) and sentences[at][1] < edit.end:
-            at += 1
-        first, last = sentences[at] if sentences else (0, len(text.view))
+        first, last = _find_sentence(ordered, edit) or (0, len(text.view))
         offset, stop = places[2 * number : 2 * number + 2]
         matches.append(
             {
@@ -251,6 +254,12 @@ def build_matches(request: CheckRequest, edits: Sequence[Edit], sentences: Seque
             }
         )
     return matches
+
+
+def _find_sentence(ordered: Sequence[Span], edit: Edit) -> Span | None:
+    """The innermost of the sentences around an edit; a footnote stands inside another sentence."""
+    last = bisect_right(ordered, (edit.start, sys.maxsize))
+    return next((span for span in reversed(ordered[max(0, last - MOST_NESTED) : last]) if edit.end <= span[1]), None)
 
 
 def _to_utf16(text: str, places: Sequence[int]) -> list[int]:
@@ -285,10 +294,11 @@ def _build_context(text: str, start: int, end: int) -> dict[str, Any]:
 
 def _sentence_ranges(text: Annotated, sentences: Sequence[Span]) -> list[list[int]]:
     """Sentences as spans of the document, from the first to the last of their characters that it holds."""
-    places: list[int] = []
+    spans: list[tuple[int, int]] = []
     for start, end in sentences:
         held = [place for place in text.offsets[start:end] if place != NOWHERE]
         if held:
-            places += [held[0], held[-1] + 1]
-    units = _to_utf16(text.document, places)
-    return [units[at : at + 2] for at in range(0, len(units), 2)]
+            spans.append((held[0], held[-1] + 1))
+    places = sorted({place for span in spans for place in span})  # a footnote stands inside another sentence
+    units = dict(zip(places, _to_utf16(text.document, places), strict=True))
+    return [[units[start], units[end]] for start, end in spans]

@@ -35,7 +35,7 @@ class EditFilter:
 
     def on(self, text: str) -> Callable[[Edit], bool]:
         """Whether an edit of this text is wanted."""
-        named = [region for region in find_directives(text) if region.names]
+        regions = list(find_directives(text))
         spans = sorted(found.span() for pattern in self.patterns for found in pattern.finditer(text))
         reach = _reach(spans)
 
@@ -43,14 +43,16 @@ class EditFilter:
             if contains_word(edit.original, self.words) or _is_within(spans, reach, edit):
                 return False
             kind = edit.kind or name_kind(text, *edit.span, edit.replacement)
-            return not self.ignored.include(kind, edit.type) and not _is_left_alone(named, edit, kind)
+            return not self.ignored.include(kind, edit.type) and not _is_left_alone(regions, edit, kind)
 
         return is_wanted
 
 
 def _is_left_alone(regions: list[Region], edit: Edit, kind: str) -> bool:
     return any(
-        region.start <= edit.start < region.end and region.names is not None and region.names.include(kind, edit.type)
+        region.start <= edit.start <= region.end
+        if region.names is None
+        else region.start <= edit.start < region.end and region.names.include(kind, edit.type)
         for region in regions
     )
 

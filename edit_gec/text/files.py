@@ -178,8 +178,10 @@ def write_json(path: str | os.PathLike[str], value: Any, *, indent: int = 2) -> 
 def _copy_owner_and_mode(descriptor: int, status: os.stat_result) -> None:
     if not hasattr(os, "fchown"):  # on Windows
         return
-    with contextlib.suppress(PermissionError):  # only root may give files away
-        os.fchown(descriptor, status.st_uid, status.st_gid)
+    for owner in (status.st_uid, -1):  # only root may give files away; the group can be kept by its members
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, owner, status.st_gid)
+            break
     os.fchmod(descriptor, stat.S_IMODE(status.st_mode))  # after chown, which clears the set-id bits
 
 

@@ -22,7 +22,7 @@ MOST_WORDS = 500_000  # whose numbers are kept; a long book has 30,000
 LONG_TEXT = 200_000  # characters
 _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
 _IN_CODE = re.compile(r"(?<=[`/_@])[^\W\d_]{3,}(?!\w)|(?<!\w)[^\W\d_]{3,}(?=[`/_@])")
-_GAPS = re.compile(r"[\s’'-]+")
+_GAPS = re.compile(r"[\s-]+")
 
 T = TypeVar("T")
 

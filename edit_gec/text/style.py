@@ -43,8 +43,8 @@ _MARKS = frozenset(".,;:!?-–—")
 _BRACKETS = frozenset("()[]{}<>")
 _SMALL_WORDS = frozenset(  # a word that holds one is written apart: "infact", "eachother", "aswell"
     "a about after again all an and any as at be before by can do each else even ever every for from had has have "
-    "he how i if in is it just least less lot many may more most much my no not now of off on one or other our "
-    "out over so some such than that the their them then there they this though through time times to too under "
+    "he high how i if in is it just least less lot many may more most much my no not now of off on one or other our "
+    "out over school so some such than that the their them then there they this though through time times to too under "
     "up us very was way we well what when where while who will with you your".split()
 )
 _SWAPPED = frozenset(  # small words that writers choose among; a corrector seldom knows better in an edited text
@@ -66,7 +66,10 @@ _PLURAL_SUBJECT = re.compile(
     r"(?:\s+(?:also|always|never|often|usually|only|still|just|then|now|both|all))?\s+\Z",
     re.IGNORECASE,
 )
-_TWO_NAMES = re.compile(r"[\w`*.()]+\s+and\s+(?!(?:it|he|she|this|that|there)\b)[\w`*.()-]+\s+\Z", re.IGNORECASE)
+_TWO_NAMES = re.compile(
+    r"[\w`*.()]+\s+and\s+(?!(?:it|he|she|this|that|there|(?:every|some|any|no)(?:one|body|thing))\b)[\w`*.()-]+\s+\Z",
+    re.IGNORECASE,
+)
 _PREPOSITIONS = frozenset("of to for by with in on at from among like about".split())
 _NEEDS = re.compile(r"\b(?:needs?|needed|requires?|worth)\s+\Z")
 _PLURAL_PHRASE = re.compile(
@@ -113,7 +116,8 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
 def _differs_by_hyphen(old: str, new: str) -> bool:
     """Whether a hyphen behind a short prefix comes or goes: "e-mail", "co-operate"."""
     with_hyphen, without = (old, new) if "-" in old else (new, old)
-    return without.isalpha() and with_hyphen.find("-") in (1, 2) and with_hyphen.replace("-", "", 1) == without
+    is_prefix = with_hyphen.find("-") in (1, 2) and with_hyphen[:2].casefold() not in _SMALL_WORDS
+    return without.isalpha() and is_prefix and with_hyphen.replace("-", "", 1) == without
 
 
 def _is_right_already(document: str, sentence: Sentence, edit: Edit) -> bool:

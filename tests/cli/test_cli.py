@@ -302,6 +302,7 @@ def test_words_to_leave_alone_and_settings() -> None:
     )
     assert run("correct", "a.txt", "--dictionary", "words.txt")[1] == b"go teh dont because"
     assert run("correct", "a.txt", "--min-confidence", "0.1")[1] == b"goes the dont because"
+    assert run("correct", "a.txt", "--strictness", "high")[1] == b"goes the dont because", "not the project's 0.7"
     assert run("correct", "a.txt", "--isolated")[1] == b"goes the don't because"
     Path("other.toml").write_text("ignore = ['spelling']")
     assert run("correct", "a.txt", "--config", "other.toml")[1] == b"goes teh dont becuase"

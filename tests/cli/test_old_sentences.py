@@ -62,6 +62,16 @@ def test_since_a_revision_only_new_sentences_are_corrected() -> None:
     assert places(correct("--check", "--since", "HEAD", "../untracked.md")[1]) == ["../untracked.md:1:4:"]
 
 
+def test_an_old_version_that_cannot_be_read_costs_only_its_file() -> None:
+    Path("latin.md").write_bytes("Caf\xe9 go. ".encode("latin-1") * 3)
+    git("add", ".")
+    git("commit", "-q", "-m", "second")
+    Path("latin.md").write_text("She go home.\n")
+    Path("same.md").write_text(f"{OLD}\nHe go.\n")
+    status, findings, talk = correct("--check", "--since", "HEAD", "latin.md", "same.md")
+    assert status == 2 and places(findings) == ["same.md:3:4:"] and "latin.md" in talk
+
+
 @pytest.mark.parametrize("revision", ["no-such", "--help", "HEAD:docs"])
 def test_a_wrong_revision_is_one_line(revision: str) -> None:
     status, findings, talk = correct("--check", f"--since={revision}", "same.md")

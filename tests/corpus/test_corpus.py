@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -102,6 +103,20 @@ def test_texts_are_read_as_their_format(tmp_path: Path, model_folder: Path) -> N
     assert "format 'klingon': expected one of" in corpus(
         tmp_path / "a.jsonl", tmp_path / "other", "--read-as", "klingon", *options, status=2
     )
+
+
+@pytest.mark.slow
+def test_texts_of_several_lines_stay_one_row_of_csv(tmp_path: Path, model_folder: Path) -> None:
+    texts = ["Dear Ann,\nsee you soon.", "one\r\ntwo", "a\rb", "plain"]
+    with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["id", "text"], *([n, text] for n, text in enumerate(texts))])
+    corpus(tmp_path / "a.csv", tmp_path / "out", "--model", model_folder, "--no-types", "--workers", 1, "--quiet")
+    (part,) = parts(tmp_path / "out")
+    with part.open(newline="", encoding="utf-8") as file:
+        header, *found = csv.reader(file)
+    assert header == ["id", "text", "corrected", "edits"] and [row[1] for row in found] == texts
+    for _, text, corrected, edits in found:
+        assert revert_edits(corrected, json.loads(edits)) == text
 
 
 @pytest.mark.slow

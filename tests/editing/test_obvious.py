@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import law
 
-from edit_gec.editing.certain import DOUBLE
+from edit_gec.editing.certain import may_stand_twice
 from edit_gec.editing.document_edits import Projection
 from edit_gec.editing.lexicon import WordList
 from edit_gec.text.edits import Edit, apply
@@ -92,4 +92,23 @@ def test_no_word_is_left_twice(words: list[str]) -> None:
     document = " ".join(words)
     once = correct(document)
     assert [word for word, _ in groupby(once.split())] == [word for word, _ in groupby(words)]
-    assert all(first != second or first in DOUBLE for first, second in pairwise(once.split()))
+    left = once.split()
+    for n, (first, second) in enumerate(pairwise(left)):
+        assert first != second or may_stand_twice(first, "".join(word + " " for word in left[:n]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I gave her her book back.", "I told you you could go.", "What he did did not matter.", "What it was was old.",
+        "Please log in in the morning.", "We moved on on Monday.", "The light was turned on on time.",
+        "It is true true.",
+    ],
+)  # fmt: skip
+def test_words_that_rightly_stand_twice_are_left(text: str) -> None:
+    assert correct(text) == text
+
+
+def test_prepositions_stand_twice_after_verbs_with_particles_only() -> None:
+    assert correct("The book is in in the box.") == "The book is in the box."
+    assert may_stand_twice("in", "to log ") and not may_stand_twice("in", "the book is ")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from edit_gec import Corrector
 from edit_gec.runtime.async_corrector import AsyncCorrector
-from edit_gec.runtime.standing import StandingSuggestions
+from edit_gec.runtime.standing import MOST, StandingSuggestions
 from edit_gec.text.edits import Change, apply_changes
 
 WORDS = ["so", "they", "was", "late", "and", "she", "go", "home"]
@@ -43,6 +43,14 @@ def test_what_was_suggested_stands_until_it_is_accepted(drawn: tuple[str, list[C
         left = standing.keep(sentence, None, ())
         assert len(left) == before - 1 and [change[2:] for change in left] == others
     assert sentence == wanted
+
+
+def test_a_sentence_full_of_suggestions_is_not_remembered() -> None:
+    """Each of n suggestions would keep the n - 1 others."""
+    standing = StandingSuggestions()
+    changes = [Change(2 * n, 2 * n + 1, "b", 0.5) for n in range(MOST + 1)]
+    assert standing.keep("a " * len(changes), None, changes) == tuple(changes) and not standing.known
+    assert standing.keep("a " * MOST, None, changes[:MOST]) and len(standing.known) == MOST
 
 
 def test_new_suggestions_come_where_nothing_stands() -> None:

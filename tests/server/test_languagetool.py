@@ -150,6 +150,7 @@ def test_rules_and_categories() -> None:
         ({"language": "en", "data": "{"}, "not valid JSON"),
         ({"language": "en", "data": "[" * 100_000}, "not valid JSON"),
         ({"language": "en", "data": "3"}, "must be a JSON object"),
+        ({"language": "en", "data": "1" * 5000}, "not valid JSON"),
         ({"language": "en", "data": "{}"}, "either 'text' or 'annotation'"),
         ({"language": "en", "data": '{"text": 3}'}, "must be a string"),
         ({"language": "en", "data": '{"text": "\\ud800"}'}, "surrogate"),
@@ -194,6 +195,17 @@ def test_what_stands_for_markup_is_not_edited() -> None:
     assert text.project(4, 6, "them") is None and text.project(3, 6, "") is None and text.project(5, 5, "x") is None
     assert text.project(6, 6, " now") == (11, 11) and text.project(0, 3, "Look at") == (0, 3)
     assert languagetool._sentence_ranges(text, [(0, 7), (4, 6)]) == [[0, 12]]
+
+
+def test_a_sentence_inside_another_one() -> None:
+    """As a footnote stands: the inner sentence comes after the outer one, or before it."""
+    view = "He go \U0001f642 (She go.) home. It go."
+    sentences = [(0, 22), (9, 16), (23, 29)]
+    assert languagetool._sentence_ranges(annotated.plain(view), sentences) == [[0, 23], [10, 17], [24, 30]]
+    question = languagetool.parse_request({"language": "en", "text": view})
+    edits = [Edit(at, at + 2, "go", "goes", 0.9) for at in (3, 13, 26)]
+    matches = languagetool.build_matches(question, edits, sentences)
+    assert [match["sentence"] for match in matches] == [view[:22], view[9:16], view[23:29]]
 
 
 part = st.builds(lambda text: {"text": text}, valid) | st.builds(

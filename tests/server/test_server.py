@@ -308,6 +308,12 @@ def test_get_and_small_routes(client: httpx.Client) -> None:
         (b"language=en&data=%00", "", 400, "not valid JSON"),
         (b"&".join([b"a=b"] * 1000), "", 400, "more than 100 fields"),
         (b"language=en&text=" + b"a" * 3001, "", 413, "the limit is 3000"),
+        (
+            b'language=en&data={"annotation":[{"markup":"","interpretAs":"' + b"a" * 3001 + b'"}]}',
+            "",
+            413,
+            "limit is 3000",
+        ),
         (b"language=en&text=" + b"a" * 10_000_000, "", 413, "bytes"),
         (b"language=xx&text=a", "", 400, "only English"),
         (b'{"text": "a"}', "application/json", 400, "missing 'language'"),

@@ -67,6 +67,12 @@ def test_directives_with_kinds(text: str, wanted: bool) -> None:
     assert any("recieve" in sentence.text for sentence in split(text)), "the model still reads it"
 
 
+@pytest.mark.parametrize("text", ["I recieve edit-gec: ignore", "edit-gec: off\nI recieve\nedit-gec: on\nok"])
+def test_directives_without_kinds_hold_for_plain_text(text: str) -> None:
+    assert not EditFilter().on(text)(_edit(text, "recieve", "receive"))
+    assert EditFilter().on(f"{text}\nok, I beleive")(Edit(len(text) + 7, len(text) + 14, "beleive", "believe", 0.9))
+
+
 def test_directives_with_types_need_types() -> None:
     text = "She go. <!-- edit-gec: ignore R:DET, VERB -->"
     assert EditFilter().needs_types(text) and not EditFilter().needs_types("edit-gec: off PUNCT")

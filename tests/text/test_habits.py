@@ -27,6 +27,8 @@ from edit_gec.text.sentences import split
         (" ", "", 9, False),
         ("file name", "filename", 3, True),
         ("A Party", "The Party", 3, False),
+        ("its", "it's", 3, False),
+        ("were", "we're", 3, False),
     ],
 )
 def test_what_stands_three_times_is_a_habit(original: str, replacement: str, times: int, habit: bool) -> None:
