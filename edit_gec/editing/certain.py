@@ -218,6 +218,7 @@ _PHRASE_END = (
 _SUBJECT = r"(?:^|\b(?i:and|but|because|since|so|when|which|who|if|what|how|why|where|than|think|know|say|sure) |[,;:.!?] |[^\w\s.,'’-]+ )"
 
 
+_WE = r"\b(?:[Ww]e|[Tt]hey)"  # subjects wherever they stand; "you" may be an object
 _NO_INVERSION = r"(?![^?]* (?:can|could|will|would|should|may|must|do|does|did|is|are|was|were) (?:I|you|we|they|he|she|it|there)\b)"  # "When I have time, can we meet?"
 _ONE_MORE = re.compile(
     r"(?:(?:^|[,;:.!?] |\b(?:that|because|when|if|but|so) )(?i:(?:my|your|his|her|its|our|their|the|an?) (?:[\w-]+ )?[\w'’-]+|i|you|s?he|it|we|they)|\b[A-Z][\w'’-]+) $"
@@ -355,16 +356,16 @@ RULES = [
     _rule(_VERBS, rf"{_SUBJECT}(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)}) (?:always |often |never |usually )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
           _if_singular(lambda match: (_third(match["it"]), _past(match["it"])))),
     _rule("don dont", rf"(?<!and )\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
-    _rule("was", rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>was)\b", _fixed("were")),
-    _rule("has", rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>has)\b", _fixed("have")),
-    _rule("is", rf"{_SUBJECT}(?:[Yy]ou|[Ww]e|[Tt]hey) (?P<it>is)\b", _fixed("are")),
+    _rule("was", rf"(?:{_WE}|{_SUBJECT}[Yy]ou) (?P<it>was)\b", _fixed("were")),
+    _rule("has", rf"(?:{_WE}|{_SUBJECT}(?:I|[Yy]ou)) (?P<it>has)\b", _fixed("have")),
+    _rule("is", rf"(?:{_WE}|{_SUBJECT}[Yy]ou) (?P<it>is)\b", _fixed("are")),
     _rule("are", rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>are)\b", _if_singular(_fixed("is"))),
     _rule("everyone everybody everything someone somebody something nobody one nothing", rf"{_SUBJECT}(?:[Ee]very(?:one|body|thing)|[Ss]ome(?:one|body|thing)|[Nn]obody|[Nn]o one|[Nn]othing) (?P<it>are|were|have)\b", _table(_SINGULAR)),
     _rule("everyone everybody someone somebody nobody one", rf"{_SUBJECT}(?:[Ee]veryone|[Ee]verybody|[Ss]omeone|[Ss]omebody|[Nn]obody|[Nn]o one) (?P<it>{_words(_VERBS)}){_NO_TAIL}", lambda match: (_third(match["it"]), _past(match["it"]))),
     _rule("every each", rf"{_SUBJECT}(?:[Ee]very|[Ee]ach) [a-z]+ (?:(?:in|of|at|on) (?:my|the|our|this|his|her) [a-z]+ )?(?P<it>are|were|have)\b", _table(_SINGULAR)),
     _rule("this", rf"^This (?P<it>are|have){_NO_TAIL}", lambda match: ({"are": "is", "have": "has"}[match["it"]],)),
     _rule("there", rf"\b[Tt]here (?P<it>are) an? (?!(?:\w+ )?(?:{_AMOUNTS})\b|(?:estimated|additional|further|extra|average)\b|\w+ (?:\d|{_words(_MANY)}|hundred|thousand|million)\b)[a-z]", _fixed("is")),
-    _rule(_THIRD, rf"{_SUBJECT}(?:I|[Yy]ou|[Ww]e|[Tt]hey) (?P<it>{_words(list(_THIRD))}){_NO_TAIL}", lambda match: (_THIRD[match["it"]], _past(_THIRD[match["it"]]))),
+    _rule(_THIRD, rf"(?:{_WE}|{_SUBJECT}(?:I|[Yy]ou)) (?P<it>{_words(list(_THIRD))}){_NO_TAIL}", lambda match: (_THIRD[match["it"]], _past(_THIRD[match["it"]]))),
     _rule("there", r"\b(?:[Tt]here) (?P<it>is|was) (?:many|several|some people|two|three|four|five|six|ten|lots of|a lot of people|too many|so many)(?![\w-])",
           lambda match: ({"is": "are", "was": "were"}[match["it"]],)),
     _rule("people children men women", rf"{_SUBJECT}(?:(?:[Mm]any|[Mm]ost|[Ss]ome|[Aa]ll|[Tt]he|[Yy]oung|[Oo]ld|[Oo]ther) )?(?:[Pp]eople|[Cc]hildren|[Mm]en|[Ww]omen) (?P<it>is|was|has)\b",

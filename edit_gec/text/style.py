@@ -216,7 +216,7 @@ def _invents(old: str, new: str, is_known: Callable[[str], bool]) -> bool:
 
 def _is_opposite(old: str, new: str) -> bool:
     """Whether "useless" becomes "useful"."""
-    before, after = _OPPOSITE.fullmatch(old), _OPPOSITE.fullmatch(new)
+    before, after = _OPPOSITE.fullmatch(old.strip()), _OPPOSITE.fullmatch(new.strip())
     return bool(before and after) and before.group(1) == after.group(1) and old != new  # type: ignore[union-attr]
 
 

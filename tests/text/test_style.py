@@ -38,6 +38,7 @@ def judged(
         ("He don't know it.", "don", "doesn", False),
         ("They go to Rome.", "Rome", "Roma", False),
         ("It is useless.", "useless", "useful", True),
+        ("It is useless.", " useless", " useful", True),
         ("See the filesystem.", "filesystem", "file system", True),
         ("You know infact it.", "infact", "in fact", False),
         ("docs: see the list", "docs", "Docs", True),
