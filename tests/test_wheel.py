@@ -92,20 +92,21 @@ def test_the_wheel_has_the_shipped_models(built: Built, model: str) -> None:
     assert {f"edit_gec/models/{model}/{name}" for name in files} - wheel_names(built) == set()
 
 
-def test_the_licence_is_in_both(built: Built) -> None:
-    text = (PACKAGE / "LICENSE").read_bytes()
+def test_the_licences_are_in_both(built: Built) -> None:
+    """Ours, and the notices of the word list."""
+    names = ["edit_gec/LICENSE", "models/edit5-mini/words.LICENSE"]
+    texts = [(PACKAGE.parent / name).read_bytes() for name in names]
     with zipfile.ZipFile(built.wheel) as wheel:
         (metadata_name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
         metadata = Parser().parsestr(wheel.read(metadata_name).decode())
         licences = [name for name in wheel.namelist() if ".dist-info/licenses/" in name]
-        assert [wheel.read(name) for name in licences] == [text]
+        assert sorted(map(wheel.read, licences)) == sorted(texts)
     assert metadata["License-Expression"] == "Apache-2.0"
-    assert metadata.get_all("License-File") == ["edit_gec/LICENSE"]
+    assert metadata.get_all("License-File") == names
     with tarfile.open(built.sdist) as sdist:
-        (name,) = (name for name in sdist.getnames() if name.endswith("/edit_gec/LICENSE"))
-        member = sdist.extractfile(name)
-        assert member is not None
-        assert member.read() == text
+        found = [each for each in sdist.getnames() if each.endswith(tuple(f"/{name}" for name in names))]
+        members = [sdist.extractfile(each) for each in found]
+        assert sorted(member.read() for member in members if member is not None) == sorted(texts)
 
 
 def test_the_installed_package_is_the_one_that_runs(installed: Installed, tmp_path: Path) -> None:
