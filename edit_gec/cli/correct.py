@@ -221,7 +221,7 @@ class Run:
 
     def _correct(self, corrector: Corrector, group: Sequence[Source], progress: ProgressBar) -> Iterator[Correction]:
         """The corrections of a group, those with equal thresholds and dialects together."""
-        wanted = [(self._find_threshold(source), source.settings.dialect) for source in group]
+        wanted = [(source.settings.min_confidence, source.settings.dialect) for source in group]
         for (least, dialect), together in groupby(zip(group, wanted, strict=True), key=lambda pair: pair[1]):
             sources = [source for source, _ in together]
             yield from corrector.with_settings(least, dialect).correct_batch(
@@ -230,10 +230,6 @@ class Run:
                 formats=[source.format for source in sources],
                 progress=progress,
             )
-
-    def _find_threshold(self, source: Source) -> float | None:
-        """That of a file's settings, unless the command line names a strictness: the corrector has it already."""
-        return source.settings.min_confidence if self.arguments.strictness is None else None
 
     def _comes_in_stretches(self, source: Source) -> bool:
         """Whether to print a document stretch by stretch: it is long, and only its text is printed."""
@@ -248,7 +244,7 @@ class Run:
     def _correct_in_stretches(self, corrector: Corrector, source: Source) -> None:
         """Print a long document as it is corrected; Ctrl-C keeps what is already printed."""
         document, settings = source.document, source.settings
-        corrector = corrector.with_settings(self._find_threshold(source), settings.dialect)
+        corrector = corrector.with_settings(settings.min_confidence, settings.dialect)
         is_wanted = settings.edit_filter().on(document.text)
         done = 0
         out(document.bom)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def find_projects(options: FrontOptions) -> Projects:
     """The settings of files, overridden by the command line. Raises InputError for an unreadable dictionary."""
-    return Projects(options.config, options.isolated, asked_settings(options))
+    has_threshold = options.strictness is None
+    return Projects(options.config, options.isolated, asked_settings(options), has_threshold=has_threshold)
 
 
 def asked_settings(options: ModelOptions) -> Settings:

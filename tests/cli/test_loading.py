@@ -75,6 +75,9 @@ def test_options_win_over_settings_and_lists_add_up(name: str, tmp_path: Path) -
         settings = find_projects(options).find_settings(str(tmp_path))
         return corrector_arguments(options, settings), settings.ignore
 
+    options = parse(name, "--strictness", "high")
+    assert isinstance(options, FrontOptions)
+    assert find_projects(options).find_settings(str(tmp_path)).min_confidence is None
     arguments, ignore = given("--dictionary", str(tmp_path / "words.txt"), "--ignore", "PUNCT,R:DET")
     assert arguments["dictionary"] == ("Grafana", "kubectl") and ignore == ("case", "PUNCT", "R:DET")
     assert [arguments[key] for key in ("model", "min_confidence", "dialect")] == ["of-the-project", 0.8, "en-GB"]
