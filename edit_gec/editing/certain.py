@@ -78,7 +78,6 @@ _REGULAR = (
     "want need like work live look play talk walk ask help love hate watch use try study call start stop finish listen "
     "visit travel wait open close clean cook dance enjoy learn remember laugh move pass stay turn wash wish worry smoke"
 ).split()
-_OTHER_VERBS = "found fell saw".split()  # to found a company, to fell a tree, to saw wood
 _VERBS = [*dict.fromkeys(_BASE[past] for past in _BASE if _BASE[past] != "be"), *_REGULAR]
 
 
@@ -108,6 +107,7 @@ def _ing(verb: str) -> str:
 
 _THIRD = {_third(verb): verb for verb in _VERBS}
 _BASES = {**{past: base for past, base in _BASE.items() if base != "be"}, **_THIRD, **{_past(v): v for v in _REGULAR}}
+_NO_BASES = [word for word in _BASES if word not in {"found", "fell", "saw"}]  # to found a company, to saw wood
 _COMPARATIVES = (
     "better worse bigger smaller taller older younger faster slower larger longer shorter cheaper easier harder stronger "
     "higher lower earlier nicer closer deeper richer poorer warmer colder newer busier happier safer cleaner lighter "
@@ -218,6 +218,7 @@ _PHRASE_END = (
 _SUBJECT = r"(?:^|\b(?i:and|but|because|since|so|when|which|who|if|what|how|why|where|than|think|know|say|sure) |[,;:.!?] |[^\w\s.,'’-]+ )"
 
 
+_NOT_AFTER_WHAT = "".join(f"(?<![Ww]hat {subject} )" for subject in ("I", "you", "he", "she", "we", "they"))
 _WE = r"\b(?:[Ww]e|[Tt]hey)"  # subjects wherever they stand; "you" may be an object
 _NO_INVERSION = r"(?![^?]* (?:can|could|will|would|should|may|must|do|does|did|is|are|was|were) (?:I|you|we|they|he|she|it|there)\b)"  # "When I have time, can we meet?"
 _ONE_MORE = re.compile(
@@ -287,19 +288,19 @@ _WITH_PARTICLE = re.compile(  # verbs that end in a particle, which a prepositio
 )
 
 
-def may_stand_twice(word: str, before: str) -> bool:
-    """Whether a word in lower case can stand twice in correct English, after the text `before`.
+def may_stand_twice(word: str, text: str, start: int) -> bool:
+    """Whether a word in lower case, which begins at text[start], can stand twice there in correct English.
 
-    >>> may_stand_twice("her", "I gave "), may_stand_twice("in", "Please log "), may_stand_twice("in", "It is ")
+    >>> may_stand_twice("her", "her her", 0), may_stand_twice("in", "log in in", 4), may_stand_twice("in", "is in in", 3)
     (True, True, False)
     """
-    return word in DOUBLE or (word in _PARTICLES and _WITH_PARTICLE.search(before[-20:]) is not None)
+    return word in DOUBLE or (word in _PARTICLES and _WITH_PARTICLE.search(text, max(0, start - 20), start) is not None)
 
 
 RULES = [
     # doubled words
     _rule("", rf"(?<![\w'’-])(?P<it>(?P<word>[a-z]{{2,}}) (?P=word)){_NO_TAIL}",
-          lambda match: () if may_stand_twice(match["word"], match.string[: match.start()]) else (match["word"],)),
+          lambda match: () if may_stand_twice(match["word"], match.string, match.start()) else (match["word"],)),
     # capitals
     _rule("i", r"(?<![\w.'’-])(?<!letter )(?<!variable )(?<!index )(?<!Let )(?<!let )(?<!for )(?<!\()(?P<it>i)(?= (?!is\b|be\b|and\b|or\b)[a-z]|['’](?:m|ve|ll|d)\b)",
         _fixed("I"),
@@ -334,9 +335,9 @@ RULES = [
     _rule("a", r"(?<![\w.'’-])(?P<it>a|^A) (?P<next>[aeiou][a-z]{2,}|hour|honest|heir)(?![\w])", _article),
     _rule("an", r"(?<![\w.'’-])(?P<it>[Aa]n) (?P<next>(?!herb|histor|hors )(?=[a-z]*[aeiouy])[b-df-hj-np-tv-z][a-z]{2,}|uni(?![nmd])[a-z]+|use[a-z]*|european|one)(?![\w])", _article),
     # forms of verbs
-    _rule(_BASES, rf"(?<![Ww]hat you )(?<![Ww]hat he )(?<![Ww]hat she )(?<![Ww]hat I )(?<![Ww]hat we )(?<![Ww]hat they )\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
-          rf"wouldn['’]t|shouldn['’]t|cannot)(?: not| never| I| you| he| she| it| we| they)? (?P<it>{_words([word for word in _BASES if word not in _OTHER_VERBS])}){_NO_TAIL}", _base),
-    _rule(_BASES, rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words([word for word in _BASES if word not in _OTHER_VERBS])}){_NO_TAIL}", _base),
+    _rule(_BASES, rf"{_NOT_AFTER_WHAT}\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
+          rf"wouldn['’]t|shouldn['’]t|cannot)(?: not| never| I| you| he| she| it| we| they)? (?P<it>{_words(_NO_BASES)}){_NO_TAIL}", _base),
+    _rule(_BASES, rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words(_NO_BASES)}){_NO_TAIL}", _base),
     _rule("must should", r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
     _rule(_PARTICIPLE, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words([past for past in _PARTICIPLE if past not in ('was', 'were')])}){_NO_TAIL}",
           lambda match: (_PARTICIPLE[match["it"]],)),

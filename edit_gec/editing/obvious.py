@@ -49,7 +49,7 @@ def _find_doubled(sentence: Sentence, words: WordList) -> Iterator[Change]:
     for found in _TWICE.finditer(sentence.text):
         word = found["word"]
         is_word = (word.islower() or word in _CAPITALS) and words.knows(word) and found["again"].islower()
-        twice = may_stand_twice(word.lower(), sentence.text[: found.start()])
+        twice = may_stand_twice(word.lower(), sentence.text, found.start())
         if is_word and not twice and _is_free(sentence, *found.span()):
             yield Change(*found.span("again"), "", DOUBLED)
 
