@@ -21,13 +21,13 @@ from typing import NamedTuple
 import numpy as np
 
 from edit_gec.backends.network import Network, ScoringRequest, never_written
-from edit_gec.editing.confidence import Evidence, Kind, classify
+from edit_gec.editing.confidence import Kind, classify
 from edit_gec.editing.decode import SentenceState, decide_tags, tag_confidences
 from edit_gec.editing.document_edits import Projection
 from edit_gec.editing.insertion import InsertionDecoder, Slot, open_slots
 from edit_gec.editing.plan import Plan, spans
 from edit_gec.editing.pointer import keep_order
-from edit_gec.editing.spelling import rank_candidates
+from edit_gec.editing.spelling import classify_respelling, has_name, rank_candidates
 from edit_gec.editing.tags import tag_probabilities
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.editing.windows import readable_windows
@@ -234,8 +234,11 @@ class Reading:
         gap = self.lexicon.gap_candidates(self.pieces, *place) if self.lexicon and place.first < place.last else []
         if len(gap) != 1:
             return []
-        ranked = rank_candidates(decoder, slot, gap[0])
-        return [Written(tuple(self.tokens.ids(text)), share, Kind.SPELLING) for text, share in ranked]
+        is_name = self.lexicon is not None and has_name(self.lexicon, self.pieces, *place)
+        return [
+            Written(tuple(self.tokens.ids(each.text)), share, classify_respelling([each], is_name=is_name))
+            for each, share in rank_candidates(decoder, slot, gap[0])
+        ]
 
     def change(self, place: Place, written: Written) -> Change | None:
         """What is written at a place as a change of the sentence; None where it stands there already."""
@@ -248,7 +251,7 @@ class Reading:
         """How sure the change is that writes this at a place, as users see it."""
         removed = self.pieces.text(*place)
         kind = written.kind or classify(removed, self.tokens.decode(written.ids), self.pieces.before(place.first))
-        own = self.thresholds.confidence(Evidence(doubt, written.probability, kind))
+        own = self.thresholds.confidence(self.state.evidence(doubt, written=written.probability, kind=kind))
         return self.thresholds.judge([own])[0]
 
 

@@ -1,14 +1,15 @@
 """How sure an edit is: the model's own probabilities, scaled by how often edits of that kind are right.
 
     own log-odds = slope * log-odds(tags) + written_slope * log(written) + stays_slope * log-odds(not stays)
-                   + offset + the offset of the kind
+                   - rare_slope * rare + offset + the offset of the kind
     log-odds     = final_slope * (own log-odds - doubt_slope * doubt + neighbour_slope * support) + final_offset
 
 The model tags and writes in two steps, with a probability for each; the decoder also gives the probability that the
 source stays as it is. Edits of spelling and capitals are right more often than edits of grammar, so each kind has an
 offset. What a rule proposes is right nearly as often where the model doubts it, so there the three terms of the model
-count less. Two terms come from the sentence around an edit: the doubt of the second pass about the inserted words, and
-the support of the most confident other edit, because a sentence with one error often has more. The final slope and
+count less. Three terms come from the sentence around an edit: the share of rare words, because what is written in
+everyday words has more errors than what a trade or a science writes; the doubt of the second pass about the inserted
+words; and the support of the most confident other edit, because a sentence with one error often has more. The final slope and
 offset are monotone: they calibrate the scale, so that 0.5 means one in two.
 
 The result is the confidence that users see, and the only number that thresholds are compared with. All slopes and
@@ -45,12 +46,18 @@ class Kind(str, Enum):
     INSERT = "insert"
     DELETE = "delete"
     CASE = "case"
-    SPELLING = "spelling"
+    SPELLING = "spelling"  # an unknown word becomes a known one
+    LISTED = "listed"  # it is a listed misspelling with one right form
+    NAME = "name"  # it has a capital inside a sentence, so it is more likely a name
     CERTAIN = "certain"  # a rule proposes it (certain.py)
     CONNECTIVE = "connective"  # a comma after a connective (connectives.py)
 
     def __str__(self) -> str:
         return str(self.value)
+
+
+RELIABLE = frozenset((Kind.CERTAIN, Kind.LISTED))  # right nearly as often where the model doubts them
+MISSPELT = frozenset((Kind.SPELLING, Kind.LISTED, Kind.NAME))
 
 
 class Evidence(NamedTuple):
@@ -60,12 +67,14 @@ class Evidence(NamedTuple):
     written    probability of what the decoder wrote
     kind       the kind of edit
     stays      probability that the decoder writes what is there already
+    rare       share of the words of its sentence that are rare
     """
 
     tags: float
     written: float = 1.0
     kind: Kind = Kind.REPLACE
     stays: float = NOT_ASKED
+    rare: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -80,8 +89,11 @@ class Scale:
     delete_offset: float = 0.0
     case_offset: float = 0.0
     spelling_offset: float = 0.0
+    listed_offset: float = 0.0
+    name_offset: float = 0.0
     certain_offset: float = 0.0
     connective_offset: float = 0.0
+    rare_slope: float = 0.0
     doubt_slope: float = 0.0
     neighbour_slope: float = 0.0
     final_slope: float = 1.0
@@ -96,6 +108,8 @@ class Scale:
             Kind.DELETE: self.delete_offset,
             Kind.CASE: self.case_offset,
             Kind.SPELLING: self.spelling_offset,
+            Kind.LISTED: self.listed_offset,
+            Kind.NAME: self.name_offset,
             Kind.CERTAIN: self.certain_offset,
             Kind.CONNECTIVE: self.connective_offset,
         }
@@ -106,6 +120,7 @@ class Scale:
             return 0.0
         tags, written, stays = weigh(evidence)
         odds = self.slope * tags + self.written_slope * written + self.stays_slope * stays
+        odds -= self.rare_slope * evidence.rare
         return logistic(odds + self.offset + self.offsets[evidence.kind])
 
     def judge(self, own: Sequence[float], doubts: Sequence[float] = (), others: Sequence[float] = ()) -> list[float]:
@@ -135,7 +150,7 @@ class Scale:
 
 def weigh(evidence: Evidence) -> tuple[float, float, float]:
     """The terms of the model: log-odds of the tags, log of what is written, log-odds that the source does not stay."""
-    weight = CERTAIN_WEIGHT if evidence.kind == Kind.CERTAIN else 1.0
+    weight = CERTAIN_WEIGHT if evidence.kind in RELIABLE else 1.0
     written = math.log(max(evidence.written, MIN_WRITTEN))
     return weight * log_odds(evidence.tags), weight * written, weight * log_odds(1 - max(evidence.stays, MIN_STAYS))
 
@@ -157,8 +172,8 @@ def logistic(odds: float) -> float:
 
 
 def classify(deleted: str, written: str, before: str = "") -> Kind:
-    """The kind of a change by the text it removes, the text it writes, and the text before it. Never SPELLING or
-    CERTAIN: those come from the lexicon and the rules.
+    """The kind of a change by the text it removes, the text it writes, and the text before it. Never one of
+    MISSPELT or CERTAIN: those come from the lexicon and the rules.
 
     >>> [str(classify(*each)) for each in (("", " the"), (" the", ""), (" go", " goes"), (" alot", " A lot"))]
     ['insert', 'delete', 'replace', 'case']
@@ -184,5 +199,5 @@ def possible_kinds(
     if not deleted:
         return (Kind.INSERT, Kind.CONNECTIVE) if follows_connective(before) else (Kind.INSERT,)
     is_slot = empty or tags[kept] == INSERT or any(tags[piece] == REPLACE for piece in deleted)
-    kinds = (Kind.REPLACE, Kind.CASE, Kind.SPELLING, Kind.DELETE) if is_slot else (Kind.DELETE,)
+    kinds = (Kind.REPLACE, Kind.CASE, Kind.DELETE, *MISSPELT) if is_slot else (Kind.DELETE,)
     return (*kinds, Kind.CERTAIN) if certain else kinds

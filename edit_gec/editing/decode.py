@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from edit_gec.backends.network import Network
-from edit_gec.editing.confidence import MIN_STAYS, NOT_ASKED, Evidence, Kind, classify, possible_kinds, supports
+from edit_gec.editing.confidence import MIN_STAYS, MISSPELT, NOT_ASKED, Evidence, Kind, classify, possible_kinds, supports
 from edit_gec.editing.insertion import InsertionDecoder, Slot, decode_insertions, open_slots, score_sources
 from edit_gec.editing.lexicon import WordList
 from edit_gec.editing.plan import Plan, spans, unchanged
@@ -80,6 +81,7 @@ class SentenceState:
     order: Order
     is_english: bool = True
     proposed: Sequence[Proposed] = ()  # proposals of the rules, misspelt words included
+    rare: float = 0.0  # share of rare words
     gaps: dict[int, list[int]] = field(init=False)  # deleted pieces after each kept piece where something changes
     likely: frozenset[int] = frozenset()  # kept pieces whose changes can still pass the threshold
     slots: list[Slot] = field(default_factory=list)
@@ -91,6 +93,10 @@ class SentenceState:
     def length(self) -> int:
         """Pieces with the sentinel."""
         return len(self.tags)
+
+    def evidence(self, tags: float, **more: Any) -> Evidence:
+        """The evidence for a change of this sentence."""
+        return Evidence(tags, **more, rare=self.rare)
 
     def proposals(self, kept: int) -> list[Proposed]:
         """The proposals that make up all that is replaced after a kept piece; [] where there is more, or no rule."""
@@ -171,10 +177,12 @@ def decide_tags(
     tags = choose_tags(probabilities, pieces, tokens)
     is_english = lexicon is None or not lexicon.is_foreign(pieces)
     proposed: list[Proposed] = []
+    rare = 0.0
     if lexicon and is_english:
         suspect = tag_suspect_words(lexicon, tags, probabilities, pieces)
         proposed = tag_certain_errors(tags, probabilities, pieces, suspect)
-    return SentenceState(pieces, tags, probabilities, keep_order(tags), is_english, proposed)
+        rare = lexicon.rare_share(pieces)
+    return SentenceState(pieces, tags, probabilities, keep_order(tags), is_english, proposed, rare)
 
 
 def write_slots(
@@ -260,12 +268,12 @@ def prune_unlikely(state: SentenceState, thresholds: Thresholds, *, empty: bool 
     stays = MIN_STAYS if empty else NOT_ASKED
     links = state.order.links
     gaps = state.gaps
-    best = {piece: thresholds.confidence(Evidence(value)) for piece, value in links.items()}
+    best = {piece: thresholds.confidence(state.evidence(value)) for piece, value in links.items()}
     for piece, value in tag_confidences(gaps, state.probabilities).items():
         certain = bool(state.proposals(piece))
         before = state.pieces.before(piece)
         kinds = possible_kinds(state.tags, piece, gaps[piece], before, empty=empty, certain=certain)
-        sure = max(thresholds.confidence(Evidence(value, kind=kind, stays=stays)) for kind in kinds)
+        sure = max(thresholds.confidence(state.evidence(value, kind=kind, stays=stays)) for kind in kinds)
         best[piece] = min(sure, best.get(piece, sure))
     judged = dict(zip(best, thresholds.judge(list(best.values())), strict=True))
     good = frozenset(piece for piece, value in judged.items() if value >= thresholds.threshold)
@@ -293,13 +301,14 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
     written = {slot.after_piece: slot for slot in state.slots}
     links = state.order.links
     gaps = state.gaps
-    confidence = {piece: thresholds.confidence(Evidence(value)) for piece, value in links.items()}
+    confidence = {piece: thresholds.confidence(state.evidence(value)) for piece, value in links.items()}
     for piece, value in tag_confidences(gaps, state.probabilities).items():
         slot = written.get(piece)
         if slot is None:
-            evidence = Evidence(value, kind=Kind.DELETE)
+            evidence = state.evidence(value, kind=Kind.DELETE)
         else:
-            evidence = Evidence(value, slot.probability, slot.kind or Kind.REPLACE, slot.stays)
+            kind = slot.kind or Kind.REPLACE
+            evidence = state.evidence(value, written=slot.probability, kind=kind, stays=slot.stays)
         sure = thresholds.confidence(evidence)
         confidence[piece] = min(sure, confidence.get(piece, sure))
     judged = zip(confidence, thresholds.judge(list(confidence.values())), strict=True)
@@ -320,5 +329,5 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
         made,
         refused=tuple(confidence[piece] for piece in refused),
         steps=sum(steps) if thresholds.sequential else max(steps, default=0),
-        respelt=frozenset(slot.after_piece for slot in state.slots if slot.kind == Kind.SPELLING) - refused,
+        respelt=frozenset(slot.after_piece for slot in state.slots if slot.kind in MISSPELT) - refused,
     )

@@ -54,26 +54,29 @@ class Word(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A word that the writer may have meant; `cost` in nats of misspelling it so."""
+    """A word that the writer may have meant; `cost` in nats of misspelling it so.
+
+    `listed`: the only right form that the list has for the misspelling.
+    """
 
     cost: float
     text: str
+    listed: bool = False
 
 
 class WordList:
     """A list of words, the most frequent first. All are known; the first NAMED may be candidates for others.
 
-    `slips` are further pairs of a wrong form and a right one, which may be far from it ("goed", "went").
+    `slips` has lines of a wrong form and a right one, which may be far from it ("goed went"). Lines of one wrong form
+    follow each other.
     """
 
-    def __init__(self, words: Sequence[str], slips: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(self, words: Sequence[str], slips: str = "") -> None:
         folded = "\n".join(words).casefold().split("\n")
         self.known = frozenset(folded)
         self.words = words[:NAMED]
         self.folded = folded[:NAMED]
-        self.slips: dict[str, list[str]] = {}
-        for wrong, right in slips:
-            self.slips.setdefault(wrong, []).append(right)
+        self.slips = f"\n{slips}\n"  # one string: as a dictionary, 90,000 of them would take 20 MB and 50 ms
         self.candidates = lru_cache(maxsize=4096)(self._candidates)
 
     @cached_property
@@ -110,7 +113,9 @@ class WordList:
             words, _, slips = path.read_text(encoding="utf-8").strip("\n").partition("\n\n")
             if not words:
                 raise ValueError("the file is empty")
-            return cls(words.split("\n"), [(w, r) for w, r in map(str.split, slips.splitlines())])
+            if slips and slips.count(" ") != slips.count("\n") + 1:
+                raise ValueError("a line below the words is no pair")
+            return cls(words.split("\n"), slips)
         except (OSError, ValueError) as error:  # ValueError: not UTF-8, no words, or not a pair
             expected = "a word in each line, an empty line, then a wrong and a right form in each line, in UTF-8"
             raise ModelError(f"{path}: {error}; expected {expected}") from None
@@ -123,7 +128,22 @@ class WordList:
     def is_common_slip(self, word: str) -> bool:
         """Whether an unknown word is a slip that is listed, or one letter away from a frequent word."""
         candidates = self.candidates(word)
-        return word.casefold() in self.slips or bool(candidates and candidates[0].cost <= COMMON_SLIP)
+        return bool(self.right_forms(word)) or bool(candidates and candidates[0].cost <= COMMON_SLIP)
+
+    def right_forms(self, wrong: str) -> list[str]:
+        """What a listed slip should be; [] for all other words.
+
+        >>> WordList(["gone", "went"], "goed gone\\ngoed went").right_forms("Goed")
+        ['gone', 'went']
+        """
+        key = f"\n{wrong.casefold()} "
+        found = []
+        at = self.slips.find(key)
+        while at >= 0 and self.slips.startswith(key, at):
+            end = self.slips.index("\n", at + 1)
+            found.append(self.slips[at + len(key) : end])
+            at = end
+        return found
 
     def is_compound(self, word: str) -> bool:
         """Whether a word is made of two frequent ones: "manpage", "inout"."""
@@ -154,12 +174,17 @@ class WordList:
             if sentence.ends[last] == end and sentence.text(first, last + 1) == " " + word:
                 yield Word(first, last + 1, word)
 
+    def rare_share(self, sentence: Pieces) -> float:
+        """The share of the words of a sentence that are not among the first SPLIT of the list."""
+        words = _words_of(sentence)
+        return sum(word not in self.ranks for word in words) / max(1, len(words))
+
     def is_foreign(self, sentence: Pieces) -> bool:
         """Whether a sentence is not English: few common words and some unknown ones, or no Latin letters."""
-        words = [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
+        words = _words_of(sentence)
         if words and not _LATIN.search(sentence.source):
             return True
-        if len(words) < FOREIGN_WORDS or sum(word in self.ranks for word in words) > ENGLISH * len(words):
+        if len(words) < FOREIGN_WORDS or self.rare_share(sentence) < 1 - ENGLISH:
             return False
         return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
 
@@ -186,14 +211,17 @@ class WordList:
         near &= abs(self.lengths - len(folded)) <= most
         ranks = np.flatnonzero(near)
         pool = self.pool[ranks].tolist()
+        right_forms = self.right_forms(folded)
         ranked = []
         for other, distance, at in extract(folded, pool, scorer=OSA.distance, score_cutoff=most, limit=None):
+            if other in right_forms:
+                continue
             n = int(ranks[at])
             cost = APART * (distance + (other[0] != folded[0]) / 3) + COMMON * math.log(n + 1)
             ranked.append(Candidate(cost, cased(self.words[n], word)))
-        for right in self.slips.get(folded, ()):
+        for right in right_forms:
             cost = APART / 2 + COMMON * math.log(self.ranks.get(right, NAMED) + 1)
-            ranked.append(Candidate(cost, cased(right, word)))
+            ranked.append(Candidate(cost, cased(right, word), listed=len(right_forms) == 1))
         for cut in range(1, len(folded)):
             parts = [self.ranks.get(part, SPLIT) for part in (folded[:cut], folded[cut:])]
             if max(parts) < SPLIT and all(len(self.words[part]) > 1 or self.words[part] in "aI" for part in parts):
@@ -201,6 +229,10 @@ class WordList:
                 ranked.append(Candidate(APART + TORN + COMMON * math.log(max(parts) + 1), cased(text, word)))
         ranked.sort()
         return [each for each in ranked[:LISTED] if each.cost <= ranked[0].cost + DEARER]
+
+
+def _words_of(sentence: Pieces) -> list[str]:
+    return [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
 
 
 def cased(candidate: str, word: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import Kind
 from edit_gec.editing.insertion import InsertionDecoder, Slot, score_candidates
-from edit_gec.editing.lexicon import Candidate, WordList
+from edit_gec.editing.lexicon import Candidate, Word, WordList
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces
 
@@ -138,18 +138,34 @@ def find_misspelt_slots(
         replaces = tags[slot.after_piece] == KEEP and last > slot.after_piece + 1  # an insertion alone has no word
         gap = lexicon.gap_candidates(sentence, slot.after_piece, last - 1) if replaces else []
         if gap:
+            slot.kind = Kind.NAME if has_name(lexicon, sentence, slot.after_piece, last - 1) else None
             found.append((slot, gap))
     return found
 
 
-def rank_candidates(decoder: InsertionDecoder, slot: Slot, candidates: Sequence[Candidate]) -> list[tuple[str, float]]:
+def has_name(lexicon: WordList, sentence: Pieces, first: int, last: int) -> bool:
+    """Whether an unknown word of the pieces first..last has a capital that no sentence or quotation asks for."""
+    capitals = [word.first for word in lexicon.find_words(sentence, unknown=True) if word.text[0].isupper()]
+    before = [sentence.before(n).rstrip()[-1:] for n in capitals if first <= n < last]
+    return any(each.isalnum() or each == "," for each in before)
+
+
+def classify_respelling(chosen: Sequence[Candidate], *, is_name: bool) -> Kind:
+    """The kind of an edit that writes these candidates, one for each word."""
+    if is_name:
+        return Kind.NAME
+    return Kind.LISTED if [each.listed for each in chosen] == [True] else Kind.SPELLING
+
+
+def rank_candidates(
+    decoder: InsertionDecoder, slot: Slot, candidates: Sequence[Candidate]
+) -> list[tuple[Candidate, float]]:
     """The candidates for the one word that a slot replaces, the likeliest first, each with its probability."""
     rows = [(slot, decoder.tokens.ids(each.text)) for each in candidates]
     costs = np.array([each.cost for each in candidates], np.float32)
     scores = DECODER_WEIGHT * score_candidates(decoder, rows) - costs  # [R]
     shares = np.exp(scores - np.logaddexp.reduce([*scores, -KEEP_WORD_COST]))
-    ranked = sorted(zip(shares.tolist(), (each.text for each in candidates), strict=True), reverse=True)
-    return [(text, share) for share, text in ranked]
+    return sorted(zip(candidates, shares.tolist(), strict=True), key=lambda each: (-each[1], each[0].text))
 
 
 def write_candidates(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list[list[Candidate]]]]) -> None:
@@ -176,9 +192,9 @@ def write_candidates(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list
         for of_word in gap:
             score = scores[begin : begin + len(of_word)]
             begin += len(of_word)
-            chosen.append(of_word[int(score.argmax())].text)
+            chosen.append(of_word[int(score.argmax())])
             everything = np.logaddexp.reduce([*score, -KEEP_WORD_COST])
             slot.log_probability += float(score.max() - everything) / len(gap)
-        slot.pieces = decoder.tokens.ids(" ".join(chosen))
+        slot.pieces = decoder.tokens.ids(" ".join(each.text for each in chosen))
         slot.finished = True
-        slot.kind = Kind.SPELLING
+        slot.kind = classify_respelling(chosen, is_name=slot.kind == Kind.NAME)

@@ -97,7 +97,8 @@ def load_thresholds(folder: Path, **overrides: Any) -> Thresholds:
     Raises ModelError for entries that are no thresholds, and for slopes that would turn the scale around.
     """
     own = Thresholds(**read_overrides(folder))
-    others = {name: getattr(own, name) for name in ("written_slope", "stays_slope", "doubt_slope", "neighbour_slope")}
+    slopes = ("written_slope", "stays_slope", "rare_slope", "doubt_slope", "neighbour_slope")
+    others = {name: getattr(own, name) for name in slopes}
     above = {"slope": own.slope, "final_slope": own.final_slope}
     if min(above.values()) <= 0 or min(others.values()) < 0:
         given = ", ".join(f"{name} {value}" for name, value in {**above, **others}.items())

@@ -4,8 +4,8 @@
 
 Words of DATA/prose/, the most frequent first, then those of dictionaries that are not there: the inflection tables of
 lemminflect, and the files of DATA/words/ if there are any. Left out: misspellings on the lists of DATA/spelling/, and
-contractions that lost their apostrophe. Below the words, and an empty line, stand regular forms of irregular words,
-with what they should be: "goed went".
+contractions that lost their apostrophe. Below the words, and an empty line, stand slips with what they should be:
+regular forms of irregular words ("goed went"), and listed misspellings with one right form ("recieve receive").
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import argparse
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -24,11 +24,14 @@ from edit_gec.text.words import WORD
 from edit_gec.training.clean_prose import find_corpora, read_lines
 from edit_gec.training.entry import run_main
 from edit_gec.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
-from edit_gec.training.synthetic.misspellings import find_spelling, read_lists
+from edit_gec.training.synthetic.misspellings import find_spelling, read_lists, read_right_forms
 
 OFTEN = 3  # times that a word which the dictionary has not is written
 LOST = 50  # a contraction is so many times as frequent as the word that it becomes without its apostrophe ("dont")
 LOWER = 0.1  # of its uses: a word is no name if so many are in lower case
+SHORTEST_LISTED = 4  # letters of a listed misspelling; shorter ones are abbreviations, too ("tung", "pn")
+FARTHEST_LISTED = 3  # letters that differ from the right form
+_PLAIN = re.compile("[a-z]+")
 _SHORT = re.compile(r"[^aeiou][aeiou][^aeiouwxy]$")  # hit, get: their last letter is doubled
 
 
@@ -101,6 +104,26 @@ def regular_forms(lexicon: Lexicon, known: Container[str]) -> Iterator[tuple[str
             yield from ((w, plural) for w in (noun + "s", plural + "s") if w not in known)
 
 
+def listed_misspellings(
+    right_forms: Mapping[str, Sequence[str]], known: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """(wrong, right): misspellings that stand for one known word only, and for none far from them.
+
+    `known` has the words by their case-folded form.
+
+    >>> known = {"their": "their", "there": "there", "sunday": "Sunday"}
+    >>> list(listed_misspellings({"sundey": ["sunday"], "thier": ["their", "there"]}, known))
+    [('sundey', 'Sunday')]
+    """
+    from rapidfuzz.distance import OSA
+
+    for wrong, rights in right_forms.items():
+        right = rights[0].casefold()
+        single = len(rights) == 1 and len(wrong) >= SHORTEST_LISTED and _PLAIN.fullmatch(wrong)
+        if single and wrong not in known and right in known and OSA.distance(wrong, right) <= FARTHEST_LISTED:
+            yield wrong, known[right]
+
+
 def read_prose(folder: Path) -> Iterator[str]:
     """Lines of all corpora in a folder. Raises InputError if none is there."""
     return chain.from_iterable(map(read_lines, find_corpora(folder).values()))
@@ -115,8 +138,11 @@ def write(data: Path, output: Path) -> int:
     lists = read_lists(spelling) if spelling else {}
     dictionaries = chain(dictionary(), read_dictionaries(data / "words"))
     words = learn(read_prose(data / "prose"), dictionaries, chain.from_iterable(lists.values()))
-    known = {word.casefold() for word in words}
+    known = {word.casefold(): word for word in words}
+    forms = read_right_forms(spelling) if spelling else {}
     slips = [(w, r) for w, r in regular_forms(Lexicon.load(), known) if r in known]
+    regular = {wrong for wrong, _ in slips}
+    slips += [(w, r) for w, r in listed_misspellings(forms, known) if w not in regular]
     write_lines(output, [*words, "", *map(" ".join, slips)])
     return len(words)
 

@@ -7,8 +7,8 @@
 The model reads text with corrections and clean text twice, with all edits that it proposes at any threshold
 (evidence.py). Logistic regression on all edits of text with corrections maps its evidence to one scale of confidence
 (confidence.py).
-Slopes for the support of neighbouring edits are tried; the smallest one that costs learners' text next to no F0.5 is
-taken. The threshold for a rate has the best F0.5 among those that change at most that share of the clean sentences. Two
+Slopes for the support of neighbouring edits are tried, and the smallest one that costs learners' text next to no F0.5 is
+taken. Then slopes for the share of rare words are tried, and the one with the best F0.5 on all sets is taken. The threshold for a rate has the best F0.5 among those that change at most that share of the clean sentences. Two
 tables are printed: on the sentences that everything was fitted on, and in five folds, on sentences that neither the
 scale nor the thresholds have seen. With --write the model folder gets the scale, the threshold of one rate, and the
 presets of --strictness. They are fitted in float32 and hold for products in int8 too; --precision int8 shows its
@@ -47,6 +47,7 @@ NEVER = 2.0  # a threshold that nothing reaches
 LEAST_SLOPE = 0.001  # of the tags; a model folder's must be above 0
 SLOPES = ("slope", "written_slope", "stays_slope", "doubt_slope")  # the first columns of `features`
 NEIGHBOUR_SLOPES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
+RARE_SLOPES = (0.0, 1.0, 1.5, 2.0, 2.5, 3.0)
 LIKELY = 0.2  # confidence of an edit that the final slope and offset are fitted on: near a threshold or above it
 STRICTNESS_RATES = {"low": 0.5, "high": 6.0}
 TOLERANCE = 0.25  # of F0.5, per cent
@@ -98,7 +99,7 @@ class Table:
         self.right = np.array([0 < p.made == p.right for _, p in proposals], bool)
         sentences: dict[tuple[int, int], int] = {}
         self.sentence = np.array([sentences.setdefault((n, p.sentence), len(sentences)) for n, p in proposals], int)
-        self.order = np.lexsort((np.arange(len(proposals)), self.sentence))
+        self.rare = np.array([p.evidence.rare for _, p in proposals])
 
     def support(self, odds: NDArray[np.float64]) -> NDArray[np.float64]:
         """How much the most confident other proposal of its sentence supports each, as in Scale.judge."""
@@ -114,7 +115,7 @@ class Table:
         return np.asarray(np.where(is_most, second[self.sentence], most[self.sentence]), np.float64)
 
 
-def fit_scale(samples: Sequence[Sample], neighbour_slope: float = 0.0) -> Scale:
+def fit_scale(samples: Sequence[Sample], neighbour_slope: float = 0.0, rare_slope: float = 0.0) -> Scale:
     """The scale under which what happened is most likely, with no slope below 0.
 
     Raises InputError where nothing is proposed, or all of it is right, or wrong.
@@ -123,14 +124,16 @@ def fit_scale(samples: Sequence[Sample], neighbour_slope: float = 0.0) -> Scale:
     if len(set(table.right.tolist())) < 2:
         raise InputError(f"{len(table.right)} edits, {table.right.sum()} right: too few sentences to fit a scale")
     support = np.zeros(len(table.right))
+    rare = rare_slope * table.rare
     for _ in range(ROUNDS if neighbour_slope else 1):
-        weights = _fit_weights(table, neighbour_slope * support)
-        support = table.support(table.rows @ weights)
+        weights = _fit_weights(table, neighbour_slope * support - rare)
+        support = table.support(table.rows @ weights - rare)
     values = [round(float(weight), 3) for weight in weights]
     slopes = dict(zip(SLOPES, values, strict=False)) | {"slope": max(values[0], LEAST_SLOPE)}
     offset, *kinds = values[len(SLOPES) :]
     offsets = {f"{kind}_offset": value for kind, value in zip(KINDS, kinds, strict=True)}
-    return Scale(**slopes, offset=offset, neighbour_slope=neighbour_slope, **offsets)
+    around = {"neighbour_slope": neighbour_slope, "rare_slope": rare_slope}
+    return Scale(**slopes, offset=offset, **around, **offsets)
 
 
 def temper(samples: Sequence[Sample], scale: Scale) -> Scale:
@@ -156,16 +159,27 @@ def _fit_weights(table: Table, known: NDArray[np.float64]) -> NDArray[np.float64
         slopes.remove(min(slopes, key=weights.__getitem__))  # without the worst of them
 
 
-def best_scale(learners: Sample, others: Sequence[Sample], clean: Sample) -> Scale:
-    """The scale with the smallest neighbours' slope whose F0.5 on the learners' text, in the mean over RATES, is at
-    most TOLERANCE below the best.
+def best_scale(samples: Sequence[Sample], clean: Sample) -> Scale:
+    """The scale with the best slopes for the support of neighbours, then for rare words, of those that are tried.
 
-    Support is what an edit loses when a writer accepts the one next to it, hence the smallest.
+    Support is what an edit loses when a writer accepts the one next to it, so its slope is the smallest whose score on
+    the first sample is at most TOLERANCE below the best. The slope for rare words has the best score on all samples.
     """
-    scales = [temper([learners, *others], fit_scale([learners, *others], slope)) for slope in NEIGHBOUR_SLOPES]
-    chosen = [choose(learners, clean, scale).values() for scale in scales]
-    means = [sum(outcome.scores[2] for outcome in outcomes) / len(RATES) for outcomes in chosen]
-    return next(scale for scale, mean in zip(scales, means, strict=True) if mean >= max(means) - TOLERANCE)
+    learners = samples[:1]
+    scores = {slope: mean_score(learners, clean, _fit(samples, slope, 0.0)) for slope in NEIGHBOUR_SLOPES}
+    neighbour_slope = min(slope for slope, score in scores.items() if score >= max(scores.values()) - TOLERANCE)
+    scales = [_fit(samples, neighbour_slope, rare_slope) for rare_slope in RARE_SLOPES]
+    return max(scales, key=lambda scale: mean_score(samples, clean, scale))
+
+
+def _fit(samples: Sequence[Sample], neighbour_slope: float, rare_slope: float) -> Scale:
+    return temper(samples, fit_scale(samples, neighbour_slope, rare_slope))
+
+
+def mean_score(samples: Sequence[Sample], clean: Sample, scale: Scale) -> float:
+    """F0.5 at the thresholds that `choose` takes on each sample, in the mean."""
+    scores = [each.scores[2] for sample in samples for each in choose(sample, clean, scale).values()]
+    return sum(scores) / max(1, len(scores))
 
 
 # ---------------------------------------------------------------- thresholds
@@ -230,7 +244,7 @@ def cross_validate(learners: Sample, others: Sequence[Sample], clean: Sample) ->
         known, *known_others, known_clean = (
             sample.fold(number, FOLDS, inside=False) for sample in (learners, *others, clean)
         )
-        scale = best_scale(known, known_others, known_clean)
+        scale = best_scale([known, *known_others], known_clean)
         chosen = choose(known, known_clean, scale)
         new = [sample.fold(number, FOLDS, inside=True) for sample in (learners, *others, clean)]
         for rate in RATES:
@@ -297,7 +311,7 @@ def calibrate(corrector: Corrector, sets: Sequence[TestSet], clean: TestSet) -> 
     read_once = [collect(corrector, test) for test in (*sets, clean)]
     alone = fit_scale(read_once[:1])
     learners, *others, untouched = (reread(corrector, sample, alone) for sample in read_once)
-    scale = best_scale(learners, others, untouched)
+    scale = best_scale([learners, *others], untouched)
     seen = choose(learners, untouched, scale)
     unseen = cross_validate(learners, others, untouched)
     return Fit(corrector.thresholds.keep_bias, scale, seen, unseen, tuple(test.name for test in sets))

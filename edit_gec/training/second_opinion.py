@@ -79,8 +79,8 @@ class Opinions(NamedTuple):
 
     def own_scale(self) -> Scale:
         """The best scale of the EdiT5 alone."""
-        learners, *others, clean = self.samples
-        return best_scale(learners, others, clean)
+        *known, clean = self.samples
+        return best_scale(known, clean)
 
     def alone(self, own: Scale) -> list[Sample]:
         """The samples with the EdiT5's confidence as their only evidence."""

@@ -177,7 +177,7 @@ def test_a_folder_gets_what_was_fitted(
     assert main(options) == 0
     report = capsys.readouterr().out
     written = load_thresholds(folder)
-    scale = calibrate.best_scale(samples[0], [], samples[1])
+    scale = calibrate.best_scale(samples[:1], samples[1])
     assert written == Thresholds(
         **asdict(scale), keep_bias=-0.5, alternative_threshold=0.1,
         min_confidence=round(choose(samples[0], samples[1], scale)[8.0].min_confidence, 3),

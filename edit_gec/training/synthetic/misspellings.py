@@ -13,7 +13,8 @@ import json
 import lzma
 import random
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from edit_gec.errors import InputError
@@ -176,18 +177,42 @@ def read_lists(folder: Path) -> Lists:
     """
     check_lists(folder)
     lists: Lists = {}
+    for wrong, rights in chain(_read_client9(folder), _read_wikipedia(folder)):
+        for right in rights:
+            lists.setdefault(right, []).extend([wrong] * 4)
+    for wrong, rights in _read_typos(folder):
+        lists.setdefault(rights[0], []).append(wrong)
+    return lists
+
+
+def read_right_forms(folder: Path) -> dict[str, list[str]]:
+    """Misspelling -> what it should be, in order, from the lists under licences without share-alike.
+
+    Raises InputError if one of FILES is missing.
+    """
+    check_lists(folder)
+    forms: dict[str, set[str]] = {}
+    for wrong, rights in chain(_read_client9(folder), _read_typos(folder)):
+        forms.setdefault(wrong.casefold(), set()).update(rights)
+    return {wrong: sorted(rights) for wrong, rights in sorted(forms.items())}
+
+
+def _read_client9(folder: Path) -> Iterator[tuple[str, list[str]]]:
     with lzma.open(folder / "misspell_main.json.xz", "rt", encoding="utf-8") as file:
-        for right, wrong in json.load(file).items():
-            lists.setdefault(right, []).extend(wrong * 4)
+        for right, wrongs in json.load(file).items():
+            yield from ((wrong, [right]) for wrong in wrongs)
+
+
+def _read_wikipedia(folder: Path) -> Iterator[tuple[str, list[str]]]:
     with (folder / "wikipedia_list.txt").open(encoding="utf-8") as lines:
         for line in lines:
             wrong, _, rights = line.strip().partition("->")
-            for right in rights.split(","):
-                lists.setdefault(right.strip(), []).extend([wrong] * 4)
+            yield wrong, [right.strip() for right in rights.split(",")]
+
+
+def _read_typos(folder: Path) -> Iterator[tuple[str, list[str]]]:
     with lzma.open(folder / "typos_words.csv.xz", "rt", encoding="utf-8", newline="") as file:
-        for wrong, right, *_ in csv.reader(file):
-            lists.setdefault(right, []).append(wrong)
-    return lists
+        yield from ((wrong, rights) for wrong, *rights in csv.reader(file))
 
 
 def read_variants(folder: Path) -> frozenset[str]:
