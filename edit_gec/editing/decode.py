@@ -18,7 +18,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edit_gec.backends.network import Network
-from edit_gec.editing.confidence import MIN_STAYS, MISSPELT, NOT_ASKED, Evidence, Kind, classify, possible_kinds, supports
+from edit_gec.editing.confidence import (
+    MIN_STAYS,
+    MISSPELT,
+    NOT_ASKED,
+    Evidence,
+    Kind,
+    classify,
+    possible_kinds,
+    supports,
+)
 from edit_gec.editing.insertion import InsertionDecoder, Slot, decode_insertions, open_slots, score_sources
 from edit_gec.editing.lexicon import WordList
 from edit_gec.editing.plan import Plan, spans, unchanged

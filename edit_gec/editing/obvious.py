@@ -71,7 +71,7 @@ def _correct(text: str, word: str, words: WordList, most: int) -> str | None:
     candidates = words.candidates(word) if counts[word] <= most and not is_made else []
     if not candidates:
         return None
-    cost, right = candidates[0]
+    cost, right, _ = candidates[0]
     is_near = cost <= NEAR or (cost <= NEAR_OWN and counts[right] > 0)
     return right if is_near and right.isalpha() and not _is_inflected(word, right) else None
 

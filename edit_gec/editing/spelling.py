@@ -20,7 +20,7 @@ import numpy as np
 from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import Kind
 from edit_gec.editing.insertion import InsertionDecoder, Slot, score_candidates
-from edit_gec.editing.lexicon import Candidate, Word, WordList
+from edit_gec.editing.lexicon import Candidate, WordList
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces
 
