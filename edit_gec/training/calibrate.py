@@ -8,10 +8,11 @@ The model reads text with corrections and clean text twice, with all edits that 
 (evidence.py). Logistic regression on all edits of text with corrections maps its evidence to one scale of confidence
 (confidence.py).
 Slopes for the support of neighbouring edits are tried, and the smallest one that costs learners' text next to no F0.5
-is taken; then slopes for the share of rare words, and the one with the best F0.5 on all sets is taken. The threshold for
-a rate has the best F0.5 among those that change at most that share of the clean sentences. Two tables are printed: on
-the sentences that everything was fitted on, and in five folds, on sentences that neither the scale nor the thresholds
-have seen. With --write the model folder gets the scale, the threshold of one rate, and the
+is taken; then slopes for the share of rare words, and the one with the best F0.5 on all sets is taken. The threshold
+for a rate has the best F0.5 among those that change at most that share of the clean sentences.
+
+Two tables are printed: on the sentences that everything was fitted on, and in five folds, on sentences that neither the
+scale nor the thresholds have seen. With --write the model folder gets the scale, the threshold of one rate, and the
 presets of --strictness. They are fitted in float32 and hold for products in int8 too; --precision int8 shows its
 frontier.
 """
