@@ -99,10 +99,10 @@ def test_no_edits_and_no_hints_ask_nothing(corrector: Corrector, monkeypatch: py
 
 
 def test_a_misspelt_word_has_other_words(shipped_corrector: Corrector) -> None:
-    found = shipped_corrector.suggest(shipped_corrector.correct("I recieved a lettter yesterday."))
+    found = shipped_corrector.suggest(shipped_corrector.correct("I recieved a lettr yesterday."))
     offered = {edit.original: (edit.replacement, *edit.alternatives) for edit in found.edits}
-    assert "received" in offered["recieved"] and "letter" in offered["lettter"]
-    assert len(offered["recieved"]) > 1 and len(offered["lettter"]) > 1
+    assert "received" in offered["recieved"] and "letter" in offered["lettr"]
+    assert len(offered["recieved"]) > 1 and len(offered["lettr"]) > 1
 
 
 def test_other_words_bring_no_spaces(shipped_corrector: Corrector) -> None:
