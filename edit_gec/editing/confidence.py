@@ -7,10 +7,10 @@
 The model tags and writes in two steps, with a probability for each; the decoder also gives the probability that the
 source stays as it is. Edits of spelling and capitals are right more often than edits of grammar, so each kind has an
 offset. What a rule proposes is right nearly as often where the model doubts it, so there the three terms of the model
-count less. Three terms come from the sentence around an edit: the share of rare words, because what is written in
-everyday words has more errors than what a trade or a science writes; the doubt of the second pass about the inserted
-words; and the support of the most confident other edit, because a sentence with one error often has more. The final
-slope and offset are monotone: they calibrate the scale, so that 0.5 means one in two.
+count less. Three terms come from the sentence around an edit: the share of rare words, numbers and marks, because what
+is written in everyday words has more errors than what a trade or a science writes; the doubt of the second pass about
+the inserted words; and the support of the most confident other edit, because a sentence with one error often has more.
+The final slope and offset are monotone: they calibrate the scale, so that 0.5 means one in two.
 
 The result is the confidence that users see, and the only number that thresholds are compared with. All slopes and
 offsets are fitted on development text (training/calibrate.py) and lie in the model folder.
@@ -67,7 +67,7 @@ class Evidence(NamedTuple):
     written    probability of what the decoder wrote
     kind       the kind of edit
     stays      probability that the decoder writes what is there already
-    rare       share of the words of its sentence that are rare
+    rare       share of its sentence that is rare words, numbers and marks (lexicon.py: rare_share)
     """
 
     tags: float

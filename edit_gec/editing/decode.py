@@ -30,6 +30,7 @@ from edit_gec.editing.confidence import (
 )
 from edit_gec.editing.insertion import InsertionDecoder, Slot, decode_insertions, open_slots, score_sources
 from edit_gec.editing.lexicon import WordList
+from edit_gec.editing.moves import join_moves
 from edit_gec.editing.plan import Plan, spans, unchanged
 from edit_gec.editing.pointer import Order, follow_points, keep_order
 from edit_gec.editing.spelling import (
@@ -75,9 +76,11 @@ class Prediction:
     def changes(self, pieces: Pieces, tokens: Tokens, *, respelt: bool = False) -> Iterator[Change]:
         """What the plan changes in its sentence; `respelt`: only changes that do nothing but take words of the
         lexicon."""
+        made = []
         for start, end, text, (first, last) in spans(self.plan, pieces, tokens) if self.plan.changes else ():
             if not respelt or {piece for piece in self.confidence if first <= piece < last} <= self.respelt:
-                yield Change(start, end, text, self.between(first, last))
+                made.append(Change(start, end, text, self.between(first, last)))
+        return join_moves(pieces.source, made)
 
 
 @dataclass
@@ -90,7 +93,7 @@ class SentenceState:
     order: Order
     is_english: bool = True
     proposed: Sequence[Proposed] = ()  # proposals of the rules, misspelt words included
-    rare: float = 0.0  # share of rare words
+    rare: float = 0.0  # share of rare words, numbers and marks
     gaps: dict[int, list[int]] = field(init=False)  # deleted pieces after each kept piece where something changes
     likely: frozenset[int] = frozenset()  # kept pieces whose changes can still pass the threshold
     slots: list[Slot] = field(default_factory=list)

@@ -42,6 +42,7 @@ COMMON = 0.15  # times the logarithm of its rank in the list
 SPLIT = 3000  # for a missing space ("alot"), both words must be among so many from the top of the list
 TORN = 0.4  # for a missing space
 _LATIN = re.compile("[A-Za-zÀ-ɏ]")
+_OTHER = re.compile(r"\d(?:[\d.,:]*\d)?|[()\[\]\"“”;:/–—&%$#@*+=<>_|]| - ")  # no words, and no everyday marks
 _COUNTS = np.array([bin(n).count("1") for n in range(1 << 13)], dtype=np.uint8)
 
 
@@ -175,16 +176,19 @@ class WordList:
                 yield Word(first, last + 1, word)
 
     def rare_share(self, sentence: Pieces) -> float:
-        """The share of the words of a sentence that are not among the first SPLIT of the list."""
+        """The share of a sentence that everyday prose lacks: words that are not among the first SPLIT of the list,
+        numbers, brackets, quotation marks and symbols."""
         words = _words_of(sentence)
-        return sum(word not in self.ranks for word in words) / max(1, len(words))
+        others = len(_OTHER.findall(sentence.source))
+        return (sum(word not in self.ranks for word in words) + others) / max(1, len(words) + others)
 
     def is_foreign(self, sentence: Pieces) -> bool:
         """Whether a sentence is not English: few common words and some unknown ones, or no Latin letters."""
         words = _words_of(sentence)
         if words and not _LATIN.search(sentence.source):
             return True
-        if len(words) < FOREIGN_WORDS or self.rare_share(sentence) < 1 - ENGLISH:
+        common = sum(word in self.ranks for word in words)
+        if len(words) < FOREIGN_WORDS or common > ENGLISH * len(words):
             return False
         return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
 
@@ -228,7 +232,9 @@ class WordList:
                 text = " ".join(self.words[part] for part in parts)
                 ranked.append(Candidate(APART + TORN + COMMON * math.log(max(parts) + 1), cased(text, word)))
         ranked.sort()
-        return [each for each in ranked[:LISTED] if each.cost <= ranked[0].cost + DEARER]
+        others = [each.cost for each in ranked if not each.listed]  # a listed one leaves others to choose from
+        dearest = min(others, default=0.0) + DEARER
+        return [each for each in ranked if each.listed or each.cost <= dearest][:LISTED]
 
 
 def _words_of(sentence: Pieces) -> list[str]:

@@ -1,13 +1,16 @@
-"""Errors in a document that are found without the model: it need not doubt them.
+"""Errors that are found without the model: it need not doubt them.
 
     "the best best of them"     best            a word stands twice
     "the seccond of them"       second          one letter from a common word
     "a preprocssor is"          preprocessor    one letter from a word that the document has elsewhere
+    "the end is near."          The             a line that is a whole sentence
 
 In documents that people keep, a word that stands twice is nearly always an error, unless it is one that may ("gave her
 her", "log in in"). So is an unknown word that stands once or twice and is a letter away from a frequent one. Names,
-compounds, other languages and words of the trade, which come again, are left alone. A line that is taken by itself has
-no document: there only the model decides.
+compounds, other languages and words of the trade, which come again, are left alone.
+
+A line that is taken by itself has no document. There only the model decides, except that a line which starts with a
+small word and ends like a sentence starts with a capital. Lists and tables of documents start as they like.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 # Confidence: how often such edits are right in edited documents.
 DOUBLED = 0.95
 SLIP = 0.8
+START = 0.9  # that of the capital, in lines
 # Highest cost of a candidate (lexicon.py):
 NEAR = 2.75  # of any
 NEAR_OWN = 3.1  # of one that the document has
@@ -34,13 +38,21 @@ MANY_UNKNOWN = 0.2  # share of unknown words in a sentence of another language, 
 _TWICE = re.compile(r"(?<![\w'’.@/\\-])(?P<word>[A-Za-z][a-z]+)(?P<again>(?: (?i:(?P=word)))+)(?![\w'’/(@-]|\.\w)")
 _WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
 _CAPITALS = frozenset("The In Of To And Is It If This For On With We You There".split())  # words that are no names
+_START = re.compile(
+    r"(the|this|that|these|those|and|but|so|for|in|we|he|she|it|they|you|my|his|her|our|their|there|if|when|because|as|"
+    r"on|at|by|with|an?|also|then|some|many|most|i) (?:\S+ ){2}.*[.!?]"
+)
 _PREFIXED = re.compile("(?:un|re|pre|non|sub|multi|micro|over|under|down)([a-z]{5,})")
 _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
 
 
 def find_obvious(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
-    """Doubled and misspelt words of a sentence of the text, in order."""
+    """Doubled and misspelt words of a sentence of the text, in order; of a line, the first word without a capital."""
     if sentence.alone:
+        start = _START.fullmatch(sentence.text.strip())
+        if start and not text[: sentence.offsets[0]].strip() and _is_free(sentence, 0, 1):
+            at = len(sentence.text) - len(sentence.text.lstrip())
+            yield Change(at, at + len(start[1]), start[1].capitalize(), START)
         return
     yield from sorted([*_find_doubled(sentence, words), *_find_slips(text, sentence, words)])
 

@@ -5,8 +5,9 @@
     python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --precision int8
 
 The model reads text with corrections and clean text twice, with all edits that it proposes at any threshold
-(evidence.py). Logistic regression on all edits of text with corrections maps its evidence to one scale of confidence
-(confidence.py).
+(evidence.py). Logistic regression on all of them maps its evidence to one scale of confidence (confidence.py); edits of
+clean text count as wrong there. The final slope and offset then follow likely edits of text with corrections.
+
 Slopes for the support of neighbouring edits are tried, and the smallest one that costs learners' text next to no F0.5
 is taken; then slopes for the share of rare words, and the one with the best F0.5 on all sets is taken. The threshold
 for a rate has the best F0.5 among those that change at most that share of the clean sentences.
@@ -168,14 +169,14 @@ def best_scale(samples: Sequence[Sample], clean: Sample) -> Scale:
     the first sample is at most TOLERANCE below the best. The slope for rare words has the best score on all samples.
     """
     learners = samples[:1]
-    scores = {slope: mean_score(learners, clean, _fit(samples, slope, 0.0)) for slope in NEIGHBOUR_SLOPES}
+    scores = {slope: mean_score(learners, clean, _fit(samples, clean, slope, 0.0)) for slope in NEIGHBOUR_SLOPES}
     neighbour_slope = min(slope for slope, score in scores.items() if score >= max(scores.values()) - TOLERANCE)
-    scales = [_fit(samples, neighbour_slope, rare_slope) for rare_slope in RARE_SLOPES]
+    scales = [_fit(samples, clean, neighbour_slope, rare_slope) for rare_slope in RARE_SLOPES]
     return max(scales, key=lambda scale: mean_score(samples, clean, scale))
 
 
-def _fit(samples: Sequence[Sample], neighbour_slope: float, rare_slope: float) -> Scale:
-    return temper(samples, fit_scale(samples, neighbour_slope, rare_slope))
+def _fit(samples: Sequence[Sample], clean: Sample, neighbour_slope: float, rare_slope: float) -> Scale:
+    return temper(samples, fit_scale([*samples, clean], neighbour_slope, rare_slope))
 
 
 def mean_score(samples: Sequence[Sample], clean: Sample, scale: Scale) -> float:

@@ -75,7 +75,7 @@ def main() -> int:
     """Train for a while, write shards, and say how far it is; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--recipe", type=Path, default=ROOT / "models" / "edit5-mini" / "recipe-gpu.toml")
+    add("--recipe", type=Path, default=ROOT / "models" / "edit5-mini" / "recipe-4.toml")
     add("--data", type=Path, required=True, help="corpora, with pairs/prose.txt made beforehand")
     add("--runs", type=Path, default=ROOT / "models" / ".runs")
     add("--output", type=Path, required=True, help="folder for the shards and the log")

@@ -80,7 +80,7 @@ def test_two_slices(tmp_path: Path) -> None:
 
 
 def test_the_recipe_of_the_job() -> None:
-    recipe = read_recipe(ROOT / "models" / "edit5-mini" / "recipe-gpu.toml")
+    recipe = read_recipe(ROOT / "models" / "edit5-mini" / "recipe-4.toml")
     (stage,) = recipe.stages
-    assert (stage.batch_pieces, stage.lr, recipe.workers, recipe.save_minutes) == (32768, 3e-3, 12, 3)
+    assert (stage.batch_pieces, stage.lr, recipe.workers, recipe.save_minutes) == (24576, 2e-3, 13, 3)
     assert course.learning_rate(course.steps(stage) - 1, stage) < 0.1, "the last part decays"
