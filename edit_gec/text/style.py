@@ -6,6 +6,7 @@
     the filesystem        -> file system      a compound in two words
     of the Company        -> company          an institution, in a contract or a report
     (35 %)                -> (35 %).          a full stop behind a bracket
+    let i be the number   -> me               a variable
 
     you don’t know        -> don't            another apostrophe
     see [the list](a.md)  -> [the list.](a)   a full stop in or behind markup at the end of a block
@@ -20,7 +21,7 @@
     fix the build by @ann -> built            a word before the name of its author
     run --help            -> --help()         brackets
 
-A line that is taken by itself has no document around it: there only the first six and brackets are style.
+A line that is taken by itself has no document around it: there only the first seven and brackets are style.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ _INSTITUTIONS = frozenset(
     "Company Board Committee Council Court Department Government Agency Commission Ministry Parliament Congress Senate "
     "Church University Party Bank Fund State President Director Secretary Agreement Act Section".split()
 )
+_LET = re.compile(r"\b[Ll]et \Z")
 _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
 
 
@@ -96,8 +98,10 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
         return True
     if _splits_compound(old, new) or _differs_by_hyphen(old, new) or (old in _INSTITUTIONS and new == old.lower()):
         return True
-    before = document[max(0, edit.start - 1) : edit.start]
-    if not old.strip() and new.strip() in _END_MARKS and before in (")", "]"):
+    before = document[max(0, edit.start - 5) : edit.start]
+    if not old.strip() and new.strip() in _END_MARKS and before[-1:] in (")", "]"):
+        return True
+    if len(old) == 1 and old.islower() and _LET.search(before):
         return True
     if sentence.alone:
         return False

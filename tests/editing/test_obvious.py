@@ -99,6 +99,23 @@ def test_no_word_is_left_twice(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "corrected"),
+    [
+        ("this is the house we had.", "This is the house we had."),
+        (" the music is of it?", " The music is of it?"),
+        ("this is the house", None),  # no sentence
+        ("the house.", None),
+        ("npm is the name of it.", None),  # no small word
+        ("It is of it. the house is in it.", None),  # not the first word
+        ("`the` house is in it now.", None),
+    ],
+)
+def test_a_line_that_is_a_sentence_begins_with_a_capital(line: str, corrected: str | None) -> None:
+    assert correct(line, alone=True) == (corrected or line)
+    assert correct(line) == line, "lists and tables of documents begin as they like"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "I gave her her book back.", "I told you you could go.", "What he did did not matter.", "What it was was old.",

@@ -51,6 +51,8 @@ def judged(
         ("A wellknown list.", "wellknown", "well-known", False),
         ("The shares of the Company.", "Company", "company", True),
         ("The shares of the Football.", "Football", "football", False),
+        ("Let i be the number.", "i", "me", True),
+        ("They go and i see.", "i", "I", False),
     ],
 )
 @pytest.mark.parametrize("alone", [False, True])
