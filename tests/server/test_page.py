@@ -180,7 +180,7 @@ def test_an_alternative_is_accepted(page: Page) -> None:
     assert page.input_value("#text") == SHORT.replace("becuase", label) and label not in ("because", "becuase")
 
 
-HINTED = "My mother very happy about her new job. We was there."
+HINTED = "My mother very happy about her new job. We was there yesterday."
 
 
 def test_a_hint_is_offered_and_never_made_with_the_others(page: Page) -> None:
