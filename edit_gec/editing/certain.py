@@ -337,6 +337,7 @@ RULES = [
     # forms of verbs
     _rule(_BASES, rf"{_NOT_AFTER_WHAT}\b(?:can|could|will|would|should|must|might|did|didn['’]?t|don['’]?t|doesn['’]?t|does|can['’]t|couldn['’]t|won['’]t|"
           rf"wouldn['’]t|shouldn['’]t|cannot)(?: not| never| I| you| he| she| it| we| they)? (?P<it>{_words(_NO_BASES)}){_NO_TAIL}", _base),
+    _rule(_BASES, rf"\b(?:Does|Did|Can|Could|Will|Would|Should|Must)(?:n['’]t)? (?:I|you|he|she|it|we|they) (?P<it>{_words(_NO_BASES)}){_NO_TAIL}", _base),
     _rule(_BASES, rf"\b(?:want|wants|wanted|need|needs|needed|going|decided|able|try|tried|like|have|has|had|hope|hoped) to (?P<it>{_words(_NO_BASES)}){_NO_TAIL}", _base),
     _rule("must should", r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
     _rule(_PARTICIPLE, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words([past for past in _PARTICIPLE if past not in ('was', 'were')])}){_NO_TAIL}",
@@ -357,6 +358,7 @@ RULES = [
     _rule(_VERBS, rf"{_SUBJECT}(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)}) (?:always |often |never |usually )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
           _if_singular(lambda match: (_third(match["it"]), _past(match["it"])))),
     _rule("don dont", rf"(?<!and )\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
+    _rule("do", r"(?:^|\b(?:[Ww]hat|[Ww]hen|[Ww]here|[Ww]hy|[Hh]ow|[Ww]ho) )(?P<it>[Dd]o) (?:he|she)\b", _fixed("does")),
     _rule("was", rf"(?:{_WE}|{_SUBJECT}[Yy]ou) (?P<it>was)\b", _fixed("were")),
     _rule("has", rf"(?:{_WE}|{_SUBJECT}(?:I|[Yy]ou)) (?P<it>has)\b", _fixed("have")),
     _rule("is", rf"(?:{_WE}|{_SUBJECT}[Yy]ou) (?P<it>is)\b", _fixed("are")),
@@ -386,7 +388,7 @@ RULES = [
     _rule([noun + "s" for noun in _UNCOUNTABLE], rf"\b(?i:(?P<it>(?:{_words(_UNCOUNTABLE)})s)){_NO_TAIL}", lambda match: (match["it"][:-1],)),
     # number
     _rule(_NOUNS, rf"\b(?i:{_words(_MANY)}) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
-    _rule("one", rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words([noun for noun in _NOUNS if noun != 'family'])}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
+    _rule("one", rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words([noun for noun in _NOUNS if noun != 'family'])})(?:{_PHRASE_END}|(?= (?:has|had|will|can|could|would|lives|lived|works|worked|told|said|asked|came|comes|went|goes|likes|wants|wanted)\b))", lambda match: (_plural(match["it"]),)),
     _rule("this", rf"\b(?P<it>[Tt]his) (?:{_words([_plural(noun) for noun in _NOUNS])}){_PHRASE_END}", _fixed("these")),
     _rule(_AMOUNTED, rf"(?<![\w./])(?i:many|several|various|few|two|three|four|five|six|seven|eight|nine|ten|[2-9]|[1-9]\d) (?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
     _rule("one", rf"\b[Oo]ne of (?:the|my|our|their|your) (?:most |best |biggest |worst )(?:[a-z]+ )?(?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
