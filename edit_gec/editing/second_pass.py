@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import CALM, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.text.edits import Change, apply_changes, expand_to_words, trim
@@ -57,6 +58,7 @@ class SecondPass:
                 support = [self.thresholds.doubted(c.confidence, d) for c, d in zip(first[n], doubts, strict=True)]
                 others = [*map(logistic, support), *plans[n].refused]
                 more = judge(list(prediction.changes(pieces, self.tokens)), prediction, self.thresholds, (), others)
+                more = keep_certain(sentences[n], first[n], pieces.source, more)
                 doubts = settle(pieces.source, doubts, shift(first[n], -sentences[n].starts[0]), more)
                 found[n] = judge(first[n], plans[n], self.thresholds, doubts)
                 if found[n]:
@@ -167,6 +169,30 @@ def settle(between: str, doubts: Sequence[float], first: Sequence[Change], again
     return [
         CALM if any(start < end and stop > begin for start, stop, _ in words) else doubt
         for doubt, (begin, end) in zip(doubts, written_spans(first), strict=True)
+    ]
+
+
+def keep_certain(sentence: Pieces, first: Sequence[Change], between: str, again: Sequence[Change]) -> list[Change]:
+    """The changes of the text `between`, which `first` made, without those of a word for which a rule knows no other
+    (certain.py): of "We was there." the first reading makes "were", and the second one would make "are" of that."""
+    if not again:
+        return []
+    start = sentence.starts[0]
+    rules = [match for match in find_certain(sentence.covered) if len(match.texts) == 1]
+    changes = shift(first, -start)
+    written = [
+        span
+        for change, span in zip(changes, written_spans(changes), strict=True)
+        if any(
+            change.start <= match.start and match.end <= change.end and change.replacement.strip() == match.texts[0]
+            for match in rules
+        )
+    ]
+    words = [expand_to_words(between, *change[:3]) for change in again]
+    return [
+        change
+        for change, (start, end, _) in zip(again, words, strict=True)
+        if not any(start < stop and end > begin for begin, stop in written)
     ]
 
 

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 from edit_gec import Corrector
 from edit_gec.editing.confidence import CALM
 from edit_gec.editing.decode import Prediction
-from edit_gec.editing.second_pass import SecondPass, changes_of, compose, doubts_beside, is_spacing, leave_out
+from edit_gec.editing.second_pass import (
+    SecondPass,
+    changes_of,
+    compose,
+    doubts_beside,
+    is_spacing,
+    keep_certain,
+    leave_out,
+)
 from edit_gec.editing.thresholds import Thresholds
-from edit_gec.modeling.tokenizer import Pieces
+from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.text.edits import Change, apply_changes
 
 TEXT = st.text("ab ,", max_size=14)
@@ -174,3 +182,18 @@ def test_what_grows_too_long_is_not_read_again(shipped: Corrector) -> None:
     for longest in (shipped.network.config.max_pieces, 5):
         found = SecondPass(predict, shipped.tokens, shipped.thresholds, longest).apply([pieces], plans)
         assert found[0] and len(read) == 1, "the second time nothing is read, and the changes stand"
+
+
+@pytest.mark.parametrize(
+    ("source", "first", "between", "again", "kept"),
+    [
+        ("We was there.", Change(2, 6, " were", 0.6), "We were there.", Change(3, 7, "are", 0.6), 0),
+        ("We was there.", Change(2, 6, " were", 0.6), "We were there.", Change(8, 13, "here", 0.6), 1),
+        ("We was there.", Change(2, 6, " are", 0.6), "We are there.", Change(3, 6, "were", 0.6), 1),  # no rule's word
+        ("We saw there.", Change(2, 6, " see", 0.6), "We see there.", Change(3, 6, "saw", 0.6), 1),  # no rule
+    ],
+)
+def test_what_a_rule_wrote_is_not_written_again(
+    tokens: Tokens, source: str, first: Change, between: str, again: Change, kept: int
+) -> None:
+    assert keep_certain(tokens.encode(source), [first], between, [again]) == [again][:kept]
