@@ -173,8 +173,8 @@ def settle(between: str, doubts: Sequence[float], first: Sequence[Change], again
 
 
 def keep_certain(sentence: Pieces, first: Sequence[Change], between: str, again: Sequence[Change]) -> list[Change]:
-    """The changes of the text `between`, which `first` made, without those of a word for which a rule knows no other
-    (certain.py): of "We was there." the first reading makes "were", and the second one would make "are" of that."""
+    """The changes of the text `between`, which `first` made, without those that replace a word of which a rule is sure
+    (certain.py): "We was there." has become "We were there.", and does not become "We are"."""
     if not again:
         return []
     start = sentence.starts[0]
@@ -192,7 +192,7 @@ def keep_certain(sentence: Pieces, first: Sequence[Change], between: str, again:
     return [
         change
         for change, (start, end, _) in zip(again, words, strict=True)
-        if not any(start < stop and end > begin for begin, stop in written)
+        if not (change.replacement.strip() and any(start < stop and end > begin for begin, stop in written))
     ]
 
 

@@ -103,10 +103,11 @@ def test_the_shipped_model_reads_a_changed_sentence_twice(shipped: Corrector) ->
     assert shipped.thresholds.reads_twice
     once = shipped_with(shipped, doubt_slope=0.0, neighbour_slope=0.0, min_confidence=0.1)
     twice = shipped_with(once, doubt_slope=1e-9)
-    firsts = [each.corrected for each in once.correct_batch(TEXTS, lines=True)]
+    texts = [text for text in TEXTS if text != SOURCE]  # there the second reading would change what a rule wrote
+    firsts = [each.corrected for each in once.correct_batch(texts, lines=True)]
     seconds = [each.corrected for each in once.correct_batch(firsts, lines=True)]
-    assert [each.corrected for each in twice.correct_batch(TEXTS, lines=True)] == seconds
-    assert firsts[-1] == TEXTS[-1] and seconds != firsts != TEXTS
+    assert [each.corrected for each in twice.correct_batch(texts, lines=True)] == seconds
+    assert firsts[-1] == texts[-1] and seconds != firsts != texts
 
 
 def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
