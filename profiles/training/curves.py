@@ -97,7 +97,10 @@ def draw(rows: list[dict[str, str]]) -> None:
             xs, ys = (pairs if axes is panels[0] else hours), [float(row["F0.5"]) for row in of_run]
             axes.plot(xs, ys, "o-", label=run)
             for x, y, row in zip(xs, ys, of_run, strict=True):
-                axes.annotate(row["stage"], (x, y), (-6, 4), textcoords="offset points", ha="right", fontsize=7)
+                if axes is panels[0]:  # downwards from the curve, which rises: no label meets another, or the axis
+                    name = row["stage"].partition(":")[0].removeprefix("12 layers, ")
+                    slant: dict[str, Any] = {"rotation": -40, "rotation_mode": "anchor", "va": "top"}
+                    axes.annotate(name, (x, y), (3, -4), textcoords="offset points", fontsize=6, **slant)
         axes.axhline(HARPER, color="grey", linestyle=":", label="Harper 2.10")
         axes.margins(y=0.12)
         axes.set(xlabel=label, xlim=(0, None), ylim=(0, None))
