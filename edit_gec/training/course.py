@@ -5,16 +5,36 @@
     progress(14_649, stage)            ->  0.2
 
 A stage is measured in pieces or in updates; `progress`, from 0 to 1, is the share of it that has passed. Batches are
-counted as full, although they hold about 2 % less.
+counted as full, although they hold about 2 % less. On a machine that is lent for a while, the stage follows the clock
+instead (`follow_clock`).
 """
 
 from __future__ import annotations
 
 from math import ceil
+from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from edit_gec.training.recipe import Stage
+
+
+ENDLESS = 10**9  # updates
+_clock: tuple[float, float] | None = None  # start and length in seconds
+
+
+def follow_clock(seconds: float) -> None:
+    """From now on the progress of a stage is the share of these seconds that has passed, not that of its updates.
+
+    It then ends in time, its decay included, however fast the machine is. Processes that are forked later follow, too.
+    """
+    global _clock
+    _clock = monotonic(), seconds
+
+
+def is_over() -> bool:
+    """Whether the time that a stage follows has passed; False where it follows none."""
+    return _clock is not None and monotonic() - _clock[0] >= _clock[1]
 
 
 def _legs(stage: Stage) -> list[tuple[float, int]]:
@@ -29,7 +49,9 @@ def _legs(stage: Stage) -> list[tuple[float, int]]:
 
 
 def steps(stage: Stage) -> int:
-    """Number of updates in a stage."""
+    """Number of updates in a stage; no bound where the clock ends it."""
+    if _clock is not None:
+        return ENDLESS
     return ceil(sum(length for length, _ in _legs(stage)) - 1e-6) if stage.pieces else stage.steps
 
 
@@ -43,7 +65,9 @@ def pieces(step: float, stage: Stage) -> float:
 
 
 def progress(step: float, stage: Stage) -> float:
-    """Share of the stage that has passed after `step` updates: of its pieces, or of its updates."""
+    """Share of the stage that has passed after `step` updates: of its pieces, or of its updates, or of the time."""
+    if _clock is not None:
+        return min(1.0, (monotonic() - _clock[0]) / _clock[1])
     return min(1.0, pieces(step, stage) / stage.pieces if stage.pieces else step / stage.steps)
 
 

@@ -45,7 +45,7 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str) -> None
         pairs.start = update_of(last)
         trainer.keeper.resume(last)
     trainer.train(resume_from_checkpoint=str(last) if last else None)
-    if trainer.state.global_step < course.steps(pairs.stage):
+    if trainer.state.global_step < course.steps(pairs.stage) and not course.is_over():
         raise InputError(f"{output}: stopped at step {trainer.state.global_step}; the same command goes on from there")
 
 
@@ -79,7 +79,8 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
             model = objective.start_model(stage, folder / stage.init if stage.init else before, init)
             run_stage(model.train(), Pairs(folder, data, recipe, stage), output, device)
             if writes and stage.ema:
-                average({course.folder(at, stage): 1.0 for at in stage.mean}, output, output)
+                points = [1.0] if course.is_over() else stage.mean
+                average({course.folder(at, stage): 1.0 for at in points}, output, output)
             elif writes:
                 objective.save_stage(model, output)
         processes.wait_for_everyone()

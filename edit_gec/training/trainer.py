@@ -116,7 +116,8 @@ def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path
 
 
 class Clock(TrainerCallback):
-    """Saves every few minutes and on Ctrl-C or SIGTERM, which stop the training after the update."""
+    """Saves every few minutes, and on Ctrl-C, on SIGTERM or when the time of the stage is over, which stop the training
+    after the update."""
 
     def __init__(self, minutes: float) -> None:
         self.seconds = 60 * minutes
@@ -138,6 +139,7 @@ class Clock(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Save, and stop, when it is time to."""
+        self.stopped = self.stopped or course.is_over()
         save = self.stopped or time.monotonic() - self.last > self.seconds
         if args.world_size > 1:  # all processes must save, and stop, at the same step
             flags = torch.tensor([float(save), float(self.stopped)], device=args.device)
@@ -185,6 +187,12 @@ class Keeper(TrainerCallback):
         for name, step in self.snapshots.items():
             if step == state.global_step and state.is_world_process_zero and not (self.output / name).exists():
                 self.write(self.average, self.output / name)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Write the average of a stage whose time is over, under the name that its end would have had."""
+        folder = self.output / course.folder(1.0, self.stage)
+        if self.average is not None and course.is_over() and state.is_world_process_zero and not folder.exists():
+            self.write(self.average, folder)
 
     def write(self, average: Average, folder: Path) -> None:
         """Write a model folder with the averaged weights in float16, complete or not at all."""

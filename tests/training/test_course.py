@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,3 +81,15 @@ def test_a_stage_passes_once_and_completely(stage: Stage) -> None:
     names = course.snapshots(stage)
     assert all(1 <= step <= last for step in names.values()) and [*names.values()] == sorted(names.values())
     assert {course.folder(at, stage) for at in stage.mean} <= {*names}
+
+
+def test_a_stage_that_follows_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(course, "_clock", None)  # put back at the end
+    assert not course.is_over()
+    course.follow_clock(1000)
+    assert not course.is_over() and course.progress(10**8, LONG) < 0.1, "updates do not count"
+    assert course.steps(LONG) > 10**8 and max(course.snapshots(LONG).values()) > 10**8
+    for passed, over in ((500, False), (2000, True)):
+        monkeypatch.setattr(course, "_clock", (monotonic() - passed, 1000))
+        assert course.is_over() == over and course.progress(0, LONG) == pytest.approx(min(1, passed / 1000), abs=0.01)
+    assert course.learning_rate(0, LONG) == pytest.approx(LONG.floor / max(1, LONG.warmup))
