@@ -74,6 +74,13 @@ _PAST = dict(
 )
 _BASE = {past: forms.split("/")[0] for past, forms in _PAST.items()}
 _PARTICIPLE = {past: forms.split("/")[1] for past, forms in _PAST.items() if forms.split("/")[1] != past}
+_LATER = dict(  # past: participle, of verbs that no other rule knows
+    pair.split(":")
+    for pair in (
+        "rose:risen arose:arisen drew:drawn blew:blown froze:frozen shook:shaken tore:torn swore:sworn rang:rung sank:sunk "
+        "shrank:shrunk sprang:sprung forgave:forgiven mistook:mistaken overcame:overcome withdrew:withdrawn"
+    ).split()
+)
 _REGULAR = (
     "want need like work live look play talk walk ask help love hate watch use try study call start stop finish listen "
     "visit travel wait open close clean cook dance enjoy learn remember laugh move pass stay turn wash wish worry smoke"
@@ -342,6 +349,8 @@ RULES = [
     _rule("must should", r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
     _rule(_PARTICIPLE, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words([past for past in _PARTICIPLE if past not in ('was', 'were')])}){_NO_TAIL}",
           lambda match: (_PARTICIPLE[match["it"]],)),
+    _rule(_LATER, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words(list(_LATER))})(?:{_PHRASE_END}|(?= (?:so|by|up|down|over|since|again|already|too|very|it|him|her|them|a|the|my|his)\b))",
+          _table(_LATER)),
     _rule(_BASE, rf"\b(?:should|could|would|might|must)(?:n['’]t| not)? (?P<it>{_words(list(_BASE))}){_NO_TAIL}",
           lambda match: (*_base(match), "have " + _PARTICIPLE.get(match["it"], match["it"])) if match["it"] in _BASES else ()),
     _rule("dont doesnt don doesn", rf"\b(?P<it>(?:don|doesn)['’]?t (?:{_words([word for word in _BASE if word in _BASES])})){_NO_TAIL}",

@@ -38,6 +38,8 @@ PROPOSED = {
     "a umbrella, an university, a honest man": "an umbrella, a university, an honest man",
     "she could went": "she could go",
     "Does she likes it": "Does she like it",
+    "prices have rose so much": "prices have risen so much",
+    "she has already drew it": "she has already drawn it",
     "Did they went": "Did they go",
     "Do he live here": "Does he live here",
     "what do she want": "what does she want",
