@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from edit_gec.editing.certain import may_stand_twice
+from edit_gec.editing.certain import DOUBLE, may_stand_twice
 from edit_gec.text.edits import Change, count_shared_ends
 from edit_gec.text.habits import HABIT, count_words
 from edit_gec.text.sentences import Sentence
@@ -61,7 +61,8 @@ def _find_doubled(sentence: Sentence, words: WordList) -> Iterator[Change]:
     for found in _TWICE.finditer(sentence.text):
         word = found["word"]
         is_word = (word.islower() or word in _CAPITALS) and words.knows(word) and found["again"].islower()
-        twice = may_stand_twice(word.lower(), sentence.text, found.start())
+        is_pair = found["again"].count(" ") == 1 or word.lower() in DOUBLE  # "very very very", but not "in in in"
+        twice = is_pair and may_stand_twice(word.lower(), sentence.text, found.start())
         if is_word and not twice and _is_free(sentence, *found.span()):
             yield Change(*found.span("again"), "", DOUBLED)
 

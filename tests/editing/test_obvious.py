@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.strategies import law
 
@@ -41,6 +41,8 @@ def correct(
         ("It is of\nof the house.", "It is of\nthe house."),
         ("The the house is in it.", "The house is in it."),
         ("We had had it, and that that is it.", None),
+        ("Read it by by the house.", None),
+        ("Read it by by by the house.", "Read it by the house."),
         ("It is The The in it.", None),
         ("Read npm npm and `of of` in it.", None),
         ("Read of/of and of-of of.of it.", None),
@@ -88,6 +90,7 @@ def test_the_threshold_and_the_dictionary_count() -> None:
 
 @law
 @given(st.lists(st.sampled_from(COMMON.split()), min_size=1, max_size=30))
+@example(["it", "by", "by", "by"])
 def test_no_word_is_left_twice(words: list[str]) -> None:
     document = " ".join(words)
     once = correct(document)
