@@ -43,11 +43,14 @@ class Stream:
 
 
 def make_example(source: str, target: str, tokens: Tokens) -> EdiT5Example | None:
-    """The training example of a pair, or None if the source is empty or the plan needs more slots than there are."""
+    """The training example of a pair, or None if the source is empty or has more pieces than there are slots.
+
+    Not only the plan must fit: the tags that a model predicts may keep every piece.
+    """
     ids = tokens.ids(source)
-    plan = align(ids, tokens.ids(target), tokens)
-    if not ids or len(plan.order) >= tokens.slots:
+    if not ids or len(ids) + 1 >= tokens.slots:  # the sentinel and </s> have ranks, too
         return None
+    plan = align(ids, tokens.ids(target), tokens)
     return EdiT5Example(tokens.wrap(ids), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
 
 

@@ -132,3 +132,10 @@ def test_a_batch_is_revised_by_its_tags(model: EdiT5, tokens: Tokens) -> None:
     fields = collate_streams([own], batch.ids.shape[1])
     assert revised.stream[row][: len(own.inputs)].tolist() == fields["stream"][0].tolist()
     assert revised.shown_ranks[row].tolist() == fields["shown_ranks"][0].tolist()
+
+
+def test_a_source_with_more_pieces_than_slots_is_no_example(tokens: Tokens) -> None:
+    """Its plan may fit, with most of it deleted; but tags that keep everything would have no ranks."""
+    long = "the " * tokens.slots
+    assert make_example(long, "the", tokens) is None
+    assert make_example("the " * 5, "the", tokens) is not None
