@@ -39,8 +39,8 @@ _TWICE = re.compile(r"(?<![\w'’.@/\\-])(?P<word>[A-Za-z][a-z]+)(?P<again>(?: (
 _WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
 _CAPITALS = frozenset("The In Of To And Is It If This For On With We You There".split())  # words that are no names
 _START = re.compile(
-    r"(the|this|that|these|those|and|but|so|for|in|we|he|she|it|they|you|my|his|her|our|their|there|if|when|because|as|"
-    r"on|at|by|with|an?|also|then|some|many|most|i) (?:\S+ ){2}.*[.!?]"
+    r"\s*(the|this|that|these|those|and|but|so|for|in|we|he|she|it|they|you|my|his|her|our|their|there|if|when|because|as|"
+    r"on|at|by|with|an?|also|then|some|many|most|i) (?:\S+ ){2}.*[.!?]\s*"
 )
 _PREFIXED = re.compile("(?:un|re|pre|non|sub|multi|micro|over|under|down)([a-z]{5,})")
 _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
@@ -49,12 +49,16 @@ _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
 def find_obvious(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
     """Doubled and misspelt words of a sentence of the text, in order; of a line, the first word without a capital."""
     if sentence.alone:
-        start = _START.fullmatch(sentence.text.strip())
-        if start and not text[: sentence.offsets[0]].strip() and _is_free(sentence, 0, 1):
-            at = len(sentence.text) - len(sentence.text.lstrip())
-            yield Change(at, at + len(start[1]), start[1].capitalize(), START)
+        yield from _find_small_start(text, sentence)
         return
     yield from sorted([*_find_doubled(sentence, words), *_find_slips(text, sentence, words)])
+
+
+def _find_small_start(text: str, sentence: Sentence) -> Iterator[Change]:
+    start = _START.fullmatch(sentence.text)
+    line = text[text.rfind("\n", 0, sentence.offsets[0]) + 1 : sentence.offsets[0]]  # before the sentence
+    if start and not line.strip() and _is_free(sentence, *start.span(1)):
+        yield Change(*start.span(1), start[1].capitalize(), START)
 
 
 def _find_doubled(sentence: Sentence, words: WordList) -> Iterator[Change]:

@@ -106,6 +106,7 @@ def test_no_word_is_left_twice(words: list[str]) -> None:
     [
         ("this is the house we had.", "This is the house we had."),
         (" the music is of it?", " The music is of it?"),
+        ("It is not.\nthis is the house we had.", "It is not.\nThis is the house we had."),
         ("this is the house", None),  # no sentence
         ("the house.", None),
         ("npm is the name of it.", None),  # no small word
