@@ -92,6 +92,7 @@ def open_page(context: Any, server: str) -> Iterator[Page]:
     page.on("console", note)
     page.on("request", lambda request: asked.append(request.url))
     page.goto(server)
+    settle(page)  # the script is running and knows what the engine offers
     yield page
     assert not wrong
     assert all(url.startswith((server, "data:", "blob:")) for url in asked)
