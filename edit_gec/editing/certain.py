@@ -74,6 +74,9 @@ _PAST = dict(
 )
 _BASE = {past: forms.split("/")[0] for past, forms in _PAST.items()}
 _PARTICIPLE = {past: forms.split("/")[1] for past, forms in _PAST.items() if forms.split("/")[1] != past}
+_PAST_OF = {  # participle or past: past, where it is one word for all persons
+    form: past for past, forms in _PAST.items() if past not in ("was", "were") for form in (past, forms.split("/")[1])
+}
 _LATER = dict(  # past: participle, of verbs that no other rule knows
     pair.split(":")
     for pair in (
@@ -183,6 +186,7 @@ _TOO = (
     "much many late expensive big small heavy hot cold tired young old hard difficult fast busy long short far early loud dark "
     "weak dangerous"
 ).split()
+_OWNED = "fault idea turn job car house book phone bag side responsibility decision birthday money dog cat pen".split()
 _DAYS = "mon tues wednes thurs fri satur sun".split()
 _MONTHS = "january february april june july august september october november december".split()
 _ASKING = "where why when how what".split()
@@ -313,6 +317,7 @@ RULES = [
         _fixed("I"),
     ),
     _rule([*_NAMES, *(name + "s" for name in _NAMES)], rf"(?<![\w.'’/-])(?P<it>{_words(_NAMES)})s?{_NO_TAIL}", lambda match: (match["it"].capitalize(),)),
+    _rule("may march", rf"\b(?:in|since|until) (?P<it>may|march)(?:{_PHRASE_END}|(?= (?:this|last|next|I|we|he|she|they|\d{{4}})\b))", lambda match: (match["it"].capitalize(),)),
     # apostrophes
     _rule(_ELIDED, rf"(?<![\w'’])(?i:(?P<it>{_words(list(_ELIDED))})){_NO_TAIL}", _table(_ELIDED)),
     _rule("cant wont", rf"\b(?:I|i|you|You|we|We|they|They|he|He|she|She|it|It) (?P<it>cant|wont){_NO_TAIL}",
@@ -333,8 +338,9 @@ RULES = [
     _rule("loose", r"(?<!due )(?:\b(?:to|not|will|can|could|might|may|would|should|must)|n['’]t) (?P<it>loose)\b", _fixed("lose")),
     _rule("by", r"\b(?:want|wants|wanted|going|need|needs|needed|like|have|has|had|decided|able) to (?P<it>by) (?=a |an |the |some |new |it\b|them\b|my |your |her |his )", _fixed("buy")),
     _rule("effect", r"(?:\b(?:not|will|can|could|would|may|might)|n['’]t) (?P<it>effect)\b(?! (?:an? |the |some |any |real |lasting )?(?:\w+ )?changes?\b)", _fixed("affect")),
-    _rule("affect", r"\b(?:an|the|no|any|big|good|bad|great|strong) (?P<it>affect)\b", _fixed("effect")),
+    _rule("affect", r"\b(?:[Aa]n|[Tt]he|[Nn]o|any|big|good|bad|great|strong) (?P<it>affect)\b", _fixed("effect")),
     _rule("quiet", r"\b(?P<it>quiet) (?:a|an|good|nice|big|often|well|easy|hard|different|difficult|interesting|expensive|cheap)\b", _fixed("quite")),
+    _rule("who", rf"\b(?P<it>[Ww]ho['’]s) (?:{_words(_OWNED)})\b(?=\?| (?:is|was|are|were|do|did|does)\b)", _fixed("whose")),
     # one word for two
     _rule(_APART, rf"(?<![\w'’-])(?i:(?P<it>{_words(list(_APART))})){_NO_TAIL}", _table(_APART)),
     _rule(_SECOND_HALVES, rf"(?<![\w'’-])(?P<it>{_words(list(_TOGETHER))})(?! of\b){_NO_TAIL}", lambda match: (match["it"].replace(" ", ""),)),
@@ -357,6 +363,8 @@ RULES = [
           lambda match: ("didn't " + _BASES[match["it"].split(" ")[1]],)),
     _rule("yesterday last", rf"^(?:[^\w]*){_PAST_TIME},? (?:I|you|he|she|it|we|they|my \w+) (?P<it>{_words(_VERBS)}){_NO_TAIL}(?! (?:is|are|was|were|has|had|will|did)\b)",
           lambda match: (_past(match["it"]),)),
+    _rule("yesterday last", rf"^(?:[^\w]*){_PAST_TIME},? (?:I|you|he|she|it|we|they|my \w+) (?P<it>(?:have|has) (?:{_words(list(_PAST_OF))})){_NO_TAIL}",
+          lambda match: (_PAST_OF[match["it"].split(" ")[1]],)),
     _rule(_INGS, rf"{_SUBJECT}(?:[Hh]e|[Ss]he|[Ii]t) (?P<it>{_words(_INGS)}){_NO_TAIL}",
           lambda match: ("is " + match["it"], "was " + match["it"])),
     _rule(_INGS, rf"{_SUBJECT}(?:[Ww]e|[Tt]hey) (?P<it>{_words(_INGS)}){_NO_TAIL}",
@@ -366,6 +374,8 @@ RULES = [
           _if_singular(lambda match: (_third(match["it"]), _past(match["it"])))),
     _rule(_VERBS, rf"{_SUBJECT}(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)}) (?:always |often |never |usually )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
           _if_singular(lambda match: (_third(match["it"]), _past(match["it"])))),
+    _rule("he she", rf"{_SUBJECT}[Mm]y (?P<it>(?:{_words(_PERSONS)}) (?:he|she)) (?:is|was|has|does|doesn['’]t|likes|works|lives|wants|loves|always)\b",
+          lambda match: (match["it"].rpartition(" ")[0],)),
     _rule("don dont", rf"(?<!and )\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
     _rule("do", r"(?:^|\b(?:[Ww]hat|[Ww]hen|[Ww]here|[Ww]hy|[Hh]ow|[Ww]ho) )(?P<it>[Dd]o) (?:he|she)\b", _fixed("does")),
     _rule("was", rf"(?:{_WE}|{_SUBJECT}[Yy]ou) (?P<it>was)\b", _fixed("were")),
@@ -394,6 +404,7 @@ RULES = [
     _rule("arrive arrives arrived arriving", r"\b[Aa]rriv(?:e|es|ed|ing) (?P<it>to) (?=(?:the|my|our|his|her|their|your|this|that|a|an|school|work|[A-Z][a-z]+)\b)", _fixed("at", "in")),
     _rule("explain explains explained", r"\b[Ee]xplain(?:ed|s)? (?P<it>(?:me|us|him)\b(?! to\b)|(?:her|them)(?= (?:the|how|why|what|that|everything)\b))", lambda match: ("to " + match["it"],)),
     _rule("more", rf"\b(?P<it>more (?:{_words(_COMPARATIVES)}))\b", lambda match: (match["it"].removeprefix("more "), "much " + match["it"][5:])),
+    _rule("childrens womens mens", rf"(?<![\w'’-])(?P<it>[Cc]hildrens|[Ww]omens|[Mm]ens(?! rea\b)){_NO_TAIL}", lambda match: (match["it"][:-1], match["it"][:-1] + "'s")),
     _rule([noun + "s" for noun in _UNCOUNTABLE], rf"\b(?i:(?P<it>(?:{_words(_UNCOUNTABLE)})s)){_NO_TAIL}", lambda match: (match["it"][:-1],)),
     # number
     _rule(_NOUNS, rf"\b(?i:{_words(_MANY)}) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
@@ -409,6 +420,7 @@ RULES = [
     _rule("more", rf"\b(?P<it>more (?:{_words(_SHORT)})) than\b", lambda match: (_graded(match["it"].removeprefix("more "), "er"),)),
     _rule("most", rf"\b(?:the|my|his|her|its|our|their) (?P<it>most (?:{_words(_SHORT)})) (?!of\b)", lambda match: (_graded(match["it"].removeprefix("most "), "est"),)),
     _rule("ever", r"\bthe (?P<it>worse|better) [a-z]+ (?:that )?(?:I|we|you|he|she|they)(?: (?:have|has|had)|['’](?:ve|d|s)) ever\b", _table(_WORST)),
+    _rule("neither", r"\b[Nn]either (?!of\b)(?:(?:the|a|an|my|your|his|her|our|their|this|that) )?\w+ (?P<it>or) (?=\w)", _fixed("nor")),
     # more of what goes with a word
     _rule(_NO_NOUN_VERBS, rf"(?<!kind )(?<!sort )\b(?:of|without|by|about|before|after|for|from) (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}(?! (?:and|or)\b)", lambda match: (_ing(match["it"]),)),
     _rule("for", rf"\b(?P<it>for to) (?:{_words(_VERBS)})\b", _fixed("to")),
@@ -437,7 +449,9 @@ RULES = [
     _rule("make makes made let lets", rf"\b(?:make|makes|made|let|lets) (?:me|him|her|us|them|you) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (match["it"].removeprefix("to "),)),
     _rule("interested", r"\b(?:interested) (?P<it>(?!(?:during|including|regarding|concerning|being)\b)[a-z]+ing|football|music|history|art|sports?)\b", lambda match: ("in " + match["it"],)),
     _rule("forward", r"\blook(?:s|ed|ing)? forward (?P<it>the|this|my|your|our)\b", lambda match: ("to " + match["it"],)),
+    _rule("if", r"\b[Ii]f (?:I|you|he|she|it|we|they) (?P<it>would have) (?:more|a|an|the|enough|any|some|no|time|money|lots|my)\b", _fixed("had")),
     # word order of questions
+    _rule("means", r"^(?:[^\w]*)[Ww]hat (?P<it>means (?:(?:this|that|the) [a-z]+|this|that))(?=\?)", lambda match: (f"does {match['it'].removeprefix('means ')} mean",)),
     _rule(_ASKING, r"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow(?: long| much| many)?|[Ww]hat(?: time)?) (?P<it>(?:I|you|he|she|it|we|they) "
           rf"(?:are|is|was|were|have|has|can|could|will|would|should|did|didn['’]t|don['’]t|do|does))\b(?=[^.,]*\?){_NO_INVERSION}",
           lambda match: (" ".join(reversed(match["it"].split(" "))),)),

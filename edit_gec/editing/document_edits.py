@@ -86,12 +86,13 @@ class Projection:
         is_edited = sentence.in_code or not sentence.unmarked or swaps_small_words(edit)
         if is_style(text, sentence, edit, self._is_known):
             return True
-        if not sentence.alone and ((is_edited and self._is_unsure(edit)) or self._is_name(text, sentence, edit)):
+        if sentence.alone:
+            return False
+        is_certain = edit.original.strip() in _find_certain_words(sentence.text)
+        if (is_edited and not is_certain and self._is_unsure(edit)) or self._is_name(text, sentence, edit):
             return True
         is_new = self._is_unknown if sentence.in_code else self._is_new  # "kwds" is near "kids", and a name in the code
-        if sentence.alone or not is_habit(text, edit.original, edit.replacement, is_new):
-            return False
-        return edit.original not in _find_certain_words(sentence.text)
+        return not is_certain and is_habit(text, edit.original, edit.replacement, is_new)
 
     def _is_name(self, text: str, sentence: Sentence, edit: Edit) -> bool:
         """Whether a document with markup has an unknown word in its code or paths, too. A common misspelling in small

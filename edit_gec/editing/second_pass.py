@@ -173,18 +173,18 @@ def settle(between: str, doubts: Sequence[float], first: Sequence[Change], again
 
 
 def keep_certain(sentence: Pieces, first: Sequence[Change], between: str, again: Sequence[Change]) -> list[Change]:
-    """The changes of the text `between`, which `first` made, without those that replace a word of which a rule is sure
-    (certain.py): "We was there." has become "We were there.", and does not become "We are"."""
+    """The changes of the text `between`, which `first` made, without those that replace what a rule wrote (certain.py):
+    "We was there." has become "We were there.", and does not become "We are"."""
     if not again:
         return []
     start = sentence.starts[0]
-    rules = [match for match in find_certain(sentence.covered) if len(match.texts) == 1]
+    rules = find_certain(sentence.covered)
     changes = shift(first, -start)
     written = [
         span
         for change, span in zip(changes, written_spans(changes), strict=True)
         if any(
-            change.start <= match.start and match.end <= change.end and change.replacement.strip() == match.texts[0]
+            change.start <= match.start and match.end <= change.end and change.replacement.strip() in match.texts
             for match in rules
         )
     ]

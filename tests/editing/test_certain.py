@@ -55,6 +55,14 @@ PROPOSED = {
     "it depends of him": "it depends on him",
     "a more cheaper one": "a cheaper one",
     "some advices": "some advice",
+    "The affect is small, and who's fault is it?": "The effect is small, and whose fault is it?",
+    "we met in may, and neither you or I knew": "we met in May, and neither you nor I knew",
+    "Yesterday I have went home": "Yesterday I went home",
+    "Last week, my sister has bought a car": "Last week, my sister bought a car",
+    "My best friend she lives here": "My best friend lives here",
+    "if I would have more time": "if I had more time",
+    "What means this word?": "What does this word mean?",
+    "the childrens play": "the children play",
     "four child and six box.": "four children and six boxes.",
     "the most oldest, more old than me": "the oldest, older than me",
     "since six years": "for six years",
@@ -105,6 +113,8 @@ def test_what_rules_propose(text: str, right: str) -> None:
         "let everybody know, make someone like it",
         "every one of us, some times of day, no one, any one reason, within",
         "the worse for wear, another people, a teacher of law",
+        "What means exist? In what way may it help? Neither of us or you; the mens rea.",
+        "My friend he met has left. If I would have known! Yesterday I have to forget. Who's job hunting?",
     ],
 )
 def test_what_rules_leave_alone(text: str) -> None:

@@ -195,3 +195,10 @@ def test_plain_prose_may_be_a_learners(ending: str, is_made: bool) -> None:
     projection, comma = Projection(None, min_confidence=0.5), Change(7, 7, ",", 0.51)
     assert bool(projection.choose(text, split(text)[0], [comma])) == is_made
     assert not projection.choose(text, split(text)[0], [Change(18, 20, "in", 0.51)])  # writers choose
+
+
+@pytest.mark.parametrize(("text", "is_made"), [("It depends of him.", True), ("It consists of it.", False)])
+def test_writers_do_not_choose_what_a_rule_calls_wrong(text: str, is_made: bool) -> None:
+    start = text.index("of")
+    found = Projection(None, min_confidence=0.5).choose(text, split(text)[0], [Change(start, start + 2, "on", 0.51)])
+    assert bool(found) == is_made
