@@ -28,7 +28,14 @@ from edit_gec.editing.confidence import (
     possible_kinds,
     supports,
 )
-from edit_gec.editing.insertion import InsertionDecoder, Slot, decode_insertions, open_slots, score_sources
+from edit_gec.editing.insertion import (
+    InsertionDecoder,
+    Slot,
+    decode_insertions,
+    mark_unchanged,
+    open_slots,
+    score_sources,
+)
 from edit_gec.editing.lexicon import WordList
 from edit_gec.editing.moves import join_moves
 from edit_gec.editing.plan import Plan, spans, unchanged
@@ -174,7 +181,7 @@ def predict(
             tags = [state.all_tags for state in changing]
             ranks = [state.all_ranks for state in changing]
             decoder = InsertionDecoder(network.remember(source, changed, tags, ranks), tokens, empty)
-        write_slots(decoder, changing, lexicon, sequential=thresholds.sequential)
+        write_slots(decoder, changing, lexicon, thresholds)
     with span(Stage.REALIZE):
         return [finish(state, tokens, thresholds, alternative) for state in states]
 
@@ -198,7 +205,7 @@ def decide_tags(
 
 
 def write_slots(
-    decoder: InsertionDecoder, states: Sequence[SentenceState], lexicon: WordList | None, *, sequential: bool
+    decoder: InsertionDecoder, states: Sequence[SentenceState], lexicon: WordList | None, thresholds: Thresholds
 ) -> None:
     """Write into the slots whose changes can still pass the threshold: words of the lexicon first, then the rest."""
     if lexicon:
@@ -215,10 +222,12 @@ def write_slots(
             write_candidates(decoder, misspelt)
     left = [slot for state in states for slot in state.likely_slots if not slot.finished]
     if left:
-        decode_insertions(decoder, left, sequential=sequential)
+        decode_insertions(decoder, left, sequential=thresholds.sequential)
     if decoder.may_be_empty:
         sources = [(slot, deleted_ids(state, slot)) for state in states for slot in state.likely_slots]
-        score_sources(decoder, sources)
+        mark_unchanged(sources)
+        if thresholds.asks_what_stays:
+            score_sources(decoder, sources)
 
 
 def finish(state: SentenceState, tokens: Tokens, thresholds: Thresholds, alternative: Thresholds | None) -> Prediction:

@@ -146,15 +146,20 @@ def decode_insertions(decoder: InsertionDecoder, slots: Sequence[Slot], *, seque
     return steps
 
 
+def mark_unchanged(sources: Sequence[tuple[Slot, list[int]]]) -> None:
+    """Record in each slot whether its source pieces were written again."""
+    for slot, source in sources:
+        slot.unchanged = slot.pieces == source
+
+
 def score_sources(decoder: InsertionDecoder, sources: Sequence[tuple[Slot, list[int]]]) -> None:
-    """Record in each slot how probable it is that its source pieces stay, and whether they were written again.
+    """Record in each slot how probable it is that its source pieces stay.
 
     The decoder of a model with empty slots has learnt to answer that (training/predicted_tags.py).
     """
     scores = np.exp(score_candidates(decoder, sources)).tolist()
-    for (slot, source), probability in zip(sources, scores, strict=True):
+    for (slot, _), probability in zip(sources, scores, strict=True):
         slot.stays = probability
-        slot.unchanged = slot.pieces == source
 
 
 def score_candidates(decoder: InsertionDecoder, rows: Sequence[tuple[Slot, list[int]]]) -> np.ndarray:

@@ -54,6 +54,11 @@ class Thresholds(Scale):
         """Whether changed sentences are read again (second_pass.py)."""
         return self.doubt_slope > 0
 
+    @property
+    def asks_what_stays(self) -> bool:
+        """Whether the decoder is asked how probable it is that the source stays (Slot.stays)."""
+        return self.stays_slope > 0
+
     def for_second_pass(self) -> Thresholds:
         """The threshold of the second pass, which does not know yet how much the first edits support its own."""
         lowest = logistic(log_odds(self.threshold) - self.most_supported) if self.min_confidence else 0.0

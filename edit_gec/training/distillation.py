@@ -15,7 +15,7 @@ omit errors that EdiT5 cannot correct, and a T5 that is trained on them accepts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,18 +48,38 @@ def correct_sources(corrector: Corrector, sources: list[str]) -> Iterator[tuple[
 
 
 def decode_sources(corrector: Corrector, sources: list[str]) -> Iterator[tuple[str, str]]:
-    """Sources and the greedy outputs of the target, without those that it cannot read or does not finish."""
+    """Sources and the greedy outputs of the target, without those that it cannot read or does not finish.
+
+    A target may read misspelt words as the word list corrects them (verifier.py). Its output is then that for the
+    respelt source.
+    """
     from edit_gec.speculative.decode import verify
     from edit_gec.speculative.drafters import make_edit5_drafter
 
     assert corrector.verifier is not None
     target = corrector.verifier.target
     readable = [source for source in sources if target.fits(source)]
+    read = respell_sources(corrector, readable) if corrector.verifier.profile.respelt else readable
+    pairs = [pair for pair in zip(readable, read, strict=True) if target.fits(pair[1])]
     drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, corrector.thresholds)
-    outputs, statistics = verify(target, drafter, readable)
-    for source, output, trace in zip(readable, outputs, statistics.traces, strict=True):
+    outputs, statistics = verify(target, drafter, [text for _, text in pairs])
+    for (source, _), output, trace in zip(pairs, outputs, statistics.traces, strict=True):
         if trace.finished:
             yield source, target.text(output)
+
+
+def respell_sources(corrector: Corrector, sources: Sequence[str]) -> list[str]:
+    """The sources, with the misspelt words that the corrector doubts as its word list corrects them."""
+    from edit_gec.editing.respelling import respell
+
+    windows = [corrector.tokens.encode(source) for source in sources]
+    read = list(sources)
+    for batch in corrector.group_by_length(windows, corrector.batch_size) if windows else ():
+        some = [windows[n] for n in batch]
+        respelt = respell(some, corrector.predict_plans(some), corrector.tokens)
+        for n, window in zip(batch, respelt.windows, strict=True):
+            read[n] = window.covered
+    return read
 
 
 def write_pairs(pairs: Iterator[tuple[str, str]], output: Path, name: str, say: Callable[[int], None]) -> int:

@@ -74,6 +74,11 @@ class TracedConfidence(float):
 class Recorder(Thresholds):
     """Thresholds that refuse nothing, under which every confidence keeps its evidence."""
 
+    @property
+    def asks_what_stays(self) -> bool:
+        """All evidence is wanted."""
+        return True
+
     def confidence(self, evidence: Evidence) -> TracedConfidence:
         """What the probabilities say by themselves; the least sure part of an edit stands for it."""
         traced = TracedConfidence(super().confidence(evidence))

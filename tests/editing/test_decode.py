@@ -19,7 +19,7 @@ from edit_gec.backends.network import Network
 from edit_gec.backends.torch_network import TorchMemory, TorchNetwork
 from edit_gec.catalog import find_model
 from edit_gec.editing import decode, insertion
-from edit_gec.editing.confidence import Evidence, Kind, Scale, log_odds
+from edit_gec.editing.confidence import NOT_ASKED, Evidence, Kind, Scale, log_odds
 from edit_gec.editing.decode import Prediction, SentenceState, assemble, predict
 from edit_gec.editing.insertion import InsertionDecoder, Slot, SlotQueue
 from edit_gec.editing.plan import Plan, realize, spans, unchanged
@@ -354,10 +354,29 @@ def test_doubts_of_the_decoder_count(make_model: Callable[..., EdiT5], tokens: T
     insertion.score_sources(decoder, list(zip(slots, sources, strict=True)))
     expected = insertion.score_candidates(decoder, list(zip(slots, sources, strict=True)))
     assert [slot.stays for slot in slots] == pytest.approx(np.exp(expected).tolist())
+    insertion.mark_unchanged(list(zip(slots, sources, strict=True)))
     assert [slot.unchanged for slot in slots] == [True, False]
     scale = Scale(stays_slope=1.0)
     sure = [scale.confidence(Evidence(0.7, 0.9, stays=stays)) for stays in (0.9, 0.5, 0.1, 0.001, 0.0)]
     assert sure == sorted(sure) and sure[1] == Scale().confidence(Evidence(0.7, 0.9)) and sure[3] == sure[4]
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0])
+def test_only_a_scale_that_weighs_what_stays_asks(
+    make_model: Callable[..., EdiT5], tokens: Tokens, slope: float
+) -> None:
+    network = TorchNetwork(make_model(3))
+    pieces = tokens.encode("We often walk")
+    tags = [KEEP, REPLACE, *[KEEP] * (len(pieces) - 1)]
+    order = Order([0, *range(2, len(tags))], {})
+    state = decided(
+        tags, [[0.2, 0.0, 0.8, 0.0]] * len(tags), order, insertion.open_slots(tags, order.pieces, empty=True)
+    )
+    state.pieces, state.likely = pieces, frozenset([0])
+    ranks = [state.all_ranks]
+    memory = network.remember(network.encode([tokens.wrap(pieces.ids)]), [0], [state.all_tags], ranks)
+    decode.write_slots(InsertionDecoder(memory, tokens), [state], None, Thresholds(stays_slope=slope))
+    assert [slot.finished for slot in state.slots] and (state.slots[0].stays == NOT_ASKED) == (slope == 0)
 
 
 # --- tags and points -------------------------------------------------------------------------------------------------

@@ -77,3 +77,11 @@ def test_flips_and_their_margins(tokens: Tokens) -> None:
     assert summarize_flips(10, [Flip(0, 0, 0.5)]) == {
         "identical": 9, "sentences": 10, "margins": [0.5], "largest_margin": 0.5
     }  # fmt: skip
+
+
+def test_a_target_that_reads_respelt_words() -> None:
+    corrector = Corrector.load(target="t5-mini", verify="exact", precision="float32")
+    sources = ["I recieved it becuase she ask .", "We stayed at home."]
+    found = dict(distil(corrector, iter(sources), 2))
+    assert found == {source: corrector.correct(source, lines=True, markup=False).corrected for source in sources}
+    assert "received it because" in found[sources[0]]
