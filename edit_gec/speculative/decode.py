@@ -43,7 +43,7 @@ from edit_gec.tracing import Stage, span
 # best, for these costs beside the tokens themselves, counted in tokens (t5-mini, one core of Zen 5).
 PASS_COST = 40.0
 ROW_COST = 1.5
-ALPHA = 0.98  # acceptance after a pass that accepted the whole draft
+ALPHA = 0.985  # acceptance after a pass that accepted the whole draft
 ALPHA_AFTER_REJECTION = 0.95
 JOIN_AT = 0.5  # the next sentences join when no more than this share of a batch is unfinished
 
