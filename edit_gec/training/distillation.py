@@ -69,15 +69,18 @@ def decode_sources(corrector: Corrector, sources: list[str]) -> Iterator[tuple[s
 
 
 def respell_sources(corrector: Corrector, sources: Sequence[str]) -> list[str]:
-    """The sources, with the misspelt words that the corrector doubts as its word list corrects them."""
+    """The sources, with the misspelt words that the corrector doubts as its word list corrects them. Sources that the
+    corrector cannot read at once stay as they are."""
     from edit_gec.editing.respelling import respell
 
     windows = [corrector.tokens.encode(source) for source in sources]
+    places = [n for n, window in enumerate(windows) if 0 < len(window) <= corrector.network.config.max_pieces]
     read = list(sources)
-    for batch in corrector.group_by_length(windows, corrector.batch_size) if windows else ():
-        some = [windows[n] for n in batch]
+    for batch in corrector.group_by_length([windows[n] for n in places], corrector.batch_size) if places else ():
+        numbers = [places[n] for n in batch]
+        some = [windows[n] for n in numbers]
         respelt = respell(some, corrector.predict_plans(some), corrector.tokens)
-        for n, window in zip(batch, respelt.windows, strict=True):
+        for n, window in zip(numbers, respelt.windows, strict=True):
             read[n] = window.covered
     return read
 
