@@ -14,6 +14,7 @@ import signal
 import traceback
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from multiprocessing.connection import Connection, wait
@@ -153,7 +154,8 @@ class _Driver:
         worker = self.workers[number]
         worker.task = self.waiting.popleft() if self.waiting else None
         worker.row = None
-        worker.pipe.send(worker.task)
+        with suppress(OSError):  # a worker that has just died is replaced when its pipe is read
+            worker.pipe.send(worker.task)
         if worker.task is None:
             worker.process.join()
             del self.workers[number]
