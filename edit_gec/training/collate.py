@@ -127,19 +127,20 @@ def collate_streams(streams: Sequence[Stream], length: int) -> dict[str, Tensor]
 
 
 class Sums:
-    """Running sums by name, between two log lines."""
+    """Running sums by name, between two log lines. They stay on the device: to read one would be to wait for it."""
 
     def __init__(self) -> None:
-        self._sums: dict[str, float] = {}
+        self._sums: dict[str, Tensor] = {}
 
     def add(self, values: Mapping[str, Tensor]) -> None:
         """Add the values of one batch, scalars."""
         for name, value in values.items():
-            self._sums[name] = self._sums.get(name, 0.0) + float(value.detach())
+            added = value.detach().double()
+            self._sums[name] = self._sums[name] + added if name in self._sums else added
 
     def take(self) -> dict[str, float]:
         """The sums since the last call, {} if nothing was added; they start again."""
-        taken = self._sums
+        taken = {name: float(value) for name, value in self._sums.items()}
         self._sums = {}
         return taken
 

@@ -1,7 +1,7 @@
 """Pairs of erroneous and right sentences, made afresh for each use, and the batches that are filled with them.
 
     pairs = Pairs(folder, data, recipe, stage, start=0)
-    next(iter(pairs))                        one batch of tensors
+    next(iter(pairs))                        one batch: tensors, and the number of its pieces
     next(pairs.draw_texts(random.Random(1))) one (source, target)
 
 A pair comes from prose with synthetic errors, real edits, clean text, or clean sentences that a model wrongly changed.
@@ -60,7 +60,7 @@ class Pairs:
             batches = list(cut_batches(fill_pool(examples, pooled * batch_pieces), batch_pieces))
             rng.shuffle(batches)
             for batch in batches:
-                yield objective.collate(batch)
+                yield {**objective.collate(batch), "pieces": sum(len(example.ids) for example in batch)}
             step += len(batches) * (worker.num_workers if worker else 1)
             self.progress = course.progress(step, self.stage)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.utils.data import DataLoader, IterableDataset
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
@@ -28,7 +28,6 @@ from edit_gec.modeling.config import read_config
 from edit_gec.modeling.edit5 import CrossEntropy
 from edit_gec.modeling.onednn import has_native_dtype
 from edit_gec.modeling.t5 import DecoderLayer, EncoderLayer
-from edit_gec.modeling.tokenizer import PAD
 from edit_gec.text.files import write_json
 from edit_gec.training import course
 from edit_gec.training.ema import Average
@@ -255,11 +254,22 @@ class ObjectiveTrainer(Trainer):
         """Batches, made by processes of their own beside those that compute."""
         workers = self.pairs.recipe.workers or max(1, (os.cpu_count() or 2) - SPARE_CORES)
         prefetched = max(16, BUFFERED // workers)
-        return DataLoader(PairStream(self.pairs), batch_size=None, num_workers=workers, prefetch_factor=prefetched)
+        pinned = self.args.device.type == "cuda"
+        return DataLoader(
+            PairStream(self.pairs), batch_size=None, num_workers=workers, prefetch_factor=prefetched, pin_memory=pinned
+        )
+
+    def _prepare_inputs(self, inputs: Any) -> Any:
+        """A batch on the device. A GPU gets it while it computes: nothing here waits for the GPU."""
+        device = self.args.device
+        return {
+            name: value.to(device, non_blocking=True) if isinstance(value, Tensor) else value
+            for name, value in inputs.items()
+        }
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Loss of a batch, whose pieces are counted."""
-        self.keeper.pieces += int((inputs["ids"] != PAD).sum()) * self.args.world_size
+        self.keeper.pieces += inputs.pop("pieces") * self.args.world_size
         return self.objective.compute_loss(inputs, model(**inputs, step=self.state.global_step))
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
@@ -290,6 +300,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         bf16=recipe.bf16 and has_native_dtype(torch.bfloat16, device),
         max_grad_norm=1.0,
         logging_steps=50,
+        logging_nan_inf_filter=False,  # it would read every loss, and wait for the device
         save_strategy="no",
         report_to=[],
         disable_tqdm=True,
