@@ -181,6 +181,8 @@ _ODD_PLURALS = {
 _PERSONS = (
     "best friend,friend,sister,brother,mother,father,son,daughter,wife,husband,boss,uncle,aunt,cousin,teacher,cat,dog"
 ).split(",")
+_FEMALE = frozenset("sister mother daughter wife aunt".split())
+_MALE = frozenset("brother father son husband uncle".split())
 _PAST_TIME = r"(?:[Yy]esterday|[Ll]ast (?:night|week|weekend|month|year|summer|winter|spring|autumn|[A-Z][a-z]+day))"
 _TOO = (
     "much many late expensive big small heavy hot cold tired young old hard difficult fast busy long short far early loud dark "
@@ -233,8 +235,11 @@ _NOT_AFTER_WHAT = "".join(f"(?<![Ww]hat {subject} )" for subject in ("I", "you",
 _WE = r"\b(?:[Ww]e|[Tt]hey)"  # subjects wherever they stand; "you" may be an object
 _NO_INVERSION = r"(?![^?]* (?:can|could|will|would|should|may|must|do|does|did|is|are|was|were) (?:I|you|we|they|he|she|it|there)\b)"  # "When I have time, can we meet?"
 _ONE_MORE = re.compile(
-    r"(?:(?:^|[,;:.!?] |\b(?:that|because|when|if|but|so) )(?i:(?:my|your|his|her|its|our|their|the|an?) (?:[\w-]+ )?[\w'’-]+|i|you|s?he|it|we|they)|\b[A-Z][\w'’-]+) $"
+    r"(?:(?:^|[,;:.!?] |\b(?:that|because|when|if|but|so|[Dd]o|[Dd]oes|[Dd]id) )(?i:(?:my|your|his|her|its|our|their|the|an?) (?:[\w-]+ )?[\w'’-]+|i|you|s?he|it|we|they)|\b[A-Z][\w'’-]+) $"
 )
+
+
+_RELATIVE = re.compile(r"\b(?:[Tt]he|[Tt]hose|[Tt]hese|[Aa]ny|[Ee]very|[Aa]ll) [^,.;:]*\b(?:I|you|he|she|it|we|they) $")
 
 
 class Rule(NamedTuple):
@@ -279,6 +284,25 @@ def _if_singular(propose: Propose) -> Propose:
         return () if match[0].lower().startswith("and ") and _ONE_MORE.search(before) else propose(match)
 
     return propose_for_one
+
+
+def _without_pronoun(match: re.Match[str]) -> Sequence[str]:
+    """Nothing where the pronoun is another person ("my wife he has never met")."""
+    person, _, pronoun = match["it"].rpartition(" ")
+    return () if person in (_MALE if pronoun == "she" else _FEMALE) else (person,)
+
+
+def _nor(match: re.Match[str]) -> Sequence[str]:
+    """Nothing where a verb may follow ("neither knows or cares")."""
+    either = match["first"], match["second"]
+    is_verb = any(word in _THIRD or word in _PAST or word.endswith("ed") for word in either)
+    return () if is_verb and not match["determiner"] else ("nor",)
+
+
+def _later(match: re.Match[str]) -> Sequence[str]:
+    """Nothing where the participle of a relative clause is left out ("the problems we have arose later")."""
+    before = match.string[max(0, match.start() - 60) : match.start()]
+    return () if _RELATIVE.search(before) else (_LATER[match["it"]],)
 
 
 def _base(match: re.Match[str]) -> Sequence[str]:
@@ -338,7 +362,7 @@ RULES = [
     _rule("loose", r"(?<!due )(?:\b(?:to|not|will|can|could|might|may|would|should|must)|n['’]t) (?P<it>loose)\b", _fixed("lose")),
     _rule("by", r"\b(?:want|wants|wanted|going|need|needs|needed|like|have|has|had|decided|able) to (?P<it>by) (?=a |an |the |some |new |it\b|them\b|my |your |her |his )", _fixed("buy")),
     _rule("effect", r"(?:\b(?:not|will|can|could|would|may|might)|n['’]t) (?P<it>effect)\b(?! (?:an? |the |some |any |real |lasting )?(?:\w+ )?changes?\b)", _fixed("affect")),
-    _rule("affect", r"\b(?:[Aa]n|[Tt]he|[Nn]o|any|big|good|bad|great|strong) (?P<it>affect)\b", _fixed("effect")),
+    _rule("affect", r"\b(?:[Aa]n|[Tt]he|[Nn]o|any|big|good|bad|great|strong) (?P<it>affect)\b(?! (?:display|heuristic|regulation|theory|of (?:the|his|her) patients?)\b)", _fixed("effect")),
     _rule("quiet", r"\b(?P<it>quiet) (?:a|an|good|nice|big|often|well|easy|hard|different|difficult|interesting|expensive|cheap)\b", _fixed("quite")),
     _rule("who", rf"\b(?P<it>[Ww]ho['’]s) (?:{_words(_OWNED)})\b(?=\?| (?:is|was|are|were|do|did|does)\b)", _fixed("whose")),
     # one word for two
@@ -355,8 +379,8 @@ RULES = [
     _rule("must should", r"\b(?P<it>(?:[Mm]ust|[Ss]hould) to) [a-z]+", _swap(" to", "")),
     _rule(_PARTICIPLE, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words([past for past in _PARTICIPLE if past not in ('was', 'were')])}){_NO_TAIL}",
           lambda match: (_PARTICIPLE[match["it"]],)),
-    _rule(_LATER, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>{_words(list(_LATER))})(?:{_PHRASE_END}|(?= (?:so|by|up|down|over|since|again|already|too|very|it|him|her|them|a|the|my|his)\b))",
-          _table(_LATER)),
+    _rule(_LATER, rf"\b(?:have|has|had|having|['’]ve) (?:never |already |just |not |ever )?(?P<it>(?!rose (?:or|and|with|in the)\b)(?:{_words(list(_LATER))}))(?:{_PHRASE_END}|(?= (?:so|by|up|down|over|since|again|already|too|very|it|him|her|them|a|the|my|his)\b))",
+          _later),
     _rule(_BASE, rf"\b(?:should|could|would|might|must)(?:n['’]t| not)? (?P<it>{_words(list(_BASE))}){_NO_TAIL}",
           lambda match: (*_base(match), "have " + _PARTICIPLE.get(match["it"], match["it"])) if match["it"] in _BASES else ()),
     _rule("dont doesnt don doesn", rf"\b(?P<it>(?:don|doesn)['’]?t (?:{_words([word for word in _BASE if word in _BASES])})){_NO_TAIL}",
@@ -374,10 +398,9 @@ RULES = [
           _if_singular(lambda match: (_third(match["it"]), _past(match["it"])))),
     _rule(_VERBS, rf"{_SUBJECT}(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)}) (?:always |often |never |usually )?(?P<it>{_words(_VERBS)}){_NO_TAIL}",
           _if_singular(lambda match: (_third(match["it"]), _past(match["it"])))),
-    _rule("he she", rf"{_SUBJECT}[Mm]y (?P<it>(?:{_words(_PERSONS)}) (?:he|she)) (?:is|was|has|does|doesn['’]t|likes|works|lives|wants|loves|always)\b",
-          lambda match: (match["it"].rpartition(" ")[0],)),
+    _rule("he she", rf"{_SUBJECT}(?<!than )[Mm]y (?P<it>(?:{_words(_PERSONS)}) (?:he|she)) (?:is|was|has|does|doesn['’]t|likes|works|lives|wants|loves|always)\b(?! (?:with|for|never|ever)\b)", _without_pronoun),
     _rule("don dont", rf"(?<!and )\b(?:[Hh]e|[Ss]he|[Ii]t|(?:[Mm]y|[Hh]is|[Hh]er) (?:{_words(_PERSONS)})) (?P<it>don['’]?t)", _fixed("doesn't")),
-    _rule("do", r"(?:^|\b(?:[Ww]hat|[Ww]hen|[Ww]here|[Ww]hy|[Hh]ow|[Ww]ho) )(?P<it>[Dd]o) (?:he|she)\b", _fixed("does")),
+    _rule("do", r"(?:^|\b(?:[Ww]hat|[Ww]hen|[Ww]here|[Ww]hy|[Hh]ow|[Ww]ho) )(?P<it>[Dd]o) (?:he|she)\b(?![-,]| (?:and|or)\b)", _fixed("does")),
     _rule("was", rf"(?:{_WE}|{_SUBJECT}[Yy]ou) (?P<it>was)\b", _fixed("were")),
     _rule("has", rf"(?:{_WE}|{_SUBJECT}(?:I|[Yy]ou)) (?P<it>has)\b", _fixed("have")),
     _rule("is", rf"(?:{_WE}|{_SUBJECT}[Yy]ou) (?P<it>is)\b", _fixed("are")),
@@ -404,11 +427,11 @@ RULES = [
     _rule("arrive arrives arrived arriving", r"\b[Aa]rriv(?:e|es|ed|ing) (?P<it>to) (?=(?:the|my|our|his|her|their|your|this|that|a|an|school|work|[A-Z][a-z]+)\b)", _fixed("at", "in")),
     _rule("explain explains explained", r"\b[Ee]xplain(?:ed|s)? (?P<it>(?:me|us|him)\b(?! to\b)|(?:her|them)(?= (?:the|how|why|what|that|everything)\b))", lambda match: ("to " + match["it"],)),
     _rule("more", rf"\b(?P<it>more (?:{_words(_COMPARATIVES)}))\b", lambda match: (match["it"].removeprefix("more "), "much " + match["it"][5:])),
-    _rule("childrens womens mens", rf"(?<![\w'’-])(?P<it>[Cc]hildrens|[Ww]omens|[Mm]ens(?! rea\b)){_NO_TAIL}", lambda match: (match["it"][:-1], match["it"][:-1] + "'s")),
+    _rule("childrens womens mens", rf"(?<![\w'’-])(?P<it>[Cc]hildrens|[Ww]omens|[Mm]ens(?! (?:rea|sana)\b)){_NO_TAIL}(?! [A-Z])", lambda match: (match["it"][:-1], match["it"][:-1] + "'s")),
     _rule([noun + "s" for noun in _UNCOUNTABLE], rf"\b(?i:(?P<it>(?:{_words(_UNCOUNTABLE)})s)){_NO_TAIL}", lambda match: (match["it"][:-1],)),
     # number
     _rule(_NOUNS, rf"\b(?i:{_words(_MANY)}) (?P<it>{_words(_NOUNS)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
-    _rule("one", rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words([noun for noun in _NOUNS if noun != 'family'])})(?:{_PHRASE_END}|(?= (?:has|had|will|can|could|would|lives|lived|works|worked|told|said|asked|came|comes|went|goes|likes|wants|wanted)\b))", lambda match: (_plural(match["it"]),)),
+    _rule("one", rf"\b[Oo]ne of (?:my|the|his|her|our|their|your|these|those) (?P<it>{_words([noun for noun in _NOUNS if noun not in ('family', 'party')])})(?:{_PHRASE_END}|(?= (?:has|had|will|can|could|would|lives|lived|works|worked|told|said|asked|came|comes|went|goes|likes|wants|wanted)\b))", lambda match: (_plural(match["it"]),)),
     _rule("this", rf"\b(?P<it>[Tt]his) (?:{_words([_plural(noun) for noun in _NOUNS])}){_PHRASE_END}", _fixed("these")),
     _rule(_AMOUNTED, rf"(?<![\w./])(?i:many|several|various|few|two|three|four|five|six|seven|eight|nine|ten|[2-9]|[1-9]\d) (?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
     _rule("one", rf"\b[Oo]ne of (?:the|my|our|their|your) (?:most |best |biggest |worst )(?:[a-z]+ )?(?P<it>{_words(_AMOUNTED)}){_PHRASE_END}", lambda match: (_plural(match["it"]),)),
@@ -420,7 +443,7 @@ RULES = [
     _rule("more", rf"\b(?P<it>more (?:{_words(_SHORT)})) than\b", lambda match: (_graded(match["it"].removeprefix("more "), "er"),)),
     _rule("most", rf"\b(?:the|my|his|her|its|our|their) (?P<it>most (?:{_words(_SHORT)})) (?!of\b)", lambda match: (_graded(match["it"].removeprefix("most "), "est"),)),
     _rule("ever", r"\bthe (?P<it>worse|better) [a-z]+ (?:that )?(?:I|we|you|he|she|they)(?: (?:have|has|had)|['’](?:ve|d|s)) ever\b", _table(_WORST)),
-    _rule("neither", r"\b[Nn]either (?!of\b)(?:(?:the|a|an|my|your|his|her|our|their|this|that) )?\w+ (?P<it>or) (?=\w)", _fixed("nor")),
+    _rule("neither", r"\b[Nn]either (?!of\b)(?P<determiner>(?:the|a|an|my|your|his|her|our|their|this|that) )?(?P<first>\w+) (?P<it>or) (?=(?P<second>\w+))", _nor),
     # more of what goes with a word
     _rule(_NO_NOUN_VERBS, rf"(?<!kind )(?<!sort )\b(?:of|without|by|about|before|after|for|from) (?P<it>{_words(_NO_NOUN_VERBS)}){_NO_TAIL}(?! (?:and|or)\b)", lambda match: (_ing(match["it"]),)),
     _rule("for", rf"\b(?P<it>for to) (?:{_words(_VERBS)})\b", _fixed("to")),
@@ -449,7 +472,7 @@ RULES = [
     _rule("make makes made let lets", rf"\b(?:make|makes|made|let|lets) (?:me|him|her|us|them|you) (?P<it>to (?:{_words(_VERBS)})){_NO_TAIL}", lambda match: (match["it"].removeprefix("to "),)),
     _rule("interested", r"\b(?:interested) (?P<it>(?!(?:during|including|regarding|concerning|being)\b)[a-z]+ing|football|music|history|art|sports?)\b", lambda match: ("in " + match["it"],)),
     _rule("forward", r"\blook(?:s|ed|ing)? forward (?P<it>the|this|my|your|our)\b", lambda match: ("to " + match["it"],)),
-    _rule("if", r"\b[Ii]f (?:I|you|he|she|it|we|they) (?P<it>would have) (?:more|a|an|the|enough|any|some|no|time|money|lots|my)\b", _fixed("had")),
+    _rule("if", r"(?:^(?:[^\w]*)|[,;:.!?] |\b(?:and|but) |\bwould be (?:\w+ )?\w+ )[Ii]f (?:I|you|he|she|it|we|they) (?P<it>would have) (?:more|a|an|the|enough|any|some|no|time|money|lots|my)\b(?! (?:seat|look|word|moment)\b)", _fixed("had")),
     # word order of questions
     _rule("means", r"^(?:[^\w]*)[Ww]hat (?P<it>means (?:(?:this|that|the) [a-z]+|this|that))(?=\?)", lambda match: (f"does {match['it'].removeprefix('means ')} mean",)),
     _rule(_ASKING, r"^(?:[^\w]*)(?:[Ww]here|[Ww]hy|[Ww]hen|[Hh]ow(?: long| much| many)?|[Ww]hat(?: time)?) (?P<it>(?:I|you|he|she|it|we|they) "

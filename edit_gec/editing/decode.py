@@ -194,13 +194,13 @@ def decide_tags(
 ) -> SentenceState:
     """The tags of a sentence; unknown words that the model doubts are tagged too. The order is that of the source."""
     tags = choose_tags(probabilities, pieces, tokens)
-    is_english = lexicon is None or not lexicon.is_foreign(pieces)
+    is_english = lexicon is None or not lexicon.is_foreign(pieces.covered)
     proposed: list[Proposed] = []
     rare = 0.0
     if lexicon and is_english:
         suspect = tag_suspect_words(lexicon, tags, probabilities, pieces)
         proposed = tag_certain_errors(tags, probabilities, pieces, suspect)
-        rare = lexicon.rare_share(pieces)
+        rare = lexicon.rare_share(pieces.covered)
     return SentenceState(pieces, tags, probabilities, keep_order(tags), is_english, proposed, rare)
 
 

@@ -25,7 +25,7 @@ from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
 from edit_gec.text.style import extra_odds, is_style, swaps_small_words
 from edit_gec.text.word_edits import split_change
-from edit_gec.text.words import sticks_words
+from edit_gec.text.words import breaks_character, sticks_words
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
@@ -50,8 +50,7 @@ class Projection:
 
     def choose(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
         """The edits of the changes, without those that break words, swap dialects or break the document's habits."""
-        good = (change for change in changes if not sticks_words(sentence.text, *change[:3], self._is_known))
-        edits = self._cut(text, sentence, good)
+        edits = self._cut(text, sentence, (change for change in changes if self._keeps_words(sentence.text, change)))
         own = (keep_side(text, edit, self.dialect, self._is_known) for edit in edits)
         return name_kinds(text, (edit for edit in own if edit and not self._is_left(text, sentence, edit)))
 
@@ -88,7 +87,7 @@ class Projection:
             return True
         if sentence.alone:
             return False
-        is_certain = edit.original.strip() in _find_certain_words(sentence.text)
+        is_certain = _is_certain(sentence.text, *sentence.span_of(edit), edit.replacement)
         if (is_edited and not is_certain and self._is_unsure(edit)) or self._is_name(text, sentence, edit):
             return True
         is_new = self._is_unknown if sentence.in_code else self._is_new  # "kwds" is near "kids", and a name in the code
@@ -106,6 +105,10 @@ class Projection:
         least = logistic(log_odds(self.min_confidence) + extra_odds(edit, self._is_known))
         return edit.confidence < min(least, DOUBLED)
 
+    def _keeps_words(self, sentence: str, change: Change) -> bool:
+        """Whether a change neither cuts a character nor makes one word of two."""
+        return not breaks_character(sentence, *change[:3]) and not sticks_words(sentence, *change[:3], self._is_known)
+
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)
 
@@ -117,10 +120,19 @@ class Projection:
         return self.spelling is not None and not self.spelling.knows(word) and not self.spelling.is_common_slip(word)
 
 
-@lru_cache(maxsize=1)  # the edits of a sentence come one after the other
-def _find_certain_words(sentence: str) -> frozenset[str]:
-    """What the rules would change in a sentence."""
-    return frozenset(sentence[start:end] for start, end, _ in find_certain(sentence))
+_find_certain = lru_cache(maxsize=1)(find_certain)  # the edits of a sentence come one after the other
+
+
+def _is_certain(sentence: str, start: int, end: int, replacement: str) -> bool:
+    """Whether a rule proposes sentence[start:end] -> replacement, or an edit that begins or ends with this."""
+    for match in _find_certain(sentence):
+        if match.start <= start and end <= match.end:
+            head, tail = sentence[match.start : start] + replacement, replacement + sentence[end : match.end]
+            whole = head + sentence[end : match.end]
+            is_part = replacement.strip() and any(t.startswith(head) or t.endswith(tail) for t in match.texts)
+            if is_part or " ".join(whole.split()) in match.texts:
+                return True
+    return False
 
 
 def name_kinds(text: str, edits: Iterable[Edit]) -> list[Edit]:

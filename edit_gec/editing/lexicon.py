@@ -175,20 +175,24 @@ class WordList:
             if sentence.ends[last] == end and sentence.text(first, last + 1) == " " + word:
                 yield Word(first, last + 1, word)
 
-    def rare_share(self, sentence: Pieces) -> float:
+    def rare_share(self, text: str) -> float:
         """The share of a sentence that everyday prose lacks: words that are not among the first SPLIT of the list,
         numbers, brackets, quotation marks and symbols."""
-        words = _words_of(sentence)
-        others = len(_OTHER.findall(sentence.source))
+        words = _words_of(text)
+        others = len(_OTHER.findall(text))
         return (sum(word not in self.ranks for word in words) + others) / max(1, len(words) + others)
 
-    def is_foreign(self, sentence: Pieces) -> bool:
+    def common_share(self, text: str) -> float:
+        """The share of its words that are among the first SPLIT of the list."""
+        words = _words_of(text)
+        return sum(word in self.ranks for word in words) / max(1, len(words))
+
+    def is_foreign(self, text: str) -> bool:
         """Whether a sentence is not English: few common words and some unknown ones, or no Latin letters."""
-        words = _words_of(sentence)
-        if words and not _LATIN.search(sentence.source):
+        words = _words_of(text)
+        if words and not _LATIN.search(text):
             return True
-        common = sum(word in self.ranks for word in words)
-        if len(words) < FOREIGN_WORDS or common > ENGLISH * len(words):
+        if len(words) < FOREIGN_WORDS or self.common_share(text) > ENGLISH:
             return False
         return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
 
@@ -237,8 +241,8 @@ class WordList:
         return [each for each in ranked if each.listed or each.cost <= dearest][:LISTED]
 
 
-def _words_of(sentence: Pieces) -> list[str]:
-    return [word.casefold().replace("’", "'") for word in WORD.findall(sentence.source)]
+def _words_of(text: str) -> list[str]:
+    return [word.casefold().replace("’", "'") for word in WORD.findall(text)]
 
 
 def cased(candidate: str, word: str) -> str:

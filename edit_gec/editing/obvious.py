@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 DOUBLED = 0.95
 SLIP = 0.8
 START = 0.9  # that of the capital, in lines
+EVERYDAY = 0.6  # share of common words in such a line: it is English, and no code
 # Highest cost of a candidate (lexicon.py):
 NEAR = 2.75  # of any
 NEAR_OWN = 3.1  # of one that the document has
@@ -40,7 +41,8 @@ _WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
 _CAPITALS = frozenset("The In Of To And Is It If This For On With We You There".split())  # words that are no names
 _START = re.compile(
     r"\s*(the|this|that|these|those|and|but|so|for|in|we|he|she|it|they|you|my|his|her|our|their|there|if|when|because|as|"
-    r"on|at|by|with|an?|also|then|some|many|most|i) (?:\S+ ){2}.*[.!?]\s*"
+    r"on|at|by|with|an?|also|then|some|many|most|i(?! (?:is|be|and|or)\b)) (?:[A-Za-z'’-]+,? ){2}"
+    r"[^()\[\]{}<>=+*/\\|_]*[.!?]\s*"
 )
 _PREFIXED = re.compile("(?:un|re|pre|non|sub|multi|micro|over|under|down)([a-z]{5,})")
 _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
@@ -49,15 +51,17 @@ _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
 def find_obvious(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
     """Doubled and misspelt words of a sentence of the text, in order; of a line, the first word without a capital."""
     if sentence.alone:
-        yield from _find_small_start(text, sentence)
+        yield from _find_small_start(text, sentence, words)
         return
     yield from sorted([*_find_doubled(sentence, words), *_find_slips(text, sentence, words)])
 
 
-def _find_small_start(text: str, sentence: Sentence) -> Iterator[Change]:
+def _find_small_start(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
     start = _START.fullmatch(sentence.text)
+    if start is None or words.common_share(sentence.text) < EVERYDAY:
+        return
     line = text[text.rfind("\n", 0, sentence.offsets[0]) + 1 : sentence.offsets[0]]  # before the sentence
-    if start and not line.strip() and _is_free(sentence, *start.span(1)):
+    if not line.strip() and _is_free(sentence, *start.span(1)):
         yield Change(*start.span(1), start[1].capitalize(), START)
 
 

@@ -16,6 +16,7 @@ those of the first (confidence.Scale.judge) and must pass the same threshold.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -174,26 +175,28 @@ def settle(between: str, doubts: Sequence[float], first: Sequence[Change], again
 
 def keep_certain(sentence: Pieces, first: Sequence[Change], between: str, again: Sequence[Change]) -> list[Change]:
     """The changes of the text `between`, which `first` made, without those that replace what a rule wrote (certain.py):
-    "We was there." has become "We were there.", and does not become "We are"."""
+    "We was there." has become "We were there.", and does not become "We are". What stood there may come back."""
     if not again:
         return []
-    start = sentence.starts[0]
-    rules = find_certain(sentence.covered)
-    changes = shift(first, -start)
-    written = [
-        span
-        for change, span in zip(changes, written_spans(changes), strict=True)
-        if any(
-            change.start <= match.start and match.end <= change.end and change.replacement.strip() in match.texts
-            for match in rules
-        )
-    ]
+    written = list(_written_by_rules(sentence.covered, shift(first, -sentence.starts[0])))
     words = [expand_to_words(between, *change[:3]) for change in again]
     return [
         change
-        for change, (start, end, _) in zip(again, words, strict=True)
-        if not (change.replacement.strip() and any(start < stop and end > begin for begin, stop in written))
+        for change, (start, end, new) in zip(again, words, strict=True)
+        if not change.replacement.strip()
+        or all(end <= begin or start >= stop or new.strip() == old for begin, stop, old in written)
     ]
+
+
+def _written_by_rules(text: str, changes: Sequence[Change]) -> Iterator[tuple[int, int, str]]:
+    """Where the words that rules propose stand once the changes of the text are made, and what stood there."""
+    rules = find_certain(text)
+    for change, (begin, _) in zip(changes, written_spans(changes), strict=True):
+        for start, end, proposals in rules:
+            if change.start <= start and end <= change.end:
+                found = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, proposals))})(?!\w)", change.replacement)
+                if found:
+                    yield begin + found.start(), begin + found.end(), text[start:end]
 
 
 def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], again: Sequence[Change]) -> list[Change]:

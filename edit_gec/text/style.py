@@ -101,7 +101,7 @@ def is_style(document: str, sentence: Sentence, edit: Edit, is_known: Callable[[
     before = document[max(0, edit.start - 5) : edit.start]
     if not old.strip() and new.strip() in _END_MARKS and before[-1:] in (")", "]"):
         return True
-    if len(old) == 1 and old.islower() and _LET.search(before):
+    if len(old) == 1 and old.islower() and new != "an" and _LET.search(before):
         return True
     if sentence.alone:
         return False

@@ -143,7 +143,8 @@ def write(data: Path, output: Path) -> int:
     slips = [(w, r) for w, r in regular_forms(Lexicon.load(), known) if r in known]
     regular = {wrong for wrong, _ in slips}
     slips += [(w, r) for w, r in listed_misspellings(forms, known) if w not in regular]
-    write_lines(output, [*words, "", *map(" ".join, slips)])
+    slips.sort(key=lambda slip: slip[0])  # lines of one wrong form follow each other
+    write_lines(output, [*words, "", *map(" ".join, dict.fromkeys(slips))])
     return len(words)
 
 

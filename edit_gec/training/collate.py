@@ -43,7 +43,8 @@ class Stream:
 
 
 def make_example(source: str, target: str, tokens: Tokens) -> EdiT5Example | None:
-    """The training example of a pair, or None if the source is empty or has more pieces than there are slots.
+    """The training example of a pair, or None if the source is empty, or has so many pieces that the slots do not
+    suffice for them, the sentinel and </s>.
 
     Not only the plan must fit: the tags that a model predicts may keep every piece.
     """

@@ -171,7 +171,28 @@ What would you suggest to help?
 We were interested during the day.
 There was no body in the car.
 It is a green house.
-When I have time can we meet?"""
+When I have time can we meet?
+Do he and she know each other?
+Where do he and his brother live?
+Do he, Tom and Ann have to go?
+I asked if she would have a look at my essay.
+They wanted to know if we would have the money by Friday.
+If you would have a seat, the doctor will be with you shortly.
+The horse he had tore up the lawn.
+The problems we have arose over the years.
+You can have rose or white.
+We had rose with the fish and white with the cheese.
+One of the party had fallen ill.
+Other than my wife he has no family.
+My cousin he works with is ill.
+My wife he has never met.
+My brother she loves most.
+I asked both, but neither knows or cares.
+Neither saw or heard anything.
+Neither apologised or resigned.
+The Childrens Act was passed.
+In mens sana in corpore sano we trust.
+The affect of the patient was flat."""
 
 
 @pytest.mark.parametrize("text", CORRECT.splitlines())

@@ -376,7 +376,8 @@ def test_only_a_scale_that_weighs_what_stays_asks(
     ranks = [state.all_ranks]
     memory = network.remember(network.encode([tokens.wrap(pieces.ids)]), [0], [state.all_tags], ranks)
     decode.write_slots(InsertionDecoder(memory, tokens), [state], None, Thresholds(stays_slope=slope))
-    assert [slot.finished for slot in state.slots] and (state.slots[0].stays == NOT_ASKED) == (slope == 0)
+    assert state.slots
+    assert (state.slots[0].stays == NOT_ASKED) == (slope == 0)
 
 
 # --- tags and points -------------------------------------------------------------------------------------------------

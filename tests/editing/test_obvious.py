@@ -112,6 +112,8 @@ def test_no_word_is_left_twice(words: list[str]) -> None:
         ("npm is the name of it.", None),  # no small word
         ("It is of it. the house is in it.", None),  # not the first word
         ("`the` house is in it now.", None),
+        ("the house = it is the house.", None),  # a formula
+        ("on ne sait jamais pourquoi.", None),
     ],
 )
 def test_a_line_that_is_a_sentence_begins_with_a_capital(line: str, corrected: str | None) -> None:

@@ -193,6 +193,8 @@ def test_what_grows_too_long_is_not_read_again(shipped: Corrector) -> None:
         ("We was there.", Change(2, 6, " are", 0.6), "We are there.", Change(3, 6, "were", 0.6), 1),  # no rule's word
         ("She go home.", Change(3, 6, " went", 0.6), "She went home.", Change(4, 8, "goes", 0.6), 0),
         ("We saw there.", Change(2, 6, " see", 0.6), "We see there.", Change(3, 6, "saw", 0.6), 1),  # no rule
+        ("We was there.", Change(2, 6, " were", 0.6), "We were there.", Change(3, 7, "was", 0.6), 1),  # it comes back
+        ("i dont know.", Change(0, 6, "I don't", 0.6), "I don't know.", Change(2, 7, "didn't", 0.6), 0),  # two rules
     ],
 )
 def test_what_a_rule_wrote_is_not_written_again(

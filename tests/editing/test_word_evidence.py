@@ -19,13 +19,13 @@ WORDS = "the a we saw went gone to their there garden because school in Paris it
 
 @pytest.fixture(scope="module")
 def listed() -> WordList:
-    return WordList([*WORDS, "become", "cause"], "\nbecuase because\ngoed gone\ngoed went\n")
+    return WordList([*WORDS, "become", "bemuse"], "\nbecuase because\ngoed gone\ngoed went\n")
 
 
 def test_a_listed_misspelling_is_likely_and_leaves_others_to_choose(listed: WordList) -> None:
     first, *others = listed.candidates("becuase")
     assert (first.text, first.listed) == ("because", True)
-    assert [each.text for each in others] == [each.text for each in listed.candidates("becuase")[1:]]
+    assert [each.text for each in others] == ["bemuse"]
     assert all(not each.listed and each.cost <= min(o.cost for o in others) + DEARER for each in others)
 
 
@@ -73,12 +73,12 @@ def test_a_capital_inside_a_sentence_makes_a_name(tokens: Tokens, listed: WordLi
     ],
 )
 def test_the_share_that_everyday_prose_lacks(tokens: Tokens, listed: WordList, text: str, share: float) -> None:
-    assert listed.rare_share(tokens.encode(text)) == pytest.approx(share)
+    assert listed.rare_share(text) == pytest.approx(share)
 
 
 @given(nasty)
 def test_the_share_is_one(tokens: Tokens, text: str) -> None:
-    assert 0 <= WordList(WORDS).rare_share(tokens.encode(text)) <= 1
+    assert 0 <= WordList(WORDS).rare_share(text) <= 1
 
 
 def test_rare_words_lower_the_confidence_and_reliable_kinds_lean_less_on_the_model() -> None:
