@@ -19,7 +19,7 @@ _HERE = Path(__file__).resolve().parent
 MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
 LOADED_SUFFIXES = (".json", ".model", ".onnx", ".safetensors")
 LOADED_NAMES = ("words.txt",)
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name
+_HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # owner/name
 _BLOCK = 1 << 20  # bytes read at a time
 
 
@@ -58,7 +58,10 @@ def find_pretrained(model: str | Path, revision: str | None = None) -> Path:
             folder = snapshot_download(str(model), revision=revision, allow_patterns=files)
     except Exception as error:  # of the hub's client, of the network below it, or of the disk
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ModelError(f"model {str(model)!r}: no such folder, and the hub does not give it: {reason}") from None
+        way = "give a folder, or fetch it first where there is a network (hf download)"
+        raise ModelError(
+            f"model {str(model)!r}: no such folder, and the hub does not give it ({reason}); {way}"
+        ) from None
     return find_model(folder)
 
 

@@ -22,7 +22,7 @@ from edit_gec.text.dialect import DIALECTS
 from edit_gec.text.kinds import parse_names
 
 STATUSES = """exit status:
-  0    success; where findings are asked for (--check, or several files without another output): none
+  0    success; where findings are asked for (--check, --format findings, several files without another output): none
   1    such findings, unless --exit-zero is given
   2    wrong usage, an unsupported format, or something that cannot be read, written or loaded; other files are still
        processed
@@ -174,7 +174,8 @@ def add_model_options(
     )  # fmt: skip
     add(
         "--target", metavar="NAME|PATH|ID",
-        help="T5 that verifies: a name, a folder, or an id on the Hugging Face hub",
+        help="T5 that judges or verifies the edits: a name, a folder, or an id on the Hugging Face hub; without "
+        "--verify it judges them if it can, and verifies exactly otherwise",
     )  # fmt: skip
     add("--target-prefix", metavar="TEXT", help='text that the T5 expects before each sentence, such as "grammar: "')
 
@@ -184,8 +185,8 @@ def add_verification_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("verification").add_argument
     add(
         "--verify", choices=VERIFY, nargs="?", const=VERIFY[0],
-        help=f"ask a T5 as well: --target, or {DEFAULT_TARGET}. both (default): show edits of which both models "
-        "together are sure. exact: show the T5's own text. auto: like exact, but leave out sentences that the model "
+        help=f"ask a T5 as well: --target, or {DEFAULT_TARGET}. both (default): let it judge the edits of which the "
+        "model is not sure. exact: show the T5's own text. auto: like exact, but leave out sentences that the model "
         "neither edits nor doubts",
     )  # fmt: skip
     add(
@@ -222,6 +223,8 @@ def check_verification(options: ModelOptions, *others: str) -> None:
         given.append("--target-prefix")
     if options.lenience < 1:
         given.append("--lenience")
+    if options.target == "":
+        raise UsageError("--target: expected a name, a folder, or an id on the Hugging Face hub")
     if given and not (options.verify or options.target):
         raise UsageError(f"{' and '.join(given)} {'needs' if len(given) == 1 else 'need'} --verify or --target")
 

@@ -80,7 +80,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--pareto", metavar="RESULT", help="plot the speeds of a result file against --quality")
     what.add_argument("--size", default="shipped", metavar="S", help="shipped, or base (random weights)")
     what.add_argument("--only", action="append", default=[], metavar="SYSTEM", help="only this system (repeatable)")
-    what.add_argument("--batch", nargs="+", type=positive, default=[1, 8, 32], metavar="N", help="default: 1 8 32")
+    what.add_argument(
+        "--batch",
+        nargs="+",
+        type=positive,
+        default=[1, 8, 32],
+        metavar="N",
+        help="sentences that are read together (default: 1 8 32)",
+    )
     _add_inputs(parser)
     _add_settings(parser)
 
@@ -106,7 +113,7 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how")
     how.add_argument("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    how.add_argument("--dtype", default=DTYPES[0], choices=DTYPES)
+    how.add_argument("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
     how.add_argument("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     how.add_argument(
         "--repeats", type=positive, default=3, metavar="N", help="repetitions; medians are reported (default: 3)"

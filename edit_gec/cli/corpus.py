@@ -127,7 +127,8 @@ def run(arguments: Arguments) -> int:
         address=arguments.address,
     )
     summary = correct_corpus(task, say, is_quiet=arguments.quiet, hourly_cost=arguments.hourly_cost)
-    return 2 if summary["unreadable_files"] or summary["files_cut_short"] else 0
+    has_nothing = bool(summary["set_aside"]) and not summary["written"]  # a wrong --column, for instance
+    return 2 if summary["unreadable_files"] or summary["files_cut_short"] or has_nothing else 0
 
 
 def check_arguments(arguments: Arguments) -> None:

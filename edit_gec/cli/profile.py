@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number format of the onnx backend (default: auto)",
     )
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    add("--dtype", default=DTYPES[0], choices=DTYPES)
+    add("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
     add("--mode", default="eager", choices=("eager", "compiled", "graph"), help="graph: CUDA graphs (default: eager)")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     add("--warm-up", type=positive, default=2, metavar="N", help="unmeasured rounds (default: 2)")

@@ -130,7 +130,7 @@ def _add_metric(parser: argparse.ArgumentParser) -> None:
         default="cs",
         help="what must agree: span and correction (cs, default), the type too (cse), the span (ds), the token (dt)",
     )
-    how.add_argument("--beta", type=float, default=0.5, help="weight of recall (default 0.5)")
+    how.add_argument("--beta", type=float, default=0.5, metavar="B", help="weight of recall (default: 0.5)")
     how.add_argument(
         "--reference",
         choices=["gold", "auto"],
@@ -148,7 +148,7 @@ def _add_metric(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--curve", action="store_true", help="precision, recall and F at each confidence threshold (edit-gec only)"
     )
-    how.add_argument("--resamples", type=positive, default=1000, help="bootstrap samples (default 1000)")
+    how.add_argument("--resamples", type=positive, default=1000, metavar="N", help="bootstrap samples (default: 1000)")
     how.add_argument("--seed", type=int, default=12345, help=argparse.SUPPRESS)
 
 

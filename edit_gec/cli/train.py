@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--recipe", type=Path, required=True, metavar="FILE", help="recipe.toml of a model folder")
     add("--data", type=Path, default=data_folder(), metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)")
     add("--runs", type=Path, default=Path("models/.runs"), metavar="DIR", help="checkpoints (default: models/.runs)")
-    add("--device", choices=("cpu", "cuda"), default="cpu", help="(default: cpu)")
+    add("--device", choices=("cpu", "cuda"), default="cpu", help="what trains (default: cpu)")
     add("--init", type=Path, metavar="DIR", help="start from this T5 checkpoint (Hugging Face folder)")
 
 

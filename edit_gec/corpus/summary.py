@@ -90,13 +90,18 @@ def _summarize_verification(counts: Counter[str]) -> dict[str, Any]:
 def describe_summary(summary: dict[str, Any]) -> list[str]:
     """The summary in a few readable lines."""
     speed = f"{summary['sentences_per_second']:,} sentences a second on {format_count(summary['workers'], 'worker')}"
+    cost = summary["cost_per_million_sentences"]
     lines = [
         f"{format_count(summary['written'], 'row')} written, {summary['edited_rows']:,} of them with "
-        + format_count(summary["edits"], "edit"),
-        f"{format_count(summary['sentences'], 'sentence')}, {summary['duplicates']:.1%} of them seen before; {speed}",
-        f"a million sentences: {summary['hours_per_million_sentences']:.3g} hours"
-        + ("" if summary["cost_per_million_sentences"] is None else f", cost {summary['cost_per_million_sentences']}"),
+        + format_count(summary["edits"], "edit")
     ]
+    if summary["sentences"]:
+        lines += [
+            f"{format_count(summary['sentences'], 'sentence')}, {summary['duplicates']:.1%} of them seen before; "
+            + speed,
+            f"a million sentences: {summary['hours_per_million_sentences']:.3g} hours"
+            + ("" if cost is None else f", cost {cost}"),
+        ]
     if summary["types"]:
         lines.append("edits: " + ", ".join(f"{name} {n:,}" for name, n in list(summary["types"].items())[:10]))
     if "verification" in summary:

@@ -62,7 +62,7 @@ class LoadSettings:
     min_confidence: from 0 to 1, replaces the model's own threshold; with "exact" and "auto", the lowest probability of
         the target's edits, 0 by default (drafts then follow thresholds that suit the target).
     strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
-        more edits. "exact" and "auto" have one threshold only.
+        more edits. "exact" and "auto" have none.
     dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
     target: a T5 that judges or verifies the edits: a folder, one of our names, or an id (owner/name) on the Hugging
         Face hub. target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its
@@ -257,12 +257,14 @@ def _load_target(
     from edit_gec.speculative.verifier import Verifier
 
     scale = JointScale.load(folder) if settings.verify in (None, "both") and settings.lenience == 1 else None
-    if scale is None and settings.verify == "both":
-        wanted = "fit them (python -m edit_gec.training.second_opinion), or take --verify exact"
-        raise ModelError(f"{folder / 'config.json'}: no {KEY}, the numbers that join both opinions; {wanted}")
+    if scale is None and settings.strictness is not None:
+        raise InputError(f"strictness {settings.strictness}: the T5's own text has no presets; give min_confidence")
     assert isinstance(network, TorchNetwork), "choose_backend takes torch for a target"
     how: dict[str, Any] = {"device": settings.device, "dtype": getattr(torch, settings.dtype)}
     target = Target.load(folder, edit5=network.model, prefix=settings.target_prefix, **how)
+    if scale is None and settings.verify == "both":
+        wanted = "fit them (python -m edit_gec.training.second_opinion), or take --verify exact"
+        raise ModelError(f"{folder / 'config.json'}: no {KEY}, the numbers that join both opinions; {wanted}")
     if scale is not None:
         return None, SecondOpinion(target, scale)
     return Verifier.load(folder, target, auto=settings.verify == "auto", lenience=settings.lenience), None

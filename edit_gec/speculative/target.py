@@ -125,11 +125,14 @@ class Target:
         "n_positions" in its config.json says how many pieces the longest source had that it was trained on.
 
         A folder that shares the encoder of an EdiT5 uses that of `edit5` if it is the same, else it loads its own.
-        Raises ModelError for a folder that is no T5, has no vocabulary, or one that does not fit.
+        Raises ModelError for a folder that is no T5, has no vocabulary, or one that does not fit, and InputError for a
+        prefix where the encoder is shared: EdiT5 reads the sentence alone.
         """
         folder = Path(folder)
         source = SourceFormat.load(folder, prefix)
         if "encoder" in read_config(folder):
+            if source.prefix:
+                raise InputError(f"prefix {source.prefix!r}: {folder.name} reads sentences without one; leave it out")
             t5, edit5 = shared_encoder.load(folder, edit5)
             tokens = Tokens.load(folder, edit5.config.slots)
             edit5.to(device, dtype)
