@@ -44,7 +44,7 @@ def test_a_model_of_the_hub_is_taken_from_its_cache(
         ) as made:
             find_pretrained(unknown)
         assert "\n" not in str(made.value)
-    for unknown in ("edit5-mino", "/no/such/folder"):
+    for unknown in ("edit5-mino", "/no/such/folder", "./nope", "../models/nope"):
         with pytest.raises(ModelError, match="neither a model folder nor one of"):
             find_pretrained(unknown)
 

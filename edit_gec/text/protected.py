@@ -44,8 +44,10 @@ _SPACED_UNITS = "[kcm]m[²³]?|[km]g|ml|[kMGTP]i?B|[kMG]Hz|kWh?|km/h|mph|ms|%|°
 _STARTER = "|".join(sorted(STARTERS))
 _NUMBER = r"[\d\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209f\u2150-\u218b]"
 _PROTECTED = re.compile(
+    # base64: long, with small letters, capitals and digits
+    r"(?<![\w+/=-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{24,}(?![\w+/=-])"
     # a scheme, an address, a domain
-    r"(?<![\w+.-])(?:[a-zA-Z][a-zA-Z0-9+.-]{1,15}://|mailto:|tel:|www\.)"
+    r"|(?<![\w+.-])(?:[a-zA-Z][a-zA-Z0-9+.-]{1,15}://|mailto:|tel:|www\.)"
     r"(?:[^\s<>\"“”()]|\([^\s<>\"“”()]*\))+(?<![.,;:!?'’*_\]])"
     r"|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     rf"|(?<![\w.-])(?:[\w-]+\.)+(?:{_DOMAINS})\b(?![\w-])(?:/[^\s<>\"“”()]*(?<![.,;:!?'’*_\]]))?"
@@ -69,8 +71,6 @@ _PROTECTED = re.compile(
     r"|(?<![\w.])[^\W\d_]\w*(?:\.\w+){2,}(?!\.?\w)"
     rf"|(?<![\w.])(?:[A-Z]\w*\.(?!(?:{_STARTER})\b)[A-Z]\w*|\w+\.(?!(?:{_STARTER})\b)[A-Z][a-z]?\b)(?:\(\))?"
     r"|(?<![\w.])[a-z]\w*\.[A-Za-z][a-z]*[A-Z]\w*(?:\(\))?"
-    # base64: long, with small letters, capitals and digits
-    r"|(?<![\w+/=-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{24,}(?![\w+/=-])"
     r"|(?<!\w)(?:[a-z]+|[A-Z][a-z]+)(?:[A-Z][a-z0-9]+)+[A-Z]?\b|(?<!\w)[a-z]{1,3}[A-Z]{1,4}\b"
     # numbers: 3.5, 10:30, 2024-05-01, 1,000, 5 km, 3D, 0xff
     rf"|(?<!\w)0[xX][\dA-Fa-f]+\b|[-+±]?[$€£¥]?{_NUMBER}+(?:[.,:/’'×^\-–]{_NUMBER}+)*"

@@ -290,6 +290,12 @@ def test_parts_with_one_name_are_refused(tmp_path: Path) -> None:
         make_plan(str(tmp_path), COLUMNS, 1000)
 
 
+def test_a_column_that_no_row_has(tmp_path: Path, model_folder: Path) -> None:
+    source = write_jsonl(tmp_path / "a.jsonl", rows(3))
+    said = corpus(source, tmp_path / "out", "--column", "txet", "--model", model_folder, "--no-types", status=2)
+    assert "3 rows set aside: no column 'txet'" in said and "a million sentences" not in said
+
+
 def test_an_output_folder_of_somebody_else(tmp_path: Path, model_folder: Path) -> None:
     source = write_jsonl(tmp_path / "a.jsonl", rows(1))
     said = corpus(source, tmp_path, "--model", model_folder, "--no-types", status=2)

@@ -335,8 +335,13 @@ def test_the_command(
 def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ModelError, match="neither a model folder nor"):
         Corrector.load(model_folder, target="no-such-t5")
-    with pytest.raises(ModelError, match="expected a T5"):
-        Corrector.load(model_folder, target=model_folder)
+    for verify in (None, "both", "exact"):
+        with pytest.raises(ModelError, match="expected a T5"):
+            Corrector.load(model_folder, target=model_folder, verify=verify)
+    with pytest.raises(InputError, match="strictness high: the T5's own text has no presets"):
+        Corrector.load("edit5-mini", target="t5-mini", verify="exact", strictness="high")
+    with pytest.raises(InputError, match=r"prefix 'gec: ': t5-mini reads sentences without one"):
+        Corrector.load("edit5-mini", target="t5-mini", verify="exact", target_prefix="gec: ")
     with pytest.raises(SystemExit):
         main(["correct", "--stats", str(tmp_path)])
     assert "--stats needs --verify or --target" in capfd.readouterr().err

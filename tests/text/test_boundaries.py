@@ -79,6 +79,7 @@ def protected(view: str) -> str:
         ("It&#39;s late", "It&#39;s....."),
         ("I like 😀 it", ".......😀..."),
         ("5 km and 3D", "5 km.....3D"),
+        ("It is 43hTRb41cRlx/1WWQoP+xYz= now", "......43hTRb41cRlx/1WWQoP+xYz=...."),
         ("call +49 30 1234567 now", ".....+49 30 1234567...."),
     ],
 )
