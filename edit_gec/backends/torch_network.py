@@ -14,6 +14,7 @@ from torch import Tensor
 from edit_gec.backends.network import Ids, ScoringRequest, never_written
 from edit_gec.modeling.config import EdiT5Config
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.onednn import padded_length
 from edit_gec.modeling.padding import pad
 from edit_gec.modeling.t5 import Cache
 from edit_gec.modeling.tagset import KEEP
@@ -86,12 +87,12 @@ class TorchNetwork:
     @torch.inference_mode()
     def encode(self, ids: Ids) -> Source:
         """Read B sentences."""
-        given = self.tensor(pad(ids, PAD))  # [B, S]
         lengths = self.tensor([len(each) for each in ids])
-        mask = torch.arange(given.shape[1], device=given.device)[None, :] < lengths[:, None]
+        width = padded_length(ids) if self.encoded is None else self.encoded.shape[1]
+        mask = torch.arange(width, device=lengths.device)[None, :] < lengths[:, None]  # [B, S]
         if self.encoded is not None:
             return Source(mask, self.encoded, self.model.encoder.bias(mask))
-        return Source(mask, *self.model.encode(given, mask))
+        return Source(mask, *self.model.encode(self.tensor(pad(ids, PAD, width)), mask))
 
     @torch.inference_mode()
     def tag(self, source: Source) -> list[np.ndarray]:
@@ -101,7 +102,8 @@ class TorchNetwork:
     @torch.inference_mode()
     def point(self, source: Source, tags: Ids) -> list[np.ndarray]:
         """Scores of the next kept piece, for each sentence."""
-        return list(to_numpy(self.model.point(source.encoded, self.tensor(pad(tags, KEEP)), source.mask)))
+        padded = self.tensor(pad(tags, KEEP, source.mask.shape[1]))  # [B, S]
+        return list(to_numpy(self.model.point(source.encoded, padded, source.mask)))
 
     @torch.inference_mode()
     def remember(self, source: Source, rows: Sequence[int], tags: Ids, ranks: Ids) -> TorchMemory:

@@ -24,7 +24,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from edit_gec.modeling.config import NEGATIVE
+from edit_gec.modeling.onednn import round_up
 from edit_gec.modeling.t5 import T5, Attention, relative_positions
+from edit_gec.modeling.tokenizer import PAD
 
 
 class RaggedCache:
@@ -140,8 +142,12 @@ class RaggedDecoder:
     def forward(self, inputs: Sequence[Sequence[int]]) -> Tensor:
         """Read `inputs`, one or more tokens of each row -> hidden [N, d], row after row."""
         device = self.cross_bias.device
-        packed = PackedRows(inputs, device)
-        x = self.model.embedding(torch.tensor([token for row in inputs for token in row], device=device))  # [N, d]
+        count = sum(map(len, inputs))
+        read = inputs
+        if len(inputs) == 1 < count:  # <pad> after the end, which no token before it attends to
+            read = [[*inputs[0], *[PAD] * (round_up(count) - count)]]
+        packed = PackedRows(read, device)
+        x = self.model.embedding(torch.tensor([token for row in read for token in row], device=device))  # [N, d]
         bias = self.position_bias(packed.width).to(x.dtype)  # [B, H, T, L]
         cross_bias = self.cross_bias.to(x.dtype)
         layers: list[Any] = list(self.model.decoder.layers)
@@ -150,7 +156,7 @@ class RaggedDecoder:
             x = attend_to_source(layer.cross, x, packed, cross_bias, source)
             x = layer.feed_forward(x)
         self.roll_back([length + len(row) for length, row in zip(self.lengths, inputs, strict=True)])
-        hidden: Tensor = self.model.decoder.norm(x)
+        hidden: Tensor = self.model.decoder.norm(x[:count])
         return hidden
 
     def position_bias(self, width: int) -> Tensor:

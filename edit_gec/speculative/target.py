@@ -24,6 +24,7 @@ from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import NEGATIVE, read_config
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.onednn import padded_length
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
 from edit_gec.speculative.prefixes import find_prefix
@@ -214,7 +215,7 @@ class Target:
         """Encoded sources, for the decoder and for EdiT5."""
         with span(Stage.TARGET_TOKENIZE):
             rows = [self.source_ids(sentence) for sentence in sentences]
-            width = max(map(len, rows))
+            width = padded_length(rows)
             ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=self.device)
             mask = torch.tensor([[n < len(row) for n in range(width)] for row in rows], device=self.device)
         with span(Stage.TARGET_ENCODE):
