@@ -184,7 +184,9 @@ class WordList:
 
     def common_share(self, text: str) -> float:
         """The share of its words that are among the first SPLIT of the list."""
-        words = _words_of(text)
+        return self._common_share(_words_of(text))
+
+    def _common_share(self, words: Sequence[str]) -> float:
         return sum(word in self.ranks for word in words) / max(1, len(words))
 
     def is_foreign(self, text: str) -> bool:
@@ -192,7 +194,7 @@ class WordList:
         words = _words_of(text)
         if words and not _LATIN.search(text):
             return True
-        if len(words) < FOREIGN_WORDS or self.common_share(text) > ENGLISH:
+        if len(words) < FOREIGN_WORDS or self._common_share(words) > ENGLISH:
             return False
         return sum(not self.knows(word) for word in words) >= FOREIGN * len(words)
 

@@ -142,9 +142,9 @@ class RaggedDecoder:
     def forward(self, inputs: Sequence[Sequence[int]]) -> Tensor:
         """Read `inputs`, one or more tokens of each row -> hidden [N, d], row after row."""
         device = self.cross_bias.device
-        count = sum(map(len, inputs))
+        count = sum(map(len, inputs))  # N
         read = inputs
-        if len(inputs) == 1 < count:  # <pad> after the end, which no token before it attends to
+        if len(inputs) == 1 and count > 1:  # <pad> after the end, which no token before it attends to
             read = [[*inputs[0], *[PAD] * (round_up(count) - count)]]
         packed = PackedRows(read, device)
         x = self.model.embedding(torch.tensor([token for row in read for token in row], device=device))  # [N, d]
