@@ -113,7 +113,6 @@ LOAD: Any = Corrector.load  # what it is given here has wrong types
         (lambda c: LOAD(c.folder, dictionary="kubectl"), "dictionary 'kubectl': expected a list of words"),
         (lambda c: LOAD(c.folder, dictionary=5), "dictionary 5: expected a list of words"),
         (lambda c: LOAD(c.folder, dictionary=["a", 3]), "dictionary: expected words, not 3"),
-        (lambda c: LOAD(c.folder, lenience="1"), "lenience '1': expected a number"),
         (lambda c: LOAD(None), "model: expected a name or a folder, not NoneType"),
         (lambda c: LOAD(c.folder, verify="never"), "verify 'never'"),
     ],

@@ -55,14 +55,6 @@ def confidence(value: str) -> float:
     return number
 
 
-def share(value: str) -> float:
-    """A number above 0 and up to 1."""
-    number = confidence(value)
-    if not number:
-        raise argparse.ArgumentTypeError(f"must be a number above 0 and up to 1, not {value!r}")
-    return number
-
-
 def positive(value: str) -> int:
     """A whole number from 1."""
     number = _whole_number(value)
@@ -131,8 +123,8 @@ class ModelOptions:
     dtype: str
     threads: int | None
     batch_size: int
-    verify: str | None = None
-    lenience: float = 1.0
+    verify: bool = False
+    verify_mode: str | None = None
     backend: str = BACKENDS[0]
     precision: str = PRECISIONS[0]
 
@@ -183,16 +175,11 @@ def add_model_options(
 def add_verification_options(parser: argparse.ArgumentParser) -> None:
     """How a T5 verifies: by default the shipped one."""
     add = parser.add_argument_group("verification").add_argument
+    add("--verify", action="store_true", help=f"ask a T5 as well: --target, or {DEFAULT_TARGET}")
     add(
-        "--verify", choices=VERIFY, nargs="?", const=VERIFY[0],
-        help=f"ask a T5 as well: --target, or {DEFAULT_TARGET}. both (default): let it judge the edits of which the "
-        "model is not sure. exact: show the T5's own text. auto: like exact, but leave out sentences that the model "
-        "neither edits nor doubts",
-    )  # fmt: skip
-    add(
-        "--lenience", type=share, default=1.0, metavar="L",
-        help="accept a drafted token if the T5 gives it at least L times the probability of its own choice; below 1 "
-        "the text can differ from the T5's own (default: 1)",
+        "--verify-mode", choices=VERIFY,
+        help="--verify in this way. both: let the T5 judge the edits of which the model is not sure. exact: show the "
+        "T5's own text (default: both if the T5 can)",
     )  # fmt: skip
 
 
@@ -221,20 +208,7 @@ def check_verification(options: ModelOptions, *others: str) -> None:
     given = [*others]
     if options.target_prefix is not None:
         given.append("--target-prefix")
-    if options.lenience < 1:
-        given.append("--lenience")
     if options.target == "":
         raise UsageError("--target: expected a name, a folder, or an id on the Hugging Face hub")
-    if given and not (options.verify or options.target):
+    if given and not (options.verify or options.verify_mode or options.target):
         raise UsageError(f"{' and '.join(given)} {'needs' if len(given) == 1 else 'need'} --verify or --target")
-
-
-def set_verify_mode(words: Sequence[str]) -> list[str]:
-    """`--verify FILE` without a mode: a FILE is never taken for one.
-
-    >>> set_verify_mode(["--verify", "a.txt"]), set_verify_mode(["--verify", "auto"])
-    (['--verify=both', 'a.txt'], ['--verify', 'auto'])
-    """
-    following = [*words[1:], ""][: len(words)]
-    bare = [word == "--verify" and after not in VERIFY for word, after in zip(words, following, strict=True)]
-    return [f"--verify={VERIFY[0]}" if alone else word for word, alone in zip(words, bare, strict=True)]

@@ -3,9 +3,7 @@
     edit-gec bench --target t5-mini --file sentences.txt              the shipped pair and all peers that are installed
     edit-gec bench --size base --file sentences.txt                   base size, the steps of the shipped pair replayed
     edit-gec bench --compare profiles/MACHINE/bench-shipped.json ...  the same, and what got slower since then
-    edit-gec bench --cost --file sentences.txt                        time against input
     edit-gec bench --speculation --target t5-mini --file ...          what drafts save, and what theory says they would
-    edit-gec bench --pareto RESULT.json --quality 'edit5=scores.json' speed against F0.5
 
 Results are JSON under profiles/MACHINE/, with plots next to them; the table goes to standard output. The work is done
 in `edit_gec.performance`.
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens
     from edit_gec.performance.setup import Setup
 
-SENTENCES = {"side": 32, "cost": 200, "speculation": 100}
+SENTENCES = {"side": 32, "speculation": 100}
 LONGEST = 120  # most pieces of a sentence, so that every model reads it at once; a target may read less
 
 
@@ -42,8 +40,6 @@ class Arguments:
     """The arguments of `edit-gec bench`."""
 
     speculation: bool
-    cost: bool
-    pareto: str | None
     size: str
     only: Sequence[str]
     batch: Sequence[int]
@@ -60,11 +56,9 @@ class Arguments:
     threads: int | None
     repeats: int
     cold_starts: int
-    longest: float
     compare: str | None
     new: str | None
     tolerance: float
-    quality: Sequence[str]
     out: str
     name: str | None
 
@@ -72,12 +66,9 @@ class Arguments:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     what = parser.add_argument_group("what to measure (default: systems side by side)")
-    kind = what.add_mutually_exclusive_group()
-    kind.add_argument(
+    what.add_argument(
         "--speculation", action="store_true", help="compare the measured speed of drafters with the theory"
     )
-    kind.add_argument("--cost", action="store_true", help="measure time by number and length of sentences")
-    kind.add_argument("--pareto", metavar="RESULT", help="plot the speeds of a result file against --quality")
     what.add_argument("--size", default="shipped", metavar="S", help="shipped, or base (random weights)")
     what.add_argument("--only", action="append", default=[], metavar="SYSTEM", help="only this system (repeatable)")
     what.add_argument(
@@ -120,9 +111,6 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="cold starts per system (default: 3)")
     how.add_argument(
-        "--longest", type=float, default=600, metavar="S", help="--cost: skip what takes more than S seconds"
-    )
-    how.add_argument(
         "--compare",
         metavar="OLD",
         help="compare with this older result, list what is slower, and exit with 1 if anything is",
@@ -135,9 +123,6 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="--compare: ratio of times from which a system is slower (default: 1.1)",
     )
-    how.add_argument("--quality", action="append", default=[], metavar="SYSTEM=FILE[:SET[:NAME]]",
-                     help="--pareto: F0.5 from a result of edit-gec score; t5=... applies to all systems with the "
-                     "same output")  # fmt: skip
     how.add_argument("--out", default="profiles", metavar="DIR", help="folder for results (default: profiles)")
     how.add_argument("--name", metavar="NAME", help="name of the result files (default: bench-SIZE and the like)")
 
@@ -146,14 +131,10 @@ def run(arguments: Arguments) -> int:
     """Measure, write, print; 0, or 1 if --compare found something slower."""
     if arguments.new and not arguments.compare:
         raise UsageError("--with NEW is compared with an older result: give --compare OLD")
-    if arguments.pareto:
-        return plot_pareto(arguments, arguments.pareto)
-    if arguments.compare and (arguments.speculation or arguments.cost):
-        raise UsageError("--compare is for systems side by side: leave --speculation and --cost out")
+    if arguments.compare and arguments.speculation:
+        raise UsageError("--compare is for systems side by side: leave --speculation out")
     if arguments.speculation:
         return measure_speculation(arguments)
-    if arguments.cost:
-        return measure_scaling(arguments)
     return measure_side_by_side(arguments)
 
 
@@ -180,33 +161,6 @@ def measure_side_by_side(arguments: Arguments) -> int:
     return 1 if lines else 0
 
 
-def measure_scaling(arguments: Arguments) -> int:
-    """Time against input."""
-    from contextlib import ExitStack
-
-    from edit_gec.modeling.tokenizer import Tokens
-    from edit_gec.performance import plots, scaling, systems
-    from edit_gec.performance.setup import Pair
-
-    setup, sentences = prepare(arguments, "cost")
-    names = arguments.only or ["edit5", *(["edit5 + t5"] if setup.target else [])]
-    chosen = [systems.find_system(name) for name in names]
-    for system in chosen:
-        if why := systems.missing(system, setup):
-            raise InputError(f"{system.name}: {why}")
-    grid = scaling.Grid(repeats=arguments.repeats, device=arguments.device, longest_s=arguments.longest)
-    with ExitStack() as stack:
-        runs = {system.name: systems.build(system, Pair(setup), stack) for system in chosen}
-        figures = scaling.measure_scaling(runs, sentences, Tokens.load(setup.model, 0), grid, say)
-    new = {**heading(arguments, "cost", sentences), "systems": figures}
-    path = write(arguments, new, "cost")
-    say_written(path, *plots.plot_cost(new, path))
-    for name, row in figures.items():
-        slopes = ", ".join(f"{kind} {value:.2f}" for kind, value in row["slope"].items())
-        out(f"{name}: slope over {slopes} (1 is linear)\n")
-    return 0
-
-
 def measure_speculation(arguments: Arguments) -> int:
     """Drafters, measured against the theory."""
     from edit_gec.performance import plots, speculation
@@ -221,19 +175,6 @@ def measure_speculation(arguments: Arguments) -> int:
     path = write(arguments, new, "speculation")
     say_written(path, *plots.plot_speculation(new, path))
     out(speculation.format_speculation(new))
-    return 0
-
-
-def plot_pareto(arguments: Arguments, of: str) -> int:
-    """Speed against quality, as a picture next to the result."""
-    from edit_gec.performance import plots, results
-    from edit_gec.performance.pareto import read_quality
-
-    if not arguments.quality:
-        raise UsageError("--pareto needs --quality SYSTEM=FILE for each system to show")
-    result = results.read_result(of)
-    found, metric = read_quality(arguments.quality, result["systems"])
-    say_written(*plots.plot_pareto(result, found, metric, Path(of)))
     return 0
 
 

@@ -66,7 +66,7 @@ def run(arguments: Arguments) -> int:
 
     if arguments.target_prefix is not None and not arguments.target:
         raise UsageError("--target-prefix needs --target")
-    corrector = load_corrector(replace(arguments, verify="exact" if arguments.target else None))
+    corrector = load_corrector(replace(arguments, verify_mode="exact" if arguments.target else None))
     stage = Stage("distil", 1, rate=arguments.rate, real=arguments.real, clean=arguments.clean)
     texts = Pairs(corrector.folder, arguments.data, Recipe("distil"), stage, 0).draw_texts(
         random.Random(arguments.seed)

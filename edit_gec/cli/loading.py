@@ -58,10 +58,9 @@ def corrector_arguments(options: ModelOptions, settings: Settings | None = None)
         "dtype": options.dtype,
         "threads": options.threads,
         "batch_size": options.batch_size,
-        "target": options.target or (DEFAULT_TARGET if options.verify else None),
+        "target": options.target or (DEFAULT_TARGET if options.verify or options.verify_mode else None),
         "target_prefix": options.target_prefix,
-        "verify": options.verify,
-        "lenience": options.lenience,
+        "verify": options.verify_mode,
     }
 
 

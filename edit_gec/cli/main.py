@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from edit_gec.cli.arguments import STATUSES, UsageError, set_verify_mode
+from edit_gec.cli.arguments import STATUSES, UsageError
 from edit_gec.cli.console import out, say
 from edit_gec.cli.extras import needing, require
 from edit_gec.errors import EditGecError
@@ -115,7 +115,7 @@ def run_command(name: str, words: Sequence[str]) -> int:
     with needing(name, COMMANDS[name].extra):
         module = importlib.import_module(COMMANDS[name].module)
         parser = command_parser(name)
-        arguments = module.Arguments(**vars(parser.parse_args(set_verify_mode(words))))
+        arguments = module.Arguments(**vars(parser.parse_args(words)))
         if COMMANDS[name].needs_torch and getattr(arguments, "backend", "torch") != "onnx":
             require(name, "torch", COMMANDS[name].extra or "torch")
         try:

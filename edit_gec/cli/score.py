@@ -5,7 +5,6 @@
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
     edit-gec score --documents docs/ --system edit-gec             whole files: false alarms by kind, damaged markup
-    edit-gec score --stability dev.m2 --system edit-gec            suggestions that vanish when another is accepted
 
 The work is done in `edit_gec.evaluation`. From Python:
 
@@ -42,7 +41,6 @@ class Arguments:
     cases: Sequence[str] | None
     again: str | None
     documents: str | None
-    stability: str | None
     ref: Sequence[str]
     data: str | None
     hyp: Sequence[str]
@@ -64,7 +62,7 @@ class Arguments:
     write_hyp: str | None
 
 
-SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents", "stability")
+SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,11 +92,6 @@ def _add_sets(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--documents", metavar="DIR", help="well-edited files: count false alarms by kind, and damaged markup"
-    )
-    what.add_argument(
-        "--stability",
-        metavar="FILE",
-        help="text or M2: count the edits that are still found after the first one is accepted",
     )
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
@@ -161,8 +154,6 @@ def run(arguments: Arguments) -> int:
         return judge_cases(arguments)
     if arguments.documents:
         return judge_documents(arguments, arguments.documents)
-    if arguments.stability:
-        return judge_stability(arguments, arguments.stability)
     options = evaluation_options(arguments)
     results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
     if arguments.plot:
@@ -208,20 +199,6 @@ def judge_documents(arguments: Arguments, folder: str) -> int:
     for system in arguments.system:
         scores.append(documents.score_documents(folder, system, arguments.model, arguments.min_confidence))
     write_report(arguments, documents.to_data(scores), documents.format_table(scores))
-    return 0
-
-
-def judge_stability(arguments: Arguments, path: str) -> int:
-    """Accept the first suggestion of each sentence, and count what becomes of the others."""
-    from edit_gec.evaluation import stability
-
-    if arguments.hyp:
-        raise UsageError("--stability needs a system that runs here: --system, not --hyp")
-    scores = [
-        stability.score_stability(path, system, arguments.model, arguments.min_confidence)
-        for system in arguments.system
-    ]
-    write_report(arguments, stability.to_data(scores), stability.format_table(scores))
     return 0
 
 

@@ -7,5 +7,5 @@
           -> local_runner.py, ray_runner.py    the workers: processes of this machine, or a Ray cluster
           -> journal.py, progress.py, summary.py    what is done, how far it is, what it cost
 
-rate.py and cost.py measure it. README.md in this folder is for those who run a job.
+README.md in this folder is for those who run a job. profiles/corpora measures it.
 """

@@ -19,11 +19,6 @@ from edit_gec.editing.confidence import IMPOSSIBLE, Scale, log_odds, logistic
 from edit_gec.errors import ModelError
 from edit_gec.modeling.config import read_config
 
-FORMER_NAMES = {"bold": "alternative_threshold"}  # in config.json of models made before 0.2
-RETIRED = frozenset(
-    ("sentence_gate", "reread", "confirm", "second_pass_factor", "second_pass_penalty")
-)  # in config.json of models that were calibrated before one number decided; they are passed over
-
 
 @dataclass(frozen=True)
 class Thresholds(Scale):
@@ -66,16 +61,14 @@ class Thresholds(Scale):
 
 
 def read_overrides(folder: Path, key: str = "thresholds") -> dict[str, Any]:
-    """The thresholds in the config.json of a model folder, by their present names; {} if it has none.
+    """The thresholds in the config.json of a model folder; {} if it has none.
 
     Raises ModelError for an unknown name or a value that is not a number.
     """
     entries: Any = read_config(folder).get(key, {})
     names = {each.name for each in fields(Thresholds) if each.name != "sequential"}
-    if isinstance(entries, dict):
-        overrides = {FORMER_NAMES.get(name, str(name)): value for name, value in entries.items() if name not in RETIRED}
-        if overrides.keys() <= names and all(map(_is_number, overrides.values())):
-            return overrides
+    if isinstance(entries, dict) and entries.keys() <= names and all(map(_is_number, entries.values())):
+        return entries
     expected = ", ".join(sorted(names))
     raise ModelError(f"{folder / 'config.json'}: {key} {entries!r}; expected numbers for {expected}")
 

@@ -17,5 +17,4 @@ Other measures of what users meet:
 
     checklist.py     single texts: left alone, or rightly corrected
     documents.py     whole files: false alarms by kind, damaged structure; with prose_mask.py and edit_kinds.py
-    stability.py     whether suggestions stay when another one is accepted
 """

@@ -74,11 +74,6 @@ def draw_references(sentences: int, references: int) -> np.ndarray[Any, np.dtype
     return np.array(out)
 
 
-def corpus_gleu(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """Corpus GLEU in 0..100. Raises InputError where line counts differ."""
-    return mean_gleu(count_ngrams(sources, hypotheses, references))
-
-
 def mean_gleu(stats: np.ndarray[Any, np.dtype[np.int64]]) -> float:
     """Corpus GLEU in 0..100 of statistics [N, R, 2 + 2 ORDER]."""
     taken = draw_references(*stats.shape[:2])

@@ -5,7 +5,7 @@ Plots of `bench` need only the JSON; the timeline of a profile also shows one ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,61 +36,6 @@ def plot_latency(result: Mapping[str, Any], beside: Path) -> list[Path]:
     axes.set(xlabel="pieces of the sentence", ylabel="ms", yscale="log")
     _finish(axes)
     return [_save(figure, beside, "latency")]
-
-
-def plot_cost(result: Mapping[str, Any], beside: Path) -> list[Path]:
-    """Seconds against the number of sentences and against the pieces of one; a dotted line is linear."""
-    figure, panels = _figure(result, 2)
-    for axes, kind in zip(panels, ("sentences", "pieces"), strict=True):
-        for name, row in result["systems"].items():
-            xs, ys = zip(*row[kind], strict=True)
-            label = f"{name}, slope {row['slope'][kind]:.2f}"
-            axes.plot(xs, ys, "o-", label=label, color=_color(name), lw=1)
-            axes.plot(xs, [ys[-1] * x / xs[-1] for x in xs], ":", color=_color(name), lw=1)
-        axes.set(
-            xlabel=kind if kind == "sentences" else "pieces of one sentence", ylabel="s", xscale="log", yscale="log"
-        )
-        _finish(axes)
-    return [_save(figure, beside, "cost")]
-
-
-def plot_pareto(result: Mapping[str, Any], quality: Mapping[str, float], metric: str, beside: Path) -> list[Path]:
-    """Quality against latency of one sentence, and against sentences a second in the largest batch.
-
-    The line joins the Pareto frontier.
-    """
-    rows = {name: result["systems"][name] for name in quality}
-    batch = str(max((int(b) for row in rows.values() for b in row.get("throughput", {})), default=1))
-    measures = {
-        "ms a sentence (p50), one at a time": {
-            n: 1000 * r["latency"]["p50_s"] for n, r in rows.items() if "latency" in r
-        },
-        f"sentences a second, batch {batch}": {
-            n: r["throughput"][batch] for n, r in rows.items() if batch in r.get("throughput", {})
-        },
-    }
-    figure, panels = _figure(result, 2)
-    for axes, (label, values), sign in zip(panels, measures.items(), (1, -1), strict=True):
-        for name, value in values.items():
-            axes.plot([value], [quality[name]], "o", color=_color(name), label=_label(name, result))
-        front = find_frontier([(sign * value, quality[name]) for name, value in values.items()])
-        axes.step([sign * x for x, _ in front], [y for _, y in front], where="post", color="0.6", lw=1, zorder=0)
-        axes.set(xlabel=label, ylabel=metric, xscale="log", ylim=(0, None))
-        _finish(axes)
-    return [_save(figure, beside, "pareto")]
-
-
-def find_frontier(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The Pareto frontier of points (cost, worth), by cost.
-
-    >>> find_frontier([(1, 20), (3, 30), (2, 10), (4, 30)])
-    [(1, 20), (3, 30)]
-    """
-    best: list[tuple[float, float]] = []
-    for x, y in sorted(points, key=lambda point: (point[0], -point[1])):
-        if not best or y > best[-1][1]:
-            best.append((x, y))
-    return best
 
 
 def plot_speculation(result: Mapping[str, Any], beside: Path) -> list[Path]:

@@ -13,14 +13,10 @@ draws its token at each position from the stream that plain decoding uses, and t
 The same seed gives the same tokens. With several hypotheses the pass reads all of them; the one with most accepted
 tokens counts. Sampling with a sampled draft: accept with min(1, p / q), else draw from norm(max(0, p - q)), both after
 temperature, top_k and top_p (Leviathan et al. 2022, algorithm 1). The distribution is the same, the tokens are not.
-
-Lenience is lossy (their appendix A.5, greedy only): a drafted token is accepted if it is at least `lenience` times as
-probable as the target's own. 1 is exact.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -29,7 +25,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import EOS, PAD
 from edit_gec.speculative.drafters import Drafter, Proposal, Row
 from edit_gec.speculative.ragged_cache import RaggedDecoder
@@ -54,19 +49,11 @@ class VerifyOptions:
 
     `sampling`: None decodes greedily. `batch_size`: sentences that are encoded together. `longest_draft`: most tokens
     of a draft that a pass reads; None lets `draft_length` decide on a CPU and reads whole drafts elsewhere.
-    `lenience`: 1 is exact. Raises InputError for a lenience that is impossible.
     """
 
     sampling: Sampling | None = None
     batch_size: int = 32
     longest_draft: int | None = None
-    lenience: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.lenience <= 1:
-            raise InputError(f"lenience {self.lenience}: expected above 0 and up to 1 (exact)")
-        if self.lenience < 1 and self.sampling is not None:
-            raise InputError(f"lenience {self.lenience}: expected 1 with sampling; lower it only for greedy decoding")
 
 
 @dataclass(frozen=True)
@@ -157,8 +144,8 @@ class _Verification:
         self.sentences = sentences
         self.options = options
         self.longest_draft = options.longest_draft
-        if self.longest_draft is None and (target.device.type != "cpu" or options.lenience < 1):
-            self.longest_draft = target.max_length  # a lenient draft must not be cut: the target's token would follow
+        if self.longest_draft is None and target.device.type != "cpu":
+            self.longest_draft = target.max_length
         self.decoder = RaggedDecoder(target.model)
         self.rows: list[Row] = []
         self.outputs: list[list[int]] = [[] for _ in sentences]
@@ -267,8 +254,6 @@ class _Verification:
         own = reading.tokens[here]
         sampling = self.options.sampling
         if sampling is None or reading.weights is None:
-            if self.options.lenience < 1:
-                return accept_lenient(draft.tokens, own, reading.logits[here], self.options.lenience)
             return accept_greedy(draft.tokens, own, None)
         weights = reading.weights[here]
         if proposal.probabilities is None:
@@ -352,20 +337,6 @@ def accept_greedy(drafted: list[int], own: list[int], weights: Tensor | None) ->
     else:
         acceptance = [float(weights[n, token]) for n, token in enumerate(drafted[: accepted + 1])]
     return Judgement(own[: accepted + 1], accepted, acceptance)
-
-
-def accept_lenient(drafted: list[int], own: list[int], logits: Tensor, lenience: float) -> Judgement:
-    """Accept while the drafted token has at least `lenience` times the probability of the most likely one.
-
-    `logits` [n + 1, V] are those of the drafted positions.
-    """
-    if not drafted:
-        return accept_greedy(drafted, own, None)
-    ids = torch.tensor(drafted, device=logits.device)[:, None]
-    log_ratio = logits[:-1].gather(1, ids)[:, 0].float() - logits[:-1].max(-1).values.float()  # [n]
-    likely = (log_ratio >= math.log(lenience)).tolist()
-    accepted = next((n for n, good in enumerate(likely) if not good), len(drafted))
-    return Judgement([*drafted[:accepted], own[accepted]], accepted, _all_or_nothing(accepted, len(drafted)))
 
 
 def accept_sampled(proposal: Proposal, weights: Tensor, own: list[int], sampling: Sampling, row: Row) -> Judgement:

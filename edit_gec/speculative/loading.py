@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from edit_gec.speculative.second_opinion import SecondOpinion
     from edit_gec.speculative.verifier import Verifier
 
-VERIFY = ("both", "exact", "auto")
+VERIFY = ("both", "exact")
 STRICTNESS = ("low", "default", "high")  # thresholds that a model folder names, from few edits to many
 DTYPES = ("float32", "bfloat16", "float16")
 BACKENDS = ("auto", "onnx", "torch")
@@ -47,7 +47,6 @@ class LoadKeywords(TypedDict, total=False):
     target: str | Path | None
     target_prefix: str | None
     verify: str | None
-    lenience: float
 
 
 @dataclass(frozen=True)
@@ -59,19 +58,17 @@ class LoadSettings:
     precision: of ONNX Runtime, "float32", "int8", or "auto": int8 if the processor is fast at it and the model folder
         has a graph for it. Both use the same thresholds; their edits differ where the evidence is at a threshold.
     device, dtype: of torch. Anything but cpu and float32 needs torch, as a target does.
-    min_confidence: from 0 to 1, replaces the model's own threshold; with "exact" and "auto", the lowest probability of
-        the target's edits, 0 by default (drafts then follow thresholds that suit the target).
+    min_confidence: from 0 to 1, replaces the model's own threshold; with "exact", the lowest probability of the
+        target's edits, 0 by default (drafts then follow thresholds that suit the target).
     strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
-        more edits. "exact" and "auto" have none.
+        more edits. "exact" has none.
     dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
     target: a T5 that judges or verifies the edits: a folder, one of our names, or an id (owner/name) on the Hugging
         Face hub. target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its
         config.json or the known prefix of a public model (prefixes.py).
     verify: what a target is for. "both": the edits that both models support, with one confidence from both
-        (second_opinion.py). "exact": the target's own text. "auto": the same for sentences that the model edits or
-        doubts, which saves time and is lossy. None: "both" if the target has a scale for it, else "exact".
-    lenience: below 1, "exact" is lossy: a drafted token is accepted at that share of the probability of the target's
-        own token.
+        (second_opinion.py). "exact": the target's own text. None: "both" if the target has a scale for it, else
+        "exact".
     threads: of the backend, by default its own choice. batch_size: most windows that are read together.
     """
 
@@ -89,16 +86,12 @@ class LoadSettings:
     target: str | Path | None = None
     target_prefix: str | None = None
     verify: str | None = None
-    lenience: float = 1.0
 
     def __post_init__(self) -> None:
         """Raises InputError for values of other types, and for those out of range."""
         self._check_types()
-        if self.verify not in (None, *VERIFY) or not 0 < self.lenience <= 1:
-            given = f"verify {self.verify!r}, lenience {self.lenience}"
-            raise InputError(f"{given}: expected {' or '.join(VERIFY)}, and above 0 up to 1")
-        if self.verify == "both" and self.lenience < 1:
-            raise InputError(f"verify both, lenience {self.lenience}: expected verify exact; only that accepts tokens")
+        if self.verify not in (None, *VERIFY):
+            raise InputError(f"verify {self.verify!r}: expected {' or '.join(VERIFY)}")
         for name, known in (("dtype", DTYPES), ("backend", BACKENDS), ("precision", PRECISIONS)):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} {getattr(self, name)}: {', '.join(known)} are known")
@@ -122,8 +115,6 @@ class LoadSettings:
         object.__setattr__(self, "dictionary", tuple(self.dictionary))
         if wrong := [word for word in self.dictionary if not isinstance(word, str)]:
             raise InputError(f"dictionary: expected words, not {wrong[0]!r}")
-        if not _is_number(self.lenience):
-            raise InputError(f"lenience {self.lenience!r}: expected a number above 0 up to 1")
 
     @property
     def needs_torch(self) -> str | None:
@@ -256,15 +247,15 @@ def _load_target(
     from edit_gec.speculative.target import Target
     from edit_gec.speculative.verifier import Verifier
 
-    scale = JointScale.load(folder) if settings.verify in (None, "both") and settings.lenience == 1 else None
+    scale = JointScale.load(folder) if settings.verify != "exact" else None
     if scale is None and settings.strictness is not None:
         raise InputError(f"strictness {settings.strictness}: the T5's own text has no presets; give min_confidence")
     assert isinstance(network, TorchNetwork), "choose_backend takes torch for a target"
     how: dict[str, Any] = {"device": settings.device, "dtype": getattr(torch, settings.dtype)}
     target = Target.load(folder, edit5=network.model, prefix=settings.target_prefix, **how)
     if scale is None and settings.verify == "both":
-        wanted = "fit them (python -m edit_gec.training.second_opinion), or take --verify exact"
+        wanted = "fit them (python -m edit_gec.training.second_opinion), or take --verify-mode exact"
         raise ModelError(f"{folder / 'config.json'}: no {KEY}, the numbers that join both opinions; {wanted}")
     if scale is not None:
         return None, SecondOpinion(target, scale)
-    return Verifier.load(folder, target, auto=settings.verify == "auto", lenience=settings.lenience), None
+    return Verifier.load(folder, target), None

@@ -12,9 +12,6 @@ few pieces that is not finished either is left as it was: neither half a text no
 
 A target may read misspelt words as the word list corrects them ("respelt" in its config.json). Its output is then exact
 for that text, and the list's changes are edits as well (editing/respelling.py).
-
-Two lossy options save time: `auto` verifies only sentences that EdiT5 would edit or doubts, `lenience` accepts drafted
-tokens that the target finds nearly as likely as its own.
 """
 
 from __future__ import annotations
@@ -39,44 +36,31 @@ from edit_gec.text.edits import Change
 from edit_gec.tracing import Stage, span
 
 SHORTEST_CUT = 8  # pieces of the shortest window that is cut in two if the target does not finish it
-DOUBT = 0.5  # auto verifies an unedited sentence when EdiT5 gives some piece this much probability of a change
 
 
 class Verifier:
     """A target, how EdiT5 drafts for it, and what verification cost so far.
 
-    An edit is as sure as the least probable of its tokens, the one that follows it included. `auto` and `lenience`
-    below 1 are lossy. Several threads may use one verifier; its seconds are the sum of theirs.
+    An edit is as sure as the least probable of its tokens, the one that follows it included. Several threads may use
+    one verifier; its seconds are the sum of theirs.
     """
 
-    def __init__(
-        self,
-        target: Target,
-        profile: DraftingProfile | None = None,
-        *,
-        auto: bool = False,
-        doubt: float = DOUBT,
-        lenience: float = 1.0,
-    ) -> None:
+    def __init__(self, target: Target, profile: DraftingProfile | None = None) -> None:
         self.profile = profile or DraftingProfile()
-        self.auto = auto
-        self.doubt = doubt
-        self.lenience = lenience
         self.hypotheses = self.profile.hypotheses or (1 if target.device.type == "cpu" else 2)
         drafter = None if target.edit5 is None else self.drafting_model(target.edit5)
         self.target = target if drafter is target.edit5 else target.drafted_by(drafter)
         self.statistics = Statistics()
         self.too_long = 0  # sentences that the target could not read
-        self.left_out = 0  # sentences that auto did not verify
         self._counting = Lock()
 
     @classmethod
-    def load(cls, folder: str | Path, target: Target, **options: Any) -> Verifier:
+    def load(cls, folder: str | Path, target: Target) -> Verifier:
         """A verifier with the drafting profile in the folder that `target` was loaded from.
 
-        `options` are those of the constructor. Raises ModelError for entries of the profile that are wrong.
+        Raises ModelError for entries of the profile that are wrong.
         """
-        return cls(target, DraftingProfile.load(folder, target), **options)
+        return cls(target, DraftingProfile.load(folder, target))
 
     def drafting_model(self, edit5: EdiT5) -> EdiT5:
         """The EdiT5 that drafts for the target, where `edit5` is at hand."""
@@ -87,9 +71,8 @@ class Verifier:
         return self.profile.thresholds_for(self.hypotheses)
 
     def summary(self) -> dict[str, Any]:
-        """What verification did, as plain values for JSON. `too_long` counts sentences that the target could not read,
-        `left_out` those that `auto` did not verify."""
-        return {**self.statistics.summary(), "too_long": self.too_long, "left_out": self.left_out}
+        """What verification did, for JSON; `too_long` counts sentences that the target could not read."""
+        return {**self.statistics.summary(), "too_long": self.too_long}
 
     def take_statistics(self) -> tuple[Statistics, int]:
         """What verification did since the last call, and how many sentences were too long for the target."""
@@ -112,10 +95,6 @@ class Verifier:
             return None  # a window that begins inside a sentence has other tokens
         return self.target.encode_shared(sources)
 
-    def needs_verification(self, prediction: Prediction) -> bool:
-        """Whether a sentence is verified: always, but with `auto` only if EdiT5 edits it or is unsure of it."""
-        return not self.auto or prediction.plan.changes or prediction.doubt >= self.doubt
-
     def renew(
         self, encoded: Encoded | None, edit5: EdiT5, windows: Sequence[Pieces], numbers: Sequence[int]
     ) -> Encoded | None:
@@ -128,10 +107,10 @@ class Verifier:
     def draft(
         self, windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens
     ) -> list[tuple[str, ...]]:
-        """The drafts of each window, the best first; none for a window that needs no verification."""
+        """The drafts of each window, the best first."""
         with span(Stage.DRAFT):
             return [
-                realize_hypotheses(prediction, pieces, tokens) if self.needs_verification(prediction) else ()
+                realize_hypotheses(prediction, pieces, tokens)
                 for pieces, prediction in zip(windows, predictions, strict=True)
             ]
 
@@ -140,15 +119,13 @@ class Verifier:
     ) -> list[list[Change]]:
         """What the target changes in each window of a sentence, given drafts of its correction, the best first.
 
-        A window without drafts is neither verified nor changed. `encoded` is what `encode` returned for the windows.
+        `encoded` is what `encode` returned for the windows.
         """
         sources = [window.covered for window in windows]
-        drafted = [n for n, texts in enumerate(drafts) if texts]
         with span(Stage.TARGET_TOKENIZE):
-            readable = [n for n in drafted if self.target.fits(sources[n])]
+            readable = [n for n, source in enumerate(sources) if self.target.fits(source)]
         with self._counting:
-            self.left_out += len(drafts) - len(drafted)
-            self.too_long += len(drafted) - len(readable)
+            self.too_long += len(sources) - len(readable)
         changes: list[list[Change]] = [[] for _ in windows]
         if not readable:
             return changes
@@ -157,7 +134,7 @@ class Verifier:
             self.target,
             TextDrafter(self.target.tokens, lambda rows: [texts_of[source] for source in rows]),
             [sources[n] for n in readable],
-            VerifyOptions(batch_size=len(readable), lenience=self.lenience),
+            VerifyOptions(batch_size=len(readable)),
             encoded=None if encoded is None else encoded.rows(readable),
         )
         begun = perf_counter()

@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import CALM, MOST_SUPPORT, NO_SUPPORT, Evidence, Kind, Scale, log_odds, weigh
-from edit_gec.editing.thresholds import RETIRED
 from edit_gec.errors import InputError
 from edit_gec.evaluation.calibration import fit_logistic, fit_platt, measure_calibration
 from edit_gec.evaluation.datasets import TestSet, find_test_sets
@@ -328,8 +327,7 @@ def write_thresholds(model: Path, fit: Fit, rate: float) -> None:
     if rate not in fit.seen:
         raise InputError(f"{model}: no thresholds change {rate:g} % of the clean sentences or fewer")
     config = read_config(model)
-    kept = {name: value for name, value in config.get("thresholds", {}).items() if name not in RETIRED}
-    config["thresholds"] = {**kept, **fit.thresholds(rate)}
+    config["thresholds"] = {**config.get("thresholds", {}), **fit.thresholds(rate)}
     config["strictness"] = fit.strictness()
     write_json(model / "config.json", config)
 

@@ -91,7 +91,7 @@ def setting(name: str, at: float, stage: Stage) -> int:
 
 
 def share(name: str, at: float, stage: Stage) -> float:
-    """A share at a progress: real, clean, hard or predicted."""
+    """A share at a progress: real, clean or predicted."""
     start: float = getattr(stage, name)
     return start + (stage.end.get(name, start) - start) * falling(at, stage)
 

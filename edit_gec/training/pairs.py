@@ -82,27 +82,22 @@ class Pairs:
         while real and stage.real >= 1:  # no prose, no errors of our own
             yield real.draw(rng)
         units = read_units(self.data / "pairs" / "prose.txt")
-        hard = read_hard_sentences(self.data / "hard") if stage.hard or stage.end.get("hard") else []
         corruptor = Corruptor.load(find_spelling(self.data))
         order = list(range(len(units)))
         while True:
             rng.shuffle(order)
             for unit in (units[n] for n in order):
-                kind = choose_kind(self._shares(has_hard=bool(hard)), rng)
+                kind = choose_kind(self._shares(), rng)
                 if kind == "real" and real:
                     yield real.draw(rng)
-                elif kind == "hard":
-                    same = rng.choice(hard)
-                    yield same, same
                 elif kind == "clean":
                     same = fragment(unit.text, rng) if rng.random() < 0.5 else unit.text
                     yield same, same
                 else:
                     yield corrupt_unit(unit, corruptor, rng, stage.rate)
 
-    def _shares(self, *, has_hard: bool) -> dict[str, float]:
-        shares = {name: course.share(name, self.progress, self.stage) for name in ("real", "clean", "hard")}
-        return shares if has_hard else {**shares, "hard": 0.0}
+    def _shares(self) -> dict[str, float]:
+        return {name: course.share(name, self.progress, self.stage) for name in ("real", "clean")}
 
 
 def corrupt_unit(unit: Unit, corruptor: Corruptor, rng: random.Random, rate: float) -> tuple[str, str]:
@@ -120,13 +115,6 @@ def choose_kind(shares: dict[str, float], rng: random.Random) -> str:
             return kind
         place -= share
     return ""
-
-
-def read_hard_sentences(folder: Path) -> list[str]:
-    """Clean sentences that a model wrongly changed: lines of the text files in a folder, which may be absent."""
-    return [
-        line for path in sorted(folder.glob("*.txt")) for line in path.read_text(encoding="utf-8").splitlines() if line
-    ]
 
 
 def fill_pool(examples: Iterator[Example], pieces: int) -> list[Example]:

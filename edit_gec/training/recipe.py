@@ -38,7 +38,7 @@ A long stage is measured in pieces, its settings change on the way, and its mode
     later = [{ at = 0.2, batch_pieces = 8192 }, { at = 0.8, max_pieces = 96 }]
     clean = 0.12
     real = 0.08
-    end = { clean = 0.20, real = 0.15, hard = 0.05 }
+    end = { clean = 0.20, real = 0.15 }
     ema = 0.999
 
 | key of a recipe | meaning |
@@ -81,9 +81,8 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | rate | number of errors in a sentence, against the learner-like number |
 | real, edits | share of pairs from real edits, and the folder of the data that holds them |
 | clean | share of pairs that need no correction |
-| hard | share of clean sentences from DATA/hard/*.txt, which a model wrongly changed; without such files 0 |
 | predicted | share of the updates in which an EdiT5's decoder learns on predicted tags; slow on a GPU |
-| end | shares (real, clean, hard, predicted) at the end of the stage; they change while the learning rate falls |
+| end | shares (real, clean, predicted) at the end of the stage; they change while the learning rate falls |
 | lr | learning rate of Muon; AdamW's is `adamw` times as large |
 | warmup | first updates, over which the learning rate rises; also after a start from weights without optimizer state |
 | decay | last updates over which the learning rate falls; below 1 a share of the stage |
@@ -107,7 +106,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", "Stage", "Recipe")
 SETTINGS = {"batch_pieces", "max_pieces"}  # that may change in the course of a stage
-SHARES = {"real", "clean", "hard", "predicted"}  # that may rise or fall towards its end
+SHARES = {"real", "clean", "predicted"}  # that may rise or fall towards its end
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,6 @@ class Stage:
     real: float = 0.0  # 1: nothing else, and no prose is needed
     edits: str = "edits"
     clean: float = 0.05  # in addition to those that the corruption leaves clean
-    hard: float = 0.0
     predicted: float = 1.0
     end: dict[str, float] = field(default_factory=dict)
     lr: float = 2e-3

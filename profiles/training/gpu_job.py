@@ -5,7 +5,7 @@
 
 The recipe has one stage. Its progress is the share of the minutes that has passed (edit_gec/training/course.py), so its
 decay ends in time, however fast the machine is. Its number of pieces does not count. OUT gets the running average at
-the end, as float16 shards (edit_gec/training/shards.py), and log.jsonl.
+the end, as float16 shards (shards.py), and log.jsonl.
 
 The last line on standard output is JSON: step, pieces, pieces a second, and the folder that was written.
 """
@@ -19,10 +19,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from shards import write_shards
+
 from edit_gec.training import course
 from edit_gec.training.recipe import read_recipe
 from edit_gec.training.run import train
-from edit_gec.training.shards import write_shards
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,8 +6,8 @@
     python profiles/verification/identity.py wi-3k.m2 profiles/verification/passes.json --batch 8 --whole
 
 Each drafter at each batch size, against plain greedy decoding of the same sentences, long ones in the parts that
-`--verify exact` reads: sentences whose tokens are the same (with the margins of those that are not, see
-edit_gec/speculative/exactness.py), target passes, acceptance, and seconds as a ratio to plain decoding in the same
+`--verify-mode exact` reads: sentences whose tokens are the same (with the margins of those that are not, see
+exactness.py), target passes, acceptance, and seconds as a ratio to plain decoding in the same
 run. `--count` gives the number of sentences for each batch size. `--whole`: a pass reads all that was drafted, as on a
 GPU, not only what pays on a CPU. `edit5, two texts`: two hypotheses in each pass, a bolder draft beside the usual one.
 """
@@ -22,6 +22,7 @@ from time import perf_counter
 from typing import Any
 
 import torch
+from exactness import find_flips, summarize_flips
 
 from edit_gec.catalog import find_model
 from edit_gec.editing.thresholds import load_thresholds
@@ -32,7 +33,6 @@ from edit_gec.performance.setup import Setup, load_profile, load_target
 from edit_gec.performance.speculation import list_drafters
 from edit_gec.speculative.decode import VerifyOptions, verify
 from edit_gec.speculative.drafters import SharedEdiT5Drafter, prepare_target
-from edit_gec.speculative.exactness import find_flips, summarize_flips
 from edit_gec.speculative.target import Target
 
 GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as many as one pass reads

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edit_gec.cli.arguments import FrontOptions, ModelOptions, set_verify_mode
+from edit_gec.cli.arguments import FrontOptions, ModelOptions
 from edit_gec.cli.loading import corrector_arguments, find_projects
 from edit_gec.cli.main import COMMANDS, command_parser
 from edit_gec.speculative.loading import LoadSettings
@@ -24,7 +24,7 @@ ignore = ["case"]
 
 
 def parse(name: str, *words: str) -> ModelOptions:
-    arguments = command_parser(name).parse_args(set_verify_mode([*REQUIRED[name], *words]))
+    arguments = command_parser(name).parse_args([*REQUIRED[name], *words])
     made = importlib.import_module(COMMANDS[name].module).Arguments(**vars(arguments))
     assert isinstance(made, ModelOptions)
     return made
@@ -37,15 +37,16 @@ def test_every_option_reaches_the_corrector(name: str, tmp_path: Path) -> None:
     expected = {
         "model": "mine", "min_confidence": 0.5, "dictionary": ("kubectl", "nginx"), "device": "cuda:1",
         "dtype": "bfloat16", "threads": 3, "batch_size": 7, "target": "t5", "target_prefix": "grammar: ",
-        "verify": "auto", "lenience": 0.5, "dialect": "en-US", "backend": "torch", "precision": "float32",
+        "verify_mode": "exact", "dialect": "en-US", "backend": "torch", "precision": "float32",
     }  # fmt: skip
     if name == "distil":  # which reads all that the T5 writes
-        expected |= {"verify": None, "lenience": 1.0, "dialect": None}
+        expected |= {"verify_mode": None, "dialect": None}
     given = {**expected, "dictionary": str(words)}
     if name == "distil":
-        del given["verify"], given["lenience"], given["dialect"]
+        del given["verify_mode"], given["dialect"]
     options = [f"--{option.replace('_', '-')}={value}" for option, value in given.items()]
     expected["strictness"] = None  # instead of a threshold
+    expected["verify"] = expected.pop("verify_mode")
     assert corrector_arguments(parse(name, *options)) == expected
     assert set(expected) == {field.name for field in fields(LoadSettings)}, "nothing that cannot be said"
 
@@ -61,7 +62,7 @@ def test_without_options_it_is_what_the_library_does(name: str) -> None:
 @pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])
 def test_verify_alone_takes_our_own_target(name: str) -> None:
     given = corrector_arguments(parse(name, "--verify"))
-    assert (given["target"], given["verify"]) == ("t5-mini", "both")
+    assert (given["target"], given["verify"]) == ("t5-mini", None)
 
 
 @pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from edit_gec.editing.insertion import InsertionDecoder, Slot, SlotQueue
 from edit_gec.editing.plan import Plan, realize, spans, unchanged
 from edit_gec.editing.pointer import Order, follow_points, walk
 from edit_gec.editing.tags import choose_tags
-from edit_gec.editing.thresholds import FORMER_NAMES, RETIRED, Thresholds, load_thresholds
+from edit_gec.editing.thresholds import Thresholds, load_thresholds
 from edit_gec.errors import ModelError
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
@@ -537,12 +537,7 @@ def test_thresholds_of_a_folder(model: EdiT5, tmp_path: Path) -> None:
     assert load_thresholds(tmp_path, min_confidence=0.0) == Thresholds(keep_bias=0.5)
 
 
-def test_thresholds_by_their_former_names(model: EdiT5, tmp_path: Path) -> None:
-    """Folders of before 0.2 keep loading, the shipped ones among them."""
-    model.save(tmp_path, thresholds={"reread": 0.8, "confirm": 0.15, "sentence_gate": 0.5, "bold": 0.2})
-    assert load_thresholds(tmp_path) == Thresholds(alternative_threshold=0.2)
-    assert set(FORMER_NAMES.values()) < {each.name for each in fields(Thresholds)}
-    assert not (RETIRED | set(FORMER_NAMES)) & {each.name for each in fields(Thresholds)}
+def test_thresholds_of_the_shipped_model() -> None:
     shipped = load_thresholds(find_model("edit5-mini"))
     assert shipped.reads_twice and shipped.neighbour_slope > 0
 

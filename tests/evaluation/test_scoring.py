@@ -102,22 +102,28 @@ def test_four_way_split() -> None:
 # --- GLEU ----------------------------------------------------------------------------------------------------------
 
 
+def gleu_of(source: str, hypothesis: str, reference: str) -> float:
+    return gleu.mean_gleu(gleu.count_ngrams([source], [hypothesis], [[reference]]))
+
+
 def test_gleu_by_hand() -> None:
     """Four tokens, one differs: 1-grams 3 - 1 = 2 of 4, 2-grams 1 of 3, no 3-gram: 0; perfect is 100."""
     stats = gleu.count_ngrams(["He go home ."], ["He go home ."], [["He goes home ."]])
     assert stats.tolist() == [[[4, 4, 2, 4, 0, 3, 0, 2, 0, 1]]]
-    assert gleu.corpus_gleu(["He go home ."], ["He goes home ."], [["He goes home ."]]) == pytest.approx(100.0)
+    assert gleu.mean_gleu(
+        gleu.count_ngrams(["He go home ."], ["He goes home ."], [["He goes home ."]])
+    ) == pytest.approx(100.0)
     source, reference = "a b c d e f g h", "a b c d e f g x"
     # 1-grams 7-1 of 8, 2-grams 6-1 of 7, 3-grams 5-1 of 6, 4-grams 4-1 of 5, no brevity penalty
     wanted = 100 * np.exp(np.log([6 / 8, 5 / 7, 4 / 6, 3 / 5]).mean())
-    assert gleu.corpus_gleu([source], [source], [[reference]]) == pytest.approx(wanted)
+    assert gleu_of(source, source, reference) == pytest.approx(wanted)
 
 
 def test_gleu_punishes_short_output_and_checks_lengths() -> None:
     reference = ["a b c d e f g h"]
-    assert gleu.corpus_gleu(reference, ["a b c d e f"], [reference]) == pytest.approx(100 * np.exp(1 - 8 / 6))
+    assert gleu_of(reference[0], "a b c d e f", reference[0]) == pytest.approx(100 * np.exp(1 - 8 / 6))
     with pytest.raises(InputError, match="1 sources but 2 hypotheses"):
-        gleu.corpus_gleu(reference, reference * 2, [reference])
+        gleu.count_ngrams(reference, reference * 2, [reference])
 
 
 # --- significance --------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.performance import pareto, plots, results
+from edit_gec.performance import plots, results
 from edit_gec.performance.stage_table import format_profile
 
 PROFILES = Path(__file__).parents[2] / "profiles"
@@ -61,7 +61,7 @@ def test_compare_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "edit5: p50 latency x3.00" in capfd.readouterr().out
     (tmp_path / "other.json").write_text('{"kind": "profile"}', encoding="utf-8")
     assert main(["bench", "--compare", str(tmp_path / "other.json")]) == 2
-    for wrong in (["--with", old], ["--compare", old, "--cost"]):
+    for wrong in (["--with", old], ["--compare", old, "--speculation"]):
         with pytest.raises(SystemExit, match="2"):
             main(["bench", *wrong])
 
@@ -87,24 +87,3 @@ def test_older_profiles_can_be_read(path: Path) -> None:
     old = json.loads(path.read_text(encoding="utf-8"))
     made = format_profile(old)
     assert all(f"\n{name.upper()}" in made for name in old["systems"])
-
-
-def test_speed_against_quality(tmp_path: Path) -> None:
-    entries = [
-        {"set": "wi", "system": "cp {in} {out}", "scores": {"F0.5": 0.0}},
-        {"set": "wi", "system": "node harper.mjs", "scores": {"F0.5": 12.9}},
-        {"set": "jfleg", "system": "edit-gec", "scores": {"GLEU": 50.0}},
-    ]
-    scores = tmp_path / "scores.json"
-    scores.write_text(json.dumps(entries), encoding="utf-8")
-    made = result(edit5=0.1, t5=0.6, transformers=1.0)
-    made["systems"]["transformers"]["exact"] = True
-    found, metric = pareto.read_quality([f"edit5={scores}:wi:harper", f"t5={scores}"], made["systems"])
-    assert found == {"edit5": 12.9, "t5": 0.0, "transformers": 0.0} and metric == "F0.5, wi"
-    results.write_result(tmp_path / "bench.json", made)
-    assert main(["bench", "--pareto", str(tmp_path / "bench.json"), "--quality", f"edit5={scores}"]) == 0
-    assert (tmp_path / "bench-pareto.png").read_bytes().startswith(b"\x89PNG")
-    for wrong, message in ((f"edit6={scores}", "no system 'edit6'"), (f"edit5={scores}:jfleg", "no F0.5 of set jfleg")):
-        with pytest.raises(InputError, match=message):
-            pareto.read_quality([wrong], made["systems"])
-    assert plots.find_frontier([(2.0, 5.0), (1.0, 5.0), (3.0, 4.0), (4.0, 9.0)]) == [(1.0, 5.0), (4.0, 9.0)]

@@ -164,7 +164,7 @@ def test_a_folder_gets_what_was_fitted(
     folder = tmp_path / "model"
     shutil.copytree(model_folder, folder)
     config = json.loads((folder / "config.json").read_text())
-    config["thresholds"] = {"reread": 0.8, "bold": 0.1}
+    config["thresholds"] = {"alternative_threshold": 0.1}
     (folder / "config.json").write_text(json.dumps(config))
     options = ["--model", str(folder), "--data", str(data), "--rate", "8", "--write", "--keep-bias", "-0.5"]
     options += ["--others"]

@@ -20,7 +20,7 @@ LONG = Stage(
     decay=0.22,
     floor=0.1,
     clean=0.12,
-    end={"clean": 0.2, "hard": 0.05},
+    end={"clean": 0.2, "predicted": 0.5},
     ema=0.999,
     snapshot=40_000_000,
 )
@@ -33,7 +33,7 @@ def test_the_long_run() -> None:
     assert sizes == [4096, 4096, 8192, 8192]
     assert [course.setting("max_pieces", at, LONG) for at in (0, 0.79, 0.8, 1)] == [0, 0, 96, 96]
     assert [course.share("clean", at, LONG) for at in (0, 0.78, 0.89, 1)] == pytest.approx([0.12, 0.12, 0.16, 0.2])
-    assert [course.share("hard", at, LONG) for at in (0, 0.89, 1)] == pytest.approx([0, 0.025, 0.05])
+    assert [course.share("predicted", at, LONG) for at in (0, 0.89, 1)] == pytest.approx([1, 0.75, 0.5])
     assert course.share("real", 1, LONG) == LONG.real
     rates = [course.learning_rate(step, LONG) for step in (0, 49, 99, 30000, last - 1)]
     assert rates == pytest.approx([0.01, 0.5, 1, 1, 0.1], abs=1e-3)

@@ -7,13 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.corrector import Corrector
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.speculative.exactness import Flip, find_flips, summarize_flips
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
 from edit_gec.training.distillation import distil, write_pairs
@@ -57,26 +55,6 @@ def test_a_target_on_the_drafters_encoder(model: EdiT5, model_folder: Path, toke
     finished = [(s, target.text(o)) for s, o in zip(SOURCES, target.generate(SOURCES), strict=True) if o[-1] == 1]
     found = list(distil(corrector, iter(SOURCES), 100))
     assert found == [(s, t) for s, t in finished if t and not {"\t", "\n", "\r"} & {*t}]
-
-
-def test_flips_and_their_margins(tokens: Tokens) -> None:
-    target = random_target(tokens, 2, max_length=60)
-    own = target.generate(SOURCES)
-    assert find_flips(target, SOURCES, own, own) == []
-    other = [list(output) for output in own]
-    other[2][1] = (own[2][1] + 1) % tokens.size
-    other[5] = own[5][:1]
-    found = find_flips(target, SOURCES, own, other)
-    assert [(flip.sentence, flip.position) for flip in found] == [(2, 1), (5, 0)]
-    ids = torch.tensor([target.source_ids(SOURCES[2])])
-    with torch.inference_mode():
-        inputs = torch.tensor([[0, own[2][0]]])
-        logits = target.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, 1]
-    assert found[0].margin == pytest.approx(float(logits[own[2][1]] - logits[other[2][1]]), abs=1e-4)
-    assert found[0].margin > 0, "greedy decoding took the most likely"
-    assert summarize_flips(10, [Flip(0, 0, 0.5)]) == {
-        "identical": 9, "sentences": 10, "margins": [0.5], "largest_margin": 0.5
-    }  # fmt: skip
 
 
 def test_a_target_that_reads_respelt_words() -> None:

@@ -113,9 +113,6 @@ GENERIC_NOUNS = MASS_NOUNS | word_set(
     "medicine religion politics"
 )
 MOTION_WITHOUT_TO = word_set("home here there abroad downtown upstairs outside inside")
-STATIVE = word_set(
-    "know want need like love hate believe understand agree prefer own belong mean remember have think hope live"
-)
 WEEKDAYS_MONTHS = word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "
     "september october november december"

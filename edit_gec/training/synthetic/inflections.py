@@ -179,10 +179,6 @@ class Lexicon:
             or before in self.grades
         )
 
-    def is_plural(self, word: str) -> bool:
-        """Whether the word is a plural noun, in lower case."""
-        return word in self.singular
-
 
 @lru_cache(maxsize=50_000)
 def _family(lexicon: Lexicon, word: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Tables of the measurements of rate.py, and the cost of a billion sentences at these rates.
 
-    python -m edit_gec.corpus.cost rate.json memory.json --core-hour 0.05
+    python profiles/corpora/cost.py rate.json memory.json --core-hour 0.05
 
     hours = sentences / (sentences a second of all workers together) / 3600;   cost = hours * workers * price
 

@@ -1,7 +1,7 @@
 """Rows per second by number of workers, and memory by number of rows: the measurements in README.md.
 
-    python -m edit_gec.corpus.rate prose.txt rate.json --rows 3000 --workers 1 2      on a quiet machine
-    python -m edit_gec.corpus.rate prose.txt memory.json --rows 1000 30000 1000000 --distinct 2000
+    python profiles/corpora/rate.py prose.txt rate.json --rows 3000 --workers 1 2      on a quiet machine
+    python profiles/corpora/rate.py prose.txt memory.json --rows 1000 30000 1000000 --distinct 2000
 
 Rows are the different lines of the text, so the model reads every sentence. `--distinct N` repeats N of them instead: a
 million rows take minutes, because the model reads no sentence twice. This measures memory, reading
@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     lines = read_lines(args.prose, max(args.rows), args.distinct)
     given = ["--rows", *args.rows, "--workers", *args.workers]
     given += ["--distinct", args.distinct] if args.distinct else []
-    words = ["python", "-m", "edit_gec.corpus.rate", args.prose.name, args.result.name, *given, *more]
+    words = ["python", "profiles/corpora/rate.py", args.prose.name, args.result.name, *given, *more]
     about = {"command": shlex.join(map(str, words)), "machine": machine.describe(packages=PACKAGES)}
     runs = []
     for rows in args.rows:
