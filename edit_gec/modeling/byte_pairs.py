@@ -1,0 +1,140 @@
+"""Byte-level byte-pair encoding with character offsets, as decoder-only models have it (Radford et al. 2019, 2.2).
+
+    >>> tokens = BytePairs.load("SmolLM2-135M-Instruct.Q4_1.gguf")                         # doctest: +SKIP
+    >>> tokens.encode("She goes.").ends                                                    # doctest: +SKIP
+    (3, 8, 9)
+
+The vocabulary is a folder's tokenizer.json or the metadata of a GGUF file; `tokenizers` reads both. Any text is
+expressible. What looks like a special token in a text is text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from edit_gec.errors import MissingExtraError, ModelError
+from edit_gec.modeling.config import read_config
+
+FILE = "tokenizer.json"
+# How a text is cut before pairs are merged, by tokenizer.ggml.pre of GGUF; a pattern isolates its matches.
+CUTS: dict[str, tuple[str, ...]] = {
+    "gpt-2": (),
+    "default": (),
+    "smollm": ("digits",),
+    "llama-bpe": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ),
+    "qwen2": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ),
+}
+
+
+class Encoded(NamedTuple):
+    """The ids of a text, and for each the character after its last one."""
+
+    ids: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BytePairs:
+    """A vocabulary of byte pairs. `begin` starts a text and `end` ends one, so far as the model knows such ids."""
+
+    tokenizer: Any
+    begin: int | None
+    end: int | None
+
+    @classmethod
+    def load(cls, path: str | Path) -> BytePairs:
+        """The vocabulary of a model folder or a GGUF file.
+
+        Raises ModelError where there is none of this kind; MissingExtraError without `tokenizers` or `gguf`.
+        """
+        path = Path(path)
+        try:
+            import tokenizers  # noqa: F401
+        except ModuleNotFoundError:
+            raise MissingExtraError("language models need tokenizers: pip install 'edit-gec[lm]'") from None
+        loaded = _load_gguf(path) if path.suffix == ".gguf" else _load_json(path)
+        loaded.tokenizer.encode_special_tokens = True
+        loaded.tokenizer.no_truncation()
+        loaded.tokenizer.no_padding()
+        return loaded
+
+    def encode(self, text: str) -> Encoded:
+        """The ids of a text, without special ones; lone surrogates read as "?"."""
+        if not text.isascii():
+            text = text.encode("utf-8", errors="replace").decode()
+        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        return Encoded(tuple(encoding.ids), tuple(end for _, end in encoding.offsets))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of these ids; special ones are silent."""
+        return str(self.tokenizer.decode([*ids], skip_special_tokens=True))
+
+    @property
+    def size(self) -> int:
+        """How many ids there are."""
+        return int(self.tokenizer.get_vocab_size())
+
+
+def _load_json(folder: Path) -> BytePairs:
+    from tokenizers import Tokenizer
+
+    path = folder / FILE
+    if not path.is_file():
+        raise ModelError(f"{folder}: no {FILE} here; a decoder-only model needs its vocabulary")
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # a bare Exception is what `tokenizers` raises
+        raise ModelError(f"{path}: not a vocabulary ({error}); copy or download it again") from None
+    config = read_config(folder)
+    return BytePairs(tokenizer, _first(config.get("bos_token_id")), _first(config.get("eos_token_id")))
+
+
+def _first(given: Any) -> int | None:
+    """An id of config.json, which may be a list of them."""
+    found = given[0] if isinstance(given, list) and given else given
+    return found if isinstance(found, int) else None
+
+
+def _load_gguf(path: Path) -> BytePairs:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    from edit_gec.modeling.causal_checkpoint import gguf_field, open_gguf
+
+    reader = open_gguf(path)
+    kind, cut = gguf_field(reader, "tokenizer.ggml.model"), gguf_field(reader, "tokenizer.ggml.pre", "default")
+    if kind != "gpt2" or cut not in CUTS:
+        expected = f"expected gpt2 cut as one of {', '.join(CUTS)} (or a folder with {FILE})"
+        raise ModelError(f"{path}: vocabulary {kind!r}, cut as {cut!r}; {expected}")
+    pieces: list[str] = gguf_field(reader, "tokenizer.ggml.tokens")
+    merges = [tuple(pair.split(" ", 1)) for pair in gguf_field(reader, "tokenizer.ggml.merges", [])]
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    try:
+        tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    except Exception as error:
+        raise ModelError(f"{path}: not a vocabulary ({error}); copy or download it again") from None
+    first: list[Any] = []
+    for pattern in CUTS[cut]:
+        if pattern == "digits":
+            first.append(pre_tokenizers.Digits(individual_digits=True))
+        else:
+            first.append(pre_tokenizers.Split(_regex(pattern), behavior="isolated"))
+    is_whole = CUTS[cut] in ((), ("digits",))  # then GPT-2's own pattern cuts what is left
+    bytes_ = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=is_whole)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*first, bytes_])
+    tokenizer.decoder = decoders.ByteLevel()
+    # texts of SmolLM2 begin with <|endoftext|>, whatever its metadata say of the chat format
+    begin = vocabulary.get("<|endoftext|>", gguf_field(reader, "tokenizer.ggml.bos_token_id"))
+    return BytePairs(tokenizer, begin, gguf_field(reader, "tokenizer.ggml.eos_token_id"))
+
+
+def _regex(pattern: str) -> Any:
+    from tokenizers import Regex
+
+    return Regex(pattern)

@@ -1,0 +1,184 @@
+"""A decoder-only language model of Llama's shape: Llama, SmolLM2, Mistral, Qwen2. causal_checkpoint.py reads its files.
+
+RMSNorm, rotary positions, grouped-query attention, SwiGLU (Touvron et al. 2023, section 2; Ainslie et al. 2023 for the
+groups). Tests hold the logits to those of `transformers` within 1e-4.
+
+Shapes: B rows, T positions, L positions that a row may attend to, H heads, G key/value heads, k head width, d model
+width, V vocabulary. `visible` [B, T, L] is true where a position may attend to another, so that a row can hold one text
+or several that share their beginning (speculative/judge.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from edit_gec.errors import InputError
+from edit_gec.modeling.config import NEGATIVE
+from edit_gec.modeling.onednn import Linear, linear
+from edit_gec.modeling.t5 import Cache, RMSNorm
+
+LARGEST = {
+    **dict.fromkeys(("vocab_size", "hidden_size", "intermediate_size", "max_position_embeddings"), 10**7),
+    **dict.fromkeys(("num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim"), 1000),
+}
+
+
+@dataclass(frozen=True)
+class Rotary:
+    """Rotary positions (Su et al. 2021), and how a model stretches them to longer texts.
+
+    kind: "default", "linear" (all frequencies by 1 / factor) or "llama3" (low ones only, with a transition between
+    low_freq_factor and high_freq_factor periods in the original context; Llama 3.1, section 3.2).
+    """
+
+    theta: float = 10000.0
+    kind: str = "default"
+    factor: float = 1.0
+    low_freq_factor: float = 1.0
+    high_freq_factor: float = 4.0
+    original_max_position_embeddings: int = 8192
+
+    def frequencies(self, width: int) -> Tensor:
+        """Radians a position, one for each pair of dimensions [width / 2]."""
+        frequencies = self.theta ** -(torch.arange(0, width, 2, dtype=torch.float32) / width)
+        if self.kind == "linear":
+            return frequencies / self.factor
+        if self.kind == "llama3":
+            periods = self.original_max_position_embeddings * frequencies / (2 * math.pi)  # in the original context
+            share = (periods - self.low_freq_factor) / (self.high_freq_factor - self.low_freq_factor)
+            share = share.clamp(0, 1)
+            return share * frequencies + (1 - share) * frequencies / self.factor
+        return frequencies
+
+
+@dataclass(frozen=True)
+class CausalConfig:
+    """Shape of a decoder-only model; names as in Hugging Face's config.json."""
+
+    vocab_size: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    max_position_embeddings: int = 2048
+    rms_norm_eps: float = 1e-6
+    rotary: Rotary = field(default_factory=Rotary)
+    tie_word_embeddings: bool = True
+    qkv_bias: bool = False
+    output_bias: bool = False  # of attention
+    mlp_bias: bool = False
+
+    def __post_init__(self) -> None:
+        for name, most in LARGEST.items():
+            value = getattr(self, name)
+            if type(value) is not int or not 0 < value <= most:  # True is an int
+                raise InputError(f"{name} is {value!r}; expected an integer from 1 to {most}")
+        if self.num_attention_heads % self.num_key_value_heads or self.head_dim % 2:
+            given = f"{self.num_attention_heads} heads, {self.num_key_value_heads} key/value heads of {self.head_dim}"
+            raise InputError(f"{given}; expected groups of one size, and an even width")
+        if not 0 < self.rms_norm_eps <= 1:
+            raise InputError(f"rms_norm_eps is {self.rms_norm_eps!r}; expected a number above 0 and up to 1.0")
+
+
+class CausalAttention(nn.Module):
+    """Grouped-query attention with rotary positions; queries, keys and values share one matrix."""
+
+    def __init__(self, c: CausalConfig) -> None:
+        super().__init__()
+        self.heads, self.groups, self.width = c.num_attention_heads, c.num_key_value_heads, c.head_dim
+        self.qkv = Linear(c.hidden_size, (self.heads + 2 * self.groups) * self.width, bias=c.qkv_bias)
+        self.o = Linear(self.heads * self.width, c.hidden_size, bias=c.output_bias)
+
+    def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor, cache: Cache | None) -> Tensor:
+        """x [B, T, d]; turn: cosines and sines [B, 1, T, k]; mask [B, 1, T, L] is added to scores -> [B, T, d]."""
+        mixed = self.qkv(x).view(*x.shape[:2], -1, self.width).transpose(1, 2)  # [B, H + 2 G, T, k]
+        queries_keys, v = mixed.split([self.heads + self.groups, self.groups], dim=1)
+        q, k = rotate(queries_keys, *turn).split([self.heads, self.groups], dim=1)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        attended = F.scaled_dot_product_attention(q, self.repeat(k), self.repeat(v), attn_mask=mask)  # [B, H, T, k]
+        return self.o(attended.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+
+    def repeat(self, x: Tensor) -> Tensor:
+        """[B, G, L, k] -> [B, H, L, k]: each key/value head serves H / G heads in a row."""
+        return x if self.heads == self.groups else x.repeat_interleave(self.heads // self.groups, dim=1)
+
+
+class CausalLayer(nn.Module):
+    """Attention and a gated feed-forward network, each with its norm and residual connection."""
+
+    def __init__(self, c: CausalConfig) -> None:
+        super().__init__()
+        self.attention_norm = RMSNorm(c.hidden_size, c.rms_norm_eps)
+        self.attention = CausalAttention(c)
+        self.feed_forward_norm = RMSNorm(c.hidden_size, c.rms_norm_eps)
+        self.wi = Linear(c.hidden_size, 2 * c.intermediate_size, bias=c.mlp_bias)  # gate, value
+        self.wo = Linear(c.intermediate_size, c.hidden_size, bias=c.mlp_bias)
+
+    def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor, cache: Cache | None) -> Tensor:
+        """x [B, T, d] -> [B, T, d]; arguments as for CausalAttention."""
+        x = x + self.attention(self.attention_norm(x), turn, mask, cache)
+        gate, value = self.wi(self.feed_forward_norm(x)).chunk(2, dim=-1)
+        return x + self.wo(F.silu(gate) * value)  # type: ignore[no-any-return]
+
+
+class CausalLM(nn.Module):
+    """The language model: token ids -> hidden states -> logits of the next token."""
+
+    def __init__(self, config: CausalConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.layers = nn.ModuleList(CausalLayer(config) for _ in range(config.num_hidden_layers))
+        self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
+        tied = config.tie_word_embeddings
+        self.output = None if tied else Linear(config.hidden_size, config.vocab_size, bias=False)
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return self.embedding.weight.device
+
+    def new_caches(self) -> list[Cache]:
+        """Empty caches, one per layer."""
+        return [Cache() for _ in self.layers]
+
+    def forward(
+        self, ids: Tensor, positions: Tensor, visible: Tensor, caches: Sequence[Cache] | None = None
+    ) -> Tensor:
+        """ids, positions [B, T], visible [B, T, L], where L counts what the caches hold, too -> hidden [B, T, d]."""
+        x = self.embedding(ids)
+        frequencies = self.config.rotary.frequencies(self.config.head_dim)
+        angles = positions[..., None].float() * frequencies.to(ids.device)  # [B, T, k / 2]
+        turn = angles.cos()[:, None].to(x.dtype), angles.sin()[:, None].to(x.dtype)
+        mask = torch.where(visible, 0.0, NEGATIVE)[:, None].to(x.dtype)  # [B, 1, T, L]
+        for n, layer in enumerate(self.layers):
+            x = layer(x, turn, mask, caches[n] if caches else None)
+        return self.norm(x)  # type: ignore[no-any-return]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """hidden [..., d] -> [..., V]."""
+        return linear(hidden, self.embedding if self.output is None else self.output)
+
+
+def rotate(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    """Turn each pair (dimension n, dimension n + k / 2) of x [B, H, T, k] by its angle [B, 1, T, k / 2]."""
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat((first * cosines - second * sines, second * cosines + first * sines), dim=-1)
+
+
+def causal_visibility(lengths: Sequence[int], device: torch.device | str = "cpu") -> Tensor:
+    """visible [B, T, T] of rows that hold one text each, padded on the right to the longest."""
+    most = max(lengths, default=0)
+    places = torch.arange(most, device=device)
+    lower = places[None, :] <= places[:, None]  # [T, T]
+    real = places[None] < torch.tensor(list(lengths), device=device)[:, None]  # [B, T]
+    return lower[None] & (real[:, None] | (places[None, None] == places[None, :, None]))  # padding sees itself

@@ -1,0 +1,164 @@
+"""What a language model thinks of variants of a text: log p(variant) - log p(source), for all variants in one pass.
+
+    row       <s> He go to school .  |  goes to school .  |  went to school .
+    position   0   1  2  3  4     5        2  3  4     5       2  3  4     5
+
+The source stands once. A variant begins where its tokens differ, at the position of the token that it replaces, and
+attends to the source before that and to itself. It ends `TAIL` tokens after its last difference: what a change does to
+likelihoods is done by then. So a variant costs tens of tokens, not a whole text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from edit_gec.modeling.byte_pairs import BytePairs
+from edit_gec.text.edits import count_shared_ends
+
+TAIL = 12  # tokens after the last difference that are compared: more change no ranking (profiles/LOG.md)
+MOST_CONTEXT = 64  # tokens before the sentence
+MOST_ROW = 512  # tokens of a row
+MOST_TOKENS = 2048  # tokens of one pass
+
+
+class Question(NamedTuple):
+    """How much likelier is each of these variants than the source, after the text before it?"""
+
+    before: str
+    source: str
+    variants: tuple[str, ...]
+
+
+class LanguageNetwork(Protocol):
+    """A decoder-only network, whatever runs it."""
+
+    def log_probabilities(
+        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray, tokens: np.ndarray
+    ) -> np.ndarray:
+        """log p of tokens [N] after the places `asked` [N, 2] (row, column) of ids, positions [B, T]; visible
+        [B, T, T]."""
+
+
+@dataclass
+class Branch:
+    """A variant in a row: its tokens from the first difference on, and the columns of what comes before."""
+
+    variant: int
+    start: int  # column of the source at which it begins
+    ids: tuple[int, ...]
+    shared: int  # tokens of the source, from `start` on, that it is compared with
+
+
+@dataclass
+class Row:
+    """A source with its context and some of its variants, ready to be read."""
+
+    question: int
+    prefix: tuple[int, ...]  # begin, context, source
+    branches: list[Branch]
+
+    @property
+    def length(self) -> int:
+        """Columns."""
+        return len(self.prefix) + sum(len(branch.ids) for branch in self.branches)
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageModel:
+    """A network with its vocabulary."""
+
+    network: LanguageNetwork
+    tokens: BytePairs
+
+    def gains(self, questions: Sequence[Question]) -> list[list[float]]:
+        """log p(variant) - log p(source) for each variant of each question; 0 for a variant that is the source."""
+        gains = [[0.0] * len(question.variants) for question in questions]
+        rows = [row for n, question in enumerate(questions) for row in self._rows(n, question)]
+        for batch in group_rows(rows):
+            for row, found in zip(batch, self._read(batch), strict=True):
+                for branch, gain in zip(row.branches, found, strict=True):
+                    gains[row.question][branch.variant] = gain
+        return gains
+
+    def _rows(self, number: int, question: Question) -> Iterator[Row]:
+        """The rows of a question: one, unless its variants are too many for that."""
+        begin = () if self.tokens.begin is None else (self.tokens.begin,)
+        context = self.tokens.encode(question.before).ids[-MOST_CONTEXT:] if question.before else ()
+        first = (*(begin or context[:1]), *(context if begin else context[1:]))
+        source = self.tokens.encode(question.source).ids[: MOST_ROW - len(first)]
+        row = Row(number, (*first, *source), [])
+        for n, variant in enumerate(question.variants):
+            branch = find_branch(n, source, self.tokens.encode(variant).ids, len(first))
+            if branch is None:
+                continue
+            if row.branches and row.length + len(branch.ids) > MOST_ROW:
+                yield row
+                row = Row(number, row.prefix, [])
+            row.branches.append(branch)
+        if row.branches:
+            yield row
+
+    def _read(self, rows: Sequence[Row]) -> list[list[float]]:
+        """The gain of each branch of each row, in one pass."""
+        longest = max(row.length for row in rows)
+        ids = np.zeros((len(rows), longest), np.int64)
+        positions = np.zeros((len(rows), longest), np.int64)
+        visible = np.zeros((len(rows), longest, longest), bool)
+        visible[:, range(longest), range(longest)] = True  # padding sees itself
+        asked: list[tuple[int, int]] = []
+        tokens: list[int] = []
+        spans: list[tuple[int, int]] = []
+        for n, row in enumerate(rows):
+            width = len(row.prefix)
+            ids[n, :width] = row.prefix
+            positions[n, :width] = range(width)
+            visible[n, :width, :width] = np.tri(width, dtype=bool)
+            begin = width
+            for branch in row.branches:
+                end = begin + len(branch.ids)
+                ids[n, begin:end] = branch.ids
+                positions[n, begin:end] = range(branch.start, branch.start + len(branch.ids))
+                visible[n, begin:end, : branch.start] = True
+                visible[n, begin:end, begin:end] = np.tri(end - begin, dtype=bool)
+                before = [branch.start - 1, *range(begin, end - 1)] if branch.ids else []
+                for places, written in (
+                    (before, branch.ids),
+                    (range(branch.start - 1, branch.start - 1 + branch.shared), row.prefix[branch.start :]),
+                ):
+                    asked += [(n, place) for place in places]
+                    tokens += written[: len(places)]
+                    spans.append((len(asked) - len(places), len(asked)))
+                begin = end
+        found = self.network.log_probabilities(ids, positions, visible, np.array(asked), np.array(tokens))
+        sums = iter([float(found[start:end].sum()) for start, end in spans])
+        return [[next(sums) - next(sums) for _ in row.branches] for row in rows]
+
+
+def find_branch(variant: int, source: Sequence[int], tokens: Sequence[int], offset: int) -> Branch | None:
+    """Where a variant leaves the source; `offset` columns stand before the source. None where they are the same.
+
+    >>> find_branch(0, [5, 6, 7, 8], [5, 9, 9, 7, 8], offset=1)
+    Branch(variant=0, start=2, ids=(9, 9, 7, 8), shared=3)
+    """
+    if tuple(source) == tuple(tokens):
+        return None
+    head, tail = count_shared_ends(source, tokens)
+    head = max(head, 1 - offset)  # something must stand before the first token that is compared
+    cut = max(0, tail - TAIL)
+    return Branch(variant, head + offset, tuple(tokens[head : len(tokens) - cut]), len(source) - cut - head)
+
+
+def group_rows(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows of similar length in passes of at most MOST_TOKENS, padding included."""
+    batch: list[Row] = []
+    for row in sorted(rows, key=lambda row: row.length):
+        if batch and row.length * (len(batch) + 1) > MOST_TOKENS:
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
