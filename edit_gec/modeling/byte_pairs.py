@@ -19,17 +19,16 @@ from edit_gec.errors import MissingExtraError, ModelError
 from edit_gec.modeling.config import read_config
 
 FILE = "tokenizer.json"
-# How a text is cut before pairs are merged, by tokenizer.ggml.pre of GGUF; a pattern isolates its matches.
-CUTS: dict[str, tuple[str, ...]] = {
-    "gpt-2": (),
-    "default": (),
-    "smollm": ("digits",),
-    "llama-bpe": (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ),
-    "qwen2": (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ),
+# How a text is cut before pairs are merged, by tokenizer.ggml.pre of GGUF: GPT-2's own pattern (None), digits one by
+# one and then that, or a pattern whose matches are cut out.
+_WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+"
+_MARKS = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+CUTS: dict[str, str | None] = {
+    "gpt-2": None,
+    "default": None,
+    "smollm": "digits",
+    "llama-bpe": rf"{_WORDS}|\p{{N}}{{1,3}}|{_MARKS}",
+    "qwen2": rf"{_WORDS}|\p{{N}}|{_MARKS}",
 }
 
 
@@ -103,7 +102,7 @@ def _first(given: Any) -> int | None:
 
 
 def _load_gguf(path: Path) -> BytePairs:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from tokenizers import Tokenizer, decoders, models
 
     from edit_gec.modeling.causal_checkpoint import gguf_field, open_gguf
 
@@ -119,22 +118,21 @@ def _load_gguf(path: Path) -> BytePairs:
         tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     except Exception as error:
         raise ModelError(f"{path}: not a vocabulary ({error}); copy or download it again") from None
-    first: list[Any] = []
-    for pattern in CUTS[cut]:
-        if pattern == "digits":
-            first.append(pre_tokenizers.Digits(individual_digits=True))
-        else:
-            first.append(pre_tokenizers.Split(_regex(pattern), behavior="isolated"))
-    is_whole = CUTS[cut] in ((), ("digits",))  # then GPT-2's own pattern cuts what is left
-    bytes_ = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=is_whole)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*first, bytes_])
+    tokenizer.pre_tokenizer = _make_cutter(CUTS[cut])
     tokenizer.decoder = decoders.ByteLevel()
     # texts of SmolLM2 begin with <|endoftext|>, whatever its metadata say of the chat format
     begin = vocabulary.get("<|endoftext|>", gguf_field(reader, "tokenizer.ggml.bos_token_id"))
     return BytePairs(tokenizer, begin, gguf_field(reader, "tokenizer.ggml.eos_token_id"))
 
 
-def _regex(pattern: str) -> Any:
-    from tokenizers import Regex
+def _make_cutter(cut: str | None) -> Any:
+    """The pre-tokenizer of `tokenizers` that cuts like this and ends in bytes."""
+    from tokenizers import Regex, pre_tokenizers
 
-    return Regex(pattern)
+    if cut is None:
+        return pre_tokenizers.ByteLevel(add_prefix_space=False)
+    is_pattern = cut != "digits"
+    first = (
+        pre_tokenizers.Split(Regex(cut), "isolated") if is_pattern else pre_tokenizers.Digits(individual_digits=True)
+    )
+    return pre_tokenizers.Sequence([first, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not is_pattern)])

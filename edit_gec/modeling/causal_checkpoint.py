@@ -86,9 +86,7 @@ def _names(config: CausalConfig, which: int, layer: str) -> dict[str, list[str]]
         for ours, theirs in _LAYER.items():
             kinds = [""] if ours.endswith(".weight") else [".weight", *([".bias"] if biased[ours] else [])]
             for kind in kinds:
-                names[f"layers.{n}.{ours}{kind}"] = [
-                    layer.format(n=n, name=f"{name}{kind}") for name in theirs[which]
-                ]
+                names[f"layers.{n}.{ours}{kind}"] = [layer.format(n=n, name=f"{name}{kind}") for name in theirs[which]]
     return names
 
 
@@ -185,7 +183,9 @@ def _gguf_config(reader: Any, kind: str, tensors: Mapping[str, Any], source: str
         return int(found) if isinstance(found, int) else found
 
     if gguf_field(reader, f"{kind}.rope.scaling.type", "none") != "none" or "rope_freqs.weight" in tensors:
-        raise ModelError(f"{source}: scaled rotary positions; expected plain ones (a Hugging Face folder may have them)")
+        raise ModelError(
+            f"{source}: scaled rotary positions; expected plain ones (a Hugging Face folder may have them)"
+        )
     heads, wide = value("attention.head_count"), value("embedding_length")
     embedding = tensors.get("token_embd.weight")
     fields = {
@@ -221,5 +221,3 @@ def _dequantise(tensor: Any, config: CausalConfig, source: str) -> Tensor:
     heads = config.num_attention_heads if is_query else config.num_key_value_heads
     pairs = values.view(heads, config.head_dim // 2, 2, -1)  # a pair of neighbours turns together
     return pairs.transpose(1, 2).reshape(values.shape)
-
-

@@ -100,8 +100,8 @@ class CausalAttention(nn.Module):
     def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor, cache: Cache | None) -> Tensor:
         """x [B, T, d]; turn: cosines and sines [B, 1, T, k]; mask [B, 1, T, L] is added to scores -> [B, T, d]."""
         mixed = self.qkv(x).view(*x.shape[:2], -1, self.width).transpose(1, 2)  # [B, H + 2 G, T, k]
-        queries_keys, v = mixed.split([self.heads + self.groups, self.groups], dim=1)
-        q, k = rotate(queries_keys, *turn).split([self.heads, self.groups], dim=1)
+        turned, v = rotate(mixed[:, : -self.groups], *turn), mixed[:, -self.groups :]
+        q, k = turned[:, : self.heads], turned[:, self.heads :]
         if cache is not None:
             k, v = cache.append(k, v)
         attended = F.scaled_dot_product_attention(q, self.repeat(k), self.repeat(v), attn_mask=mask)  # [B, H, T, k]
@@ -151,9 +151,7 @@ class CausalLM(nn.Module):
         """Empty caches, one per layer."""
         return [Cache() for _ in self.layers]
 
-    def forward(
-        self, ids: Tensor, positions: Tensor, visible: Tensor, caches: Sequence[Cache] | None = None
-    ) -> Tensor:
+    def forward(self, ids: Tensor, positions: Tensor, visible: Tensor, caches: Sequence[Cache] | None = None) -> Tensor:
         """ids, positions [B, T], visible [B, T, L], where L counts what the caches hold, too -> hidden [B, T, d]."""
         x = self.embedding(ids)
         frequencies = self.config.rotary.frequencies(self.config.head_dim)

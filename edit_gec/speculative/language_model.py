@@ -77,14 +77,14 @@ class LanguageModel:
     def gains(self, questions: Sequence[Question]) -> list[list[float]]:
         """log p(variant) - log p(source) for each variant of each question; 0 for a variant that is the source."""
         gains = [[0.0] * len(question.variants) for question in questions]
-        rows = [row for n, question in enumerate(questions) for row in self._rows(n, question)]
+        rows = [row for n, question in enumerate(questions) for row in self.rows(n, question)]
         for batch in group_rows(rows):
             for row, found in zip(batch, self._read(batch), strict=True):
                 for branch, gain in zip(row.branches, found, strict=True):
                     gains[row.question][branch.variant] = gain
         return gains
 
-    def _rows(self, number: int, question: Question) -> Iterator[Row]:
+    def rows(self, number: int, question: Question) -> Iterator[Row]:
         """The rows of a question: one, unless its variants are too many for that."""
         begin = () if self.tokens.begin is None else (self.tokens.begin,)
         context = self.tokens.encode(question.before).ids[-MOST_CONTEXT:] if question.before else ()

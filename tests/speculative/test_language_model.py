@@ -1,0 +1,80 @@
+"""Gains of variants: what reading each text alone gives, whatever is packed together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.tiny_causal import save_folder
+
+from edit_gec.backends.torch_language_network import TorchLanguageNetwork
+from edit_gec.modeling.byte_pairs import BytePairs
+from edit_gec.modeling.causal_checkpoint import load_causal
+from edit_gec.modeling.causal_lm import CausalLM, causal_visibility
+from edit_gec.speculative import language_model
+from edit_gec.speculative.language_model import LanguageModel, Question
+
+WORDS = st.sampled_from("She goes go to school every day because it likes there . , 1984 a".split())
+TEXTS = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+    folder = tmp_path_factory.mktemp("judge")
+    save_folder(folder)
+    return LanguageModel(TorchLanguageNetwork(load_causal(folder)), BytePairs.load(folder))
+
+
+def log_likelihood(model: LanguageModel, before: str, text: str) -> float:
+    """log p(text) after what stands before it, read alone."""
+    assert isinstance(model.network, TorchLanguageNetwork)
+    network: CausalLM = model.network.model
+    first = [0, *model.tokens.encode(before).ids]
+    ids = torch.tensor([[*first, *model.tokens.encode(text).ids]])
+    with torch.inference_mode():
+        hidden = network(ids, torch.arange(ids.shape[1])[None], causal_visibility([ids.shape[1]]))
+        chances = network.logits(hidden).log_softmax(-1)[0, :-1].gather(1, ids[0, 1:, None])
+    return float(chances[len(first) - 1 :].sum())
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(TEXTS, TEXTS, st.lists(TEXTS, max_size=4)), min_size=1, max_size=4))
+def test_gains_are_differences_of_likelihoods(model: LanguageModel, asked: list[tuple[str, str, list[str]]]) -> None:
+    """Variants share a row, questions a pass; texts are shorter than what is compared after a difference."""
+    questions = [Question(before + ". ", source, tuple(variants)) for before, source, variants in asked]
+    for question, gains in zip(questions, model.gains(questions), strict=True):
+        source = log_likelihood(model, question.before, question.source)
+        wanted = [log_likelihood(model, question.before, variant) - source for variant in question.variants]
+        assert gains == pytest.approx(wanted, abs=2e-3)
+
+
+def test_long_questions_take_several_rows(model: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same gains, whatever fits into a row or a pass."""
+    source = "She go to school every day because it likes there"
+    question = Question("", source, tuple(source.replace("go", word) for word in ("goes", "a", "likes", "1984", "go")))
+    whole = model.gains([question])
+    monkeypatch.setattr(language_model, "MOST_ROW", 40)
+    monkeypatch.setattr(language_model, "MOST_TOKENS", 40)
+    rows = list(model.rows(0, question))
+    assert len(rows) > 1 and all(row.length <= 40 + language_model.TAIL for row in rows)
+    assert model.gains([question])[0] == pytest.approx(whole[0], abs=1e-3)
+    assert whole[0][-1] == 0.0
+
+
+def test_no_question_and_empty_texts(model: LanguageModel) -> None:
+    assert model.gains([]) == []
+    assert model.gains([Question("", "", ())]) == [[]]
+    ((gain, none),) = model.gains([Question("", "", ("She", ""))])
+    assert gain < 0 and none == 0.0
+    assert gain == pytest.approx(log_likelihood(model, "", "She"), abs=1e-3)
+
+
+def test_folder_name(tmp_path: Path) -> None:
+    """A model that knows no first token compares from the second one on."""
+    save_folder(tmp_path)
+    tokens = BytePairs.load(tmp_path)
+    model = LanguageModel(TorchLanguageNetwork(load_causal(tmp_path)), BytePairs(tokens.tokenizer, None, None))
+    assert model.gains([Question("", "She goes", ("He goes",))])[0][0] != 0

@@ -1,0 +1,111 @@
+"""Small random decoder-only models of `transformers`, with a vocabulary of byte pairs, as a folder or a GGUF file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+TEXT = "She goes to school every day, because she likes it there. They were late; it's 1984 metres away! "
+SHAPE: dict[str, Any] = {
+    "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 3, "num_attention_heads": 6,
+    "num_key_value_heads": 2, "max_position_embeddings": 256, "bos_token_id": 0, "eos_token_id": 0,
+}  # fmt: skip
+
+
+def make_vocabulary(size: int = 320) -> Any:
+    """Byte pairs learnt from TEXT; id 0 is <|endoftext|>."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    special = ["<|endoftext|>"]
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, initial_alphabet=alphabet, special_tokens=special, show_progress=False
+    )
+    tokenizer.train_from_iterator([TEXT], trainer)
+    return tokenizer
+
+
+def make_oracle(kind: str = "llama", seed: int = 0, **shape: Any) -> Any:
+    """A random model of `transformers`, float32, with weights large enough that attention matters."""
+    import transformers
+
+    config = transformers.AutoConfig.for_model(
+        kind, **{**SHAPE, "vocab_size": make_vocabulary().get_vocab_size(), **shape}
+    )
+    torch.manual_seed(seed)
+    make: Any = transformers.AutoModelForCausalLM
+    model = make.from_config(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=0.2)
+    return model
+
+
+def save_folder(folder: Path, kind: str = "llama", **shape: Any) -> Any:
+    """Write a model folder; returns the oracle."""
+    oracle = make_oracle(kind, **shape)
+    oracle.save_pretrained(folder)
+    make_vocabulary().save(str(folder / "tokenizer.json"))
+    return oracle
+
+
+def save_gguf(path: Path, oracle: Any, quantisation: str = "F32", kind: str = "llama") -> None:
+    """Write a model of `transformers` as a GGUF file, its matrices in this quantisation."""
+    from gguf import GGMLQuantizationType, GGUFWriter
+    from gguf.quants import quantize
+
+    config = oracle.config
+    writer = GGUFWriter(path, kind)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(10000.0)
+    vocabulary = json.loads(make_vocabulary().to_str())
+    pieces = sorted(vocabulary["model"]["vocab"], key=vocabulary["model"]["vocab"].__getitem__)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(pieces)
+    writer.add_token_merges([" ".join(pair) for pair in vocabulary["model"]["merges"]])
+    for name, tensor in oracle.state_dict().items():
+        ours = rename(name)
+        if ours and not (ours == "output.weight" and config.tie_word_embeddings):
+            values = permute(ours, tensor.float().numpy(), config)
+            stored = GGMLQuantizationType[quantisation if values.ndim == 2 and values.shape[1] % 32 == 0 else "F32"]
+            writer.add_tensor(ours, quantize(values, stored), raw_dtype=stored)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def rename(name: str) -> str:
+    """The name of a tensor in GGUF."""
+    parts = {
+        "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output", "model.layers": "blk",
+        "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.q_proj": "attn_q",
+        "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+        "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+    }  # fmt: skip
+    for theirs, ours in parts.items():
+        name = name.replace(theirs, ours)
+    return name
+
+
+def permute(name: str, values: np.ndarray, config: Any) -> np.ndarray:
+    """Rows of queries and keys in the order in which GGUF rotates them."""
+    heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
+    found = next((count for part, count in heads.items() if part in name), 0)
+    if not found:
+        return values
+    return values.reshape(found, 2, -1, *values.shape[1:]).swapaxes(1, 2).reshape(values.shape)
