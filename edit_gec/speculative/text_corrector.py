@@ -15,6 +15,7 @@ from edit_gec.speculative.provenance import attribute_provenance
 from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges, WindowCorrector, join_changes
 from edit_gec.text.correction import SentenceEdits
 from edit_gec.text.dialect import check_dialect
+from edit_gec.text.titles import keep_marks
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class TextCorrector(WindowCorrector):
             drafted = projection.choose(text, sentence, changes.drafted)
             respelt = projection.respell(text, sentence)
         if changes.verified is None:
-            return projection.add_obvious(text, sentence, drafted + respelt), []
+            return keep_marks(text, sentence, projection.add_obvious(text, sentence, drafted + respelt)), []
         with span(Stage.ALIGN):
             sure = [change for change in changes.verified if change.confidence >= self.verified_confidence]
             edits, refused = attribute_provenance(drafted, projection.project(text, sentence, sure))
-            return edits + respelt, refused
+            return keep_marks(text, sentence, edits + respelt), refused

@@ -286,6 +286,8 @@ class _Reader:
         if name in names.SILENT:
             return self._hide(start, self._silent_end(found, arguments))
         if names.TEXT.get(name, len(given)) < len(given):
+            if name == "replaced":  # {by this}{text}
+                mark(self.flags, given[0][1], end, LEFT_OUT)
             return self._text(start, given[names.TEXT[name]])
         if names.CITE.fullmatch(name) and given:
             return self._cite(found, given, end)

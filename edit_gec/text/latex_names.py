@@ -36,9 +36,9 @@ HEADING = re.compile(r"\w*(?:section|chapter|caption|paragraph|[tT]itle|heading)
 NOTES = frozenset("footnote footnotetext thanks marginpar marginnote sidenote tablefootnote endnote".split())
 TEXT = dict.fromkeys(
     "emph textbf textit textsl textsc textup textmd textrm textsf textnormal text textlf textulc underline uline uwave "
-    "sout st ul hl so mbox hbox fbox framebox makebox enquote quote MakeUppercase MakeLowercase uppercase lowercase "
+    "ul hl so mbox hbox fbox framebox makebox enquote quote MakeUppercase MakeLowercase uppercase lowercase "
     "textsuperscript textsubscript foreignquote textquote only onslide uncover visible alert structure strong "
-    "intertext shortintertext centerline leftline rightline hyperref textins added deleted".split(),
+    "intertext shortintertext centerline leftline rightline hyperref textins added replaced".split(),
     0,
 ) | dict.fromkeys("textcolor colorbox href parbox raisebox rotatebox scalebox foreignlanguage".split(), 1)
 # The number of arguments in braces before the one that is text.
@@ -70,7 +70,8 @@ SILENT = frozenset(
     "edef gdef xdef let futurelet catcode advance special write openin openout message typeout errmessage expandafter "
     "csname noexpand relax ensuremath mathchardef newread newwrite PassOptionsToPackage AtBeginDocument AtEndDocument "
     "ifthenelse setbeamertemplate setbeamercolor setbeamerfont usetheme usecolortheme usefonttheme useoutertheme "
-    "todo listoftodos missingfigure fxnote indexsee indexdef setlist crefname Crefname hyphenation".split()
+    "todo listoftodos missingfigure fxnote indexsee indexdef setlist crefname Crefname hyphenation "
+    "sout st xout deleted".split()  # the last four: struck-out text
 )
 SWITCHES = frozenset(
     "noindent indent centering raggedright raggedleft tiny scriptsize footnotesize small normalsize large Large LARGE "

@@ -21,6 +21,7 @@ from collections import defaultdict
 
 from edit_gec.text.directives import find_left_out
 from edit_gec.text.markdown_lines import find_extension_lines, find_indented_code
+from edit_gec.text.references import normalize
 
 # Bits. BREAK is left out too, and another paragraph follows. FRAGMENT is prose that need not be whole sentences. ASIDE
 # is a text inside another one, a footnote: it is read by itself, and what is around it as if it were not there.
@@ -32,12 +33,14 @@ FRAGMENT = 16
 ASIDE = 32
 
 _RAW = "script|style|pre|textarea|svg|math"
+_SHOWN = "code|kbd|samp|tt|var"
 _ENVIRONMENTS = "equation|align|alignat|gather|multline|eqnarray|displaymath|verbatim|lstlisting|minted|tikzpicture"
 _OPENER = re.compile(
     r"^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}(?=[^~\n]*$))"
     r"|(?P<comment><!--)"
     r"|(?P<declaration><(?:!DOCTYPE\b|\?xml\b)[^<>]*>)"
-    rf"|<(?P<raw>{_RAW}|code)\b[^<>]*>"
+    r"|(?P<program><\?(?:php\b|=|(?=\w))|<%)"
+    rf"|<(?P<raw>{_RAW}|{_SHOWN})\b[^<>]*>"
     r"|(?P<dollars>\$\$)"
     r"|^[ \t>]*(?P<bracket>\\\[)"
     rf"|\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}"
@@ -145,10 +148,27 @@ def regions(text: str, *, indented_code: bool = True, is_markdown: bool = False)
             pos = end
     while opener := _OPENER.search(text, pos):
         pos = max(_region(opener, closer, flags), opener.end())
+    _leave_elements(text, flags)
     for start, end in find_extension_lines(text):
         if not flags[start]:
             mark(flags, start, end, BREAK)
     return flags
+
+
+def _leave_elements(text: str, flags: bytearray) -> None:
+    """Leave out elements that are struck out, and those in other languages; of the latter, words in a line stay."""
+    if not _LEFT_ALONE.search(text):
+        return
+    opened: defaultdict[str, list[re.Match[str]]] = defaultdict(list)
+    for tag in _TAG.finditer(text):
+        name = tag[1].lower()
+        if flags[tag.start()]:
+            continue
+        if not tag[0].startswith("</"):
+            opened[name].append(tag)
+        elif opened[name] and _LEFT_ALONE.search((opening := opened[name].pop())[0]):
+            is_word = name not in _STRUCK_TAGS and name in _INLINE_TAGS
+            mark(flags, opening.start(), tag.end(), PROTECTED if is_word else LEFT_OUT)
 
 
 def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
@@ -159,7 +179,9 @@ def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
         return -1
     end = _end_of_region(kind, opener[kind], closer, opener.end())
     if end > 0:
-        may_stay = kind in ("ticks", "template") or (kind == "raw" and opener[kind].lower() == "code")
+        may_stay = kind in ("ticks", "template", "program") or (
+            kind == "raw" and opener[kind].lower() in _SHOWN.split("|")
+        )
         is_shown = may_stay and (kind == "ticks" or "\n" not in text[opener.start() : end])
         mark(flags, opener.start(), end, PROTECTED if is_shown else LEFT_OUT)
     return end
@@ -183,6 +205,9 @@ def _end_of_region(kind: str, value: str, closer: _Closer, pos: int) -> int:
         return _end_of_display_math(closer, pos, closer.paragraph_end(pos))
     if kind == "ticks":
         return closer.find_ticks(len(value), pos)
+    if kind == "program":  # PHP may stay open to the end
+        end = closer.find(rf"{re.escape(value[1])}>", pos, everything)
+        return everything if end < 0 and value.lower() == "<?php" else end
     if kind == "template":
         return closer.find(_TEMPLATE_ENDS[value], pos, closer.paragraph_end(pos))
     limit = closer.paragraph_end(pos) if kind == "bracket" else everything
@@ -204,8 +229,14 @@ def mark_ignored(text: str, flags: bytearray) -> None:
 
 # --- inside a paragraph ------------------------------------------------------------------------------------------
 
-_ANY_INLINE = re.compile(r"[<\[*_~$\\]")
-_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?:\s[^<>]*)?/?>")
+_ANY_INLINE = re.compile(r"[<\[*_~$\\{]")
+_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?:\s(?:[^<>]|<%[^<>]*%>|<\?[^<>]*\?>)*)?/?>")
+_LEFT_ALONE = re.compile(  # elements that are no English prose of their writer, or no longer
+    r"<(?:del|s|strike)\b|\s(?:translate=[\"']?no\b|class=[\"']?[^<>\"']*\bnotranslate\b"
+    r"|(?:xml:)?lang=[\"']?(?!en)[a-z])",
+    re.IGNORECASE,
+)
+_STRUCK_TAGS = frozenset(("del", "s", "strike"))
 _BLOCK_TAGS = frozenset(
     "address article aside blockquote body br button caption center dd details div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main nav ol option p section select summary table "
@@ -230,12 +261,20 @@ _TARGET = re.compile(
     r"\(\s{0,3}(?:<[^<>]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)(?:\s{1,3}(?:\"[^\"]*\"|'[^']*'))?\s{0,3}\)"
     r"|\[[^\[\]]{0,200}\]"
 )
-_EMPHASIS = re.compile(r"(?<!\\)(?:\*{1,3}|_{1,3}|~~)(?![*_~])")
+_EMPHASIS = re.compile(r"(?<!\\)(?:\*{1,3}|_{1,3})(?![*_])")
+_STRUCK = re.compile(  # what is no longer meant: CriticMarkup {--old--}, {~~old~>new~~}, and what is said about a text
+    r"(?<![~\\])~~(?=[^\s~])(?:[^~]|~(?!~)){1,2000}?(?<=\S)~~(?!~)|\{--(?:[^-]|-(?!-)){1,2000}--\}"
+    r"|\{~~(?:[^~]|~(?![~>])){0,2000}~>|\{>>[^<>]{0,2000}<<\}|\{\+\+|\+\+\}|\{==|==\}|~~\}"
+)
+_ATTRIBUTES = re.compile(r"\{\s?(?:[.#:]|[\w:-]+=)[^{}\n]{0,300}\}")
 _DUNDER = re.compile(r"__[a-z0-9]+(?:_[a-z0-9]+)*__")
 
 
-def inline(view: str, flags: bytearray) -> None:
-    """Flag tags, links, footnote marks, emphasis marks and inline math in one paragraph."""
+def inline(view: str, flags: bytearray, labels: frozenset[str] = frozenset()) -> None:
+    """Flag tags, links, footnote marks, struck-out text, emphasis marks and inline math in one paragraph.
+
+    `labels` are those of the definitions in its document (references.py).
+    """
     if not _ANY_INLINE.search(view):
         return
     for tag in _TAG.finditer(view):
@@ -247,7 +286,10 @@ def inline(view: str, flags: bytearray) -> None:
         if not flags[math.start()]:
             mark(flags, *math.span(), PROTECTED)
     _mark_pages(view, flags)
-    _links(view, flags)
+    for struck in _STRUCK.finditer(view):
+        if not flags[struck.start()] & ~FOLD:
+            mark(flags, *struck.span(), LEFT_OUT)
+    _links(view, flags, labels)
     for name in _DUNDER.finditer(view):
         mark(flags, *name.span(), PROTECTED)
     emphasis(view, flags, _EMPHASIS)
@@ -270,8 +312,9 @@ def _mark_pages(view: str, flags: bytearray) -> None:
             mark(flags, *page.span(), PROTECTED)
 
 
-def _links(view: str, flags: bytearray) -> None:
-    """ "[text](target)" and "[text][name]" show text; images and footnote marks show nothing."""
+def _links(view: str, flags: bytearray, labels: frozenset[str]) -> None:
+    """ "[text](target)" and "[text][name]" show text; that of "[name][]" and "[name]" is a label and stays. Images,
+    footnote marks and attributes in braces show nothing."""
     stack: list[re.Match[str]] = []
     for bracket in _BRACKET.finditer(view):
         if flags[bracket.start()]:
@@ -283,13 +326,20 @@ def _links(view: str, flags: bytearray) -> None:
         elif stack:
             opening = stack.pop()
             target = _TARGET.match(view, bracket.end())
-            if target is None:
+            end = target.end() if target else bracket.end()
+            attributes = _ATTRIBUTES.match(view, end)
+            is_label = target[0] == "[]" if target else normalize(view[opening.end() : bracket.start()]) in labels
+            if not (target or attributes or is_label):
                 continue
             if opening["open"] == "![":
-                mark(flags, opening.start(), target.end(), LEFT_OUT)
+                mark(flags, opening.start(), end, LEFT_OUT)
             else:
                 mark(flags, *opening.span(), LEFT_OUT)
-                mark(flags, bracket.start(), target.end(), LEFT_OUT)
+                mark(flags, bracket.start(), end, LEFT_OUT)
+            if is_label:
+                mark(flags, opening.end(), bracket.start(), PROTECTED)
+            if attributes:
+                mark(flags, *attributes.span(), LEFT_OUT)
 
 
 def emphasis(view: str, flags: bytearray, marks: re.Pattern[str]) -> None:

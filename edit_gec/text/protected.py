@@ -79,6 +79,8 @@ _PROTECTED = re.compile(
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()\[\]\-–—‘’“”…«»/&%]+|_+")
 _SPACED = re.compile(  # the ones with a space in them
     rf"(?<=[\d²³½¼¾])[ \u00a0\u202f-](?:{_SPACED_UNITS})(?!\w)"
+    # "goin' home"; a spaced ellipsis
+    r"|(?<!\w)[A-Za-z]{2,}in['’](?!\w)|(?<![\w.])\.(?:[ \u00a0]\.){2,}"
     # gaps of columns and of justified lines; a manual page: execve(2)
     r"|(?<=\S)[ \t]{3,}(?=\S)|(?<![\w.-])[\w.-]{1,60}\(\d[a-z]{0,2}\)(?!\w)"
     # groups of digits: a telephone number, an IBAN
@@ -86,6 +88,7 @@ _SPACED = re.compile(  # the ones with a space in them
     r"|(?<![\w.,])\(?(?:\+\d|0)\d{0,5}\)? \d{3,9}(?!\w)"
     r"|(?<!\w)[A-Z]{2}\d{2}(?: [\dA-Z]{4}){2,7}(?: [\dA-Z]{1,4})?(?!\w)"
     r"|\{\{[^{}]{0,200}\}\}|\{%[^{}%]{0,80}%\}|\{ ?[^{}\s]{0,80} ?\}|\{(?:[:.#]|@[a-z])[^{}]{0,160}\}"
+    r"|\{(?=[^{}=]{0,80}\w=[\"'\w])[^{}]{0,200}\}"
     r"|\\(?:[a-z]*cite[a-z]*|(?:page|eq|auto|c|C)?ref|label|url|begin|end|input|include\w*|usepackage|bibliography\w*)"
     r"\*?(?:\[[^\[\]]{0,80}\])?\{[^{}]{0,200}\}"
     r"|(?<![\w.])[A-Za-z_]\w{0,40}(?:\.\w{1,40})+\((?:[^()\n]|\([^()\n]{0,80}\)){0,80}\)"  # np.zeros((3, 4))

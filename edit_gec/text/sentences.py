@@ -53,13 +53,18 @@ from edit_gec.text.markup import (
 from edit_gec.text.paragraphs import LINE_BREAK, Line, flagged_paragraphs, paragraphs
 from edit_gec.text.parts import Part
 from edit_gec.text.readers import READERS, REGIONS, SPECIAL, read_parts
+from edit_gec.text.references import find_keys, find_labels, key_of
+from edit_gec.text.shown import Examples, find_shown
 from edit_gec.text.words import Replacement, breaks_character, is_word_character, narrow
 
+_UNDERLINING = ("asciidoc", "rst")  # formats in which marks that are too short make a title text
 LONG_TEXT = 200_000  # characters; the sentences of a longer one are never all in memory
 _KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
 _NOT_BREAK = re.compile(rb"[\x00-\x07\x10-\x17]+")
 _IS_PROTECTED = re.compile(rb"[\x02\x06\x12\x16]+")
 _IS_FOLD = re.compile(rb"[\x04\x06\x14\x16]")
+_MARKED = re.compile(r"^(?:#{1,6}[ \t]|[-*+][ \t]|={3,}|-{3,})|\]\(", re.MULTILINE)  # a heading, an item, a link
+_BLANK = re.compile(r"\n[ \t\r]*\n")
 _ENDS = frozenset(".!?")
 _CLOSED = re.compile(r"[.!?][`'\"”’)*_]*$")  # a span that ends as a sentence does
 _AROUND_ASIDES = bytes(LEFT_OUT if value & ASIDE else value for value in range(256))
@@ -81,6 +86,7 @@ class Sentence:
     special: str = ""  # characters that are markup: no edit brings them in
     in_code: bool = False  # it is of a comment or docstring, which no edit may end
     alone: bool = False  # a line that was taken by itself: no document is around it
+    is_underlined: bool = False  # a title above marks that must be as long as it, if its document has such titles
     unmarked: bool = False  # its document has no code blocks or the like: it may be anybody's letter
 
     def project(self, document: str, change: Change) -> Edit | None:
@@ -214,9 +220,13 @@ class Sentence:
                 return False
             if high == start and after in _ENDS and _CLOSED.search(self.text, low, high):
                 return False  # "becomes `You are right.`" has its full stop
-            if low == end and _grows(before, self.text[low]):
+            if low == end and (_grows(before, self.text[low]) or self._is_end_within(high, replacement)):
                 return False
         return True
+
+    def _is_end_within(self, end: int, replacement: str) -> bool:
+        """Does a full stop come right before a protected span that ends there, and the sentence goes on?"""
+        return replacement[-1:] in _ENDS and any(map(str.isalnum, self.text[end:]))
 
     def _is_glued(self, start: int, end: int, span: tuple[int, int], before: str, after: str) -> bool:
         """Would a change cut a word that is written together with a protected span ("`Enum`s"), or take away the space
@@ -329,7 +339,8 @@ def find_sentences(
     if reader:
         mark_ignored(tidy, flags)
     special = SPECIAL.get(format, "") if reader or markup else ""
-    return _follow_style(_Document(text, flags, markup, reader is not None, markup and format == "html", special))
+    flows = markup and format == "html"
+    return _follow_style(_Document(text, flags, markup, reader is not None, flows, special, format in _UNDERLINING))
 
 
 @dataclass(frozen=True)
@@ -342,6 +353,7 @@ class _Document:
     is_flagged: bool  # by the reader of its format
     flows: bool  # its line breaks are spaces
     special: str
+    is_underlining: bool = False  # a title is as long as the line of marks below it
 
     def read(self) -> Iterator[Sentence]:
         """Its sentences in order, found anew at each call."""
@@ -349,21 +361,41 @@ class _Document:
         return merge(*layers, key=lambda sentence: sentence.offsets[0])
 
     def _read_layer(self, flags: bytearray) -> Iterator[Sentence]:
-        text = self.text
-        stand_ins = self.flags.stand_ins if isinstance(self.flags, Flags) else {}
+        keys = find_keys(self.text)
         unmarked = not self.is_flagged and self.flags.count(0) == len(self.flags)
+        is_marked = not unmarked or _MARKED.search(self.text) is not None
+        for view, fragment, is_example in self._find_blocks(flags):
+            if is_example or (keys and key_of(view.text) in keys):  # a title that something refers to
+                mark(view.flags, 0, len(view.text), PROTECTED)
+            for start, end in find_shown(view.text, is_marked=is_marked):
+                mark(view.flags, start, end, PROTECTED)
+            for sentence in _sentences(view, fragment, self.special):
+                yield replace(sentence, unmarked=unmarked, is_underlined=self.is_underlining and fragment)
+
+    def _find_blocks(self, flags: bytearray) -> Iterator[tuple[_View, bool, bool]]:
+        """Each block that is read by itself, whether it is a fragment, and whether it is an example of an error."""
+        text = self.text
+        labels = find_labels(text) if self.markup else frozenset()
+        stand_ins = self.flags.stand_ins if isinstance(self.flags, Flags) else {}
         find = flagged_paragraphs if self.is_flagged else partial(paragraphs, markup=self.markup, flows=self.flows)
+        examples = Examples()
+        end = 0
         for paragraph in find(text, flags):
             raw = _fold(text, flags, paragraph, stand_ins)
             if self.markup:
-                inline(raw.text, raw.flags)
-            for part in _NOT_BREAK.finditer(raw.flags):
+                inline(raw.text, raw.flags, labels)
+            is_row = paragraph[0].closes
+            if not is_row or _BLANK.search(text, end, paragraph[0].start):
+                examples.end_table()
+            end = paragraph[-1].end
+            for column, part in enumerate(_NOT_BREAK.finditer(raw.flags)):
                 if is_licence(raw.text[part.start() : part.end()]):
                     continue
                 marked = bool(raw.flags[part.start()] & FRAGMENT)
                 fragment = marked or paragraph[0].fragment or is_fragment(text, raw.offsets[part.start()])
-                for sentence in _sentences(_keep(raw, *part.span()), fragment, self.special):
-                    yield replace(sentence, unmarked=unmarked)
+                view = _keep(raw, *part.span())
+                is_bad = examples.is_bad_cell(view.text, column) if is_row else examples.is_bad(view.text, fragment)
+                yield view, fragment, is_bad
 
 
 def _follow_style(document: _Document) -> Iterator[Sentence]:
@@ -435,6 +467,8 @@ def _line(text: str, start: int, end: int, markup: bool) -> Sentence:
     if markup:
         inline(raw.text, raw.flags)
     view = _keep(raw, 0, end - start)
+    for shown in find_shown(view.text, is_marked=False):
+        mark(view.flags, *shown, PROTECTED)
     return replace(_sentence(view, 0, len(view.text)) or Sentence("", range(start, start + 1), ()), alone=True)
 
 

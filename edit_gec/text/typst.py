@@ -53,9 +53,7 @@ _LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 _NAME = re.compile(r"\w[\w-]*(?:\.[A-Za-z][\w-]*)*")
 _METHOD = re.compile(r"\.[A-Za-z][\w-]*")
 _CAPTION = re.compile(r"\b(?:caption|title|body|supplement)\s*:\s*\[")
-_INLINE = frozenset(
-    "emph strong text link highlight smallcaps super sub underline strike overline box upper lower".split()
-)
+_INLINE = frozenset("emph strong text link highlight smallcaps super sub underline overline box upper lower".split())
 _NOTES = frozenset(("footnote", "margin-note", "note"))
 _HEADINGS = frozenset(("heading", "title", "caption"))
 _CODE = frozenset(
@@ -177,6 +175,9 @@ class _Reader:
         """Read what a function is given by what it does with it."""
         alone = not self.text[self.text.rfind("\n", 0, start) + 1 : start].strip()
         content = next((group for group in reversed(groups) if self.text[group[0]] == "["), None)
+        if name == "strike":
+            mark(self.flags, start, end, LEFT_OUT)
+            return end
         if content and name not in _CODE:
             opening = content[0] + 1
             closing = content[1]

@@ -323,7 +323,7 @@ LAYOUT = [
     ("a [link\ntext](http://x.y 'z') b ![img](c.png) d", ["a link text b d"]),
     ("a [b][c] and [d]\n\n[c]: http://x.y", ["a b and [d]"]),
     ("end.[^1] Next\n\n[^1]: the note", ["end.", "Next", "the note"]),
-    ("**a** *b* ***c*** _d_ ~~e~~ __F__ 2 * 3 * 4 a_b_c", ["a b c d e F 2 * 3 * 4 a_b_c"]),
+    ("**a** *b* ***c*** _d_ ~~e~~ __F__ 2 * 3 * 4 a_b_c", ["a b c d F 2 * 3 * 4 a_b_c"]),
     ("H<sub>2</sub>O<br>ice", ["H2O", "ice"]),
     ("keep\nnot me edit-gec: ignore\nkeep", ["keep", "keep"]),
     ("<!-- edit-gec: ignore-next-line -->\nnot me\nkeep", ["keep"]),

@@ -102,7 +102,7 @@ SEEN = [
     ("| / | <l> |\n| One | :=x y |\n+---+\n", ["~One"]),
     # inside a paragraph
     ("See [[https://a.org/b][the *big* guide]] now.\n", ["See the big guide now."]),
-    ("It is *bold*, /soft/, _lined_ and +gone+.\n", ["It is bold, soft, lined and gone."]),
+    ("It is *bold*, /soft/, _lined_ and +gone+.\n", ["It is bold, soft, lined and ."]),
     ("It is so.[fn:1] It ends.\n\n[fn:1] A note that\ngoes on.\n", ["It is so.", "It ends.", "A note that goes on."]),
     ("It is so.[fn:: See [[a][the b]].] It ends.\n", ["It is so.", "See the b.", "It ends."]),
     ("It is[fn:x: Not seen.] so.\n", ["It is so."]),
