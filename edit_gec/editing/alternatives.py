@@ -24,7 +24,7 @@ from edit_gec.backends.network import Network, ScoringRequest, never_written
 from edit_gec.editing.confidence import Kind, classify
 from edit_gec.editing.decode import SentenceState, decide_tags, tag_confidences
 from edit_gec.editing.document_edits import Projection
-from edit_gec.editing.insertion import InsertionDecoder, Slot, open_slots
+from edit_gec.editing.insertion import InsertionDecoder, Slot, cut_rows, open_slots
 from edit_gec.editing.plan import Plan, spans
 from edit_gec.editing.pointer import keep_order
 from edit_gec.editing.spelling import classify_respelling, has_name, rank_candidates
@@ -40,6 +40,7 @@ from edit_gec.text.sentences import Sentence
 MOST = 3  # alternatives of an edit
 FIRST_PIECES = 6  # of the decoder, for each place
 LONGEST = 8  # pieces of what is written
+MOST_PLACES = 8  # that are written together: MAX_ROWS rows at most
 LEAST_SHARE = 0.02  # probability of what is written
 HINT_DOUBT = 0.95  # probability of a change from which on a place without an edit gets a hint (profiles/LOG.md)
 LONGEST_HINT = 6  # pieces of the source in a hint
@@ -208,8 +209,9 @@ class Reading:
 
     def write(self, places: Sequence[Place]) -> list[list[Written]]:
         """What may stand at each place, the likeliest first."""
-        if not places:
-            return []
+        return [written for part in cut_rows(places, MOST_PLACES) for written in self._write_together(part)]
+
+    def _write_together(self, places: Sequence[Place]) -> list[list[Written]]:
         states = [self._tagged(place) for place in places]
         tags = [state.all_tags for state in states]
         ranks = [state.all_ranks for state in states]
@@ -217,9 +219,10 @@ class Reading:
         memory = self.network.remember(self.source, [0] * len(places), tags, ranks)
         decoder = InsertionDecoder(memory, self.tokens, empty)
         slots = [open_slots(state.tags, state.order.pieces, row, empty=empty)[0] for row, state in enumerate(states)]
-        written = write_likeliest(decoder, slots, self.network)
         respelt = [self._respell(decoder, *each) for each in zip(slots, places, strict=True)]
-        return [known or free for known, free in zip(respelt, written, strict=True)]
+        left = [slot for slot, known in zip(slots, respelt, strict=True) if not known]
+        free = iter(write_likeliest(decoder, left, self.network))
+        return [known or next(free) for known in respelt]
 
     def _tagged(self, place: Place) -> SentenceState:
         """The sentence with this place tagged, and nothing else."""
@@ -266,6 +269,8 @@ def find_place(pieces: Pieces, start: int, end: int) -> Place | None:
 
 def write_likeliest(decoder: InsertionDecoder, slots: Sequence[Slot], network: Network) -> list[list[Written]]:
     """What the decoder may write into each slot: its likeliest first pieces, each completed greedily."""
+    if not slots:
+        return []
     names = [decoder.tokens.slot(slot.index) for slot in slots]
     size = network.config.vocab_size
     asked = [(n, piece) for n in range(len(slots)) for piece in range(size)]

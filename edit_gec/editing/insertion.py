@@ -2,18 +2,20 @@
 
     decoder = InsertionDecoder(memory, tokens)              over one batch
     decode_insertions(decoder, slots)                       writes greedily, step by step
-    score_candidates(decoder, [(slot, ids), ...])           log-probability of given texts, in one pass
+    score_candidates(decoder, [(slot, ids), ...])           log-probability of given texts
 
-All slots of all sentences are written at once, each in a row of its own. `sequential` writes the slots of a sentence
-one after the other instead, as in the paper: the reference.
+The slots of all sentences are written together, each in a row of its own, MAX_ROWS at a time: each row has its own copy
+of what it attends to, so memory would grow with what the words are. `sequential` writes the slots of a sentence one
+after the other instead, as in the paper: the reference.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,8 +26,15 @@ from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
 from edit_gec.tracing import Stage, span
 
+MAX_ROWS = 64  # of the decoder at once: 25 MB of edit5-mini; more are slower (profiles/LOG.md)
 MAX_INSERTION = 32  # pieces in one slot; a longer slot is given up
 IMPOSSIBLE = -1e4  # log-probability of a text that the vocabulary cannot express
+Row = TypeVar("Row")
+
+
+def cut_rows(rows: Sequence[Row], most: int = MAX_ROWS) -> Iterator[Sequence[Row]]:
+    """Parts of so many rows at most, in order."""
+    return (rows[begin : begin + most] for begin in range(0, len(rows), most))
 
 
 @dataclass
@@ -113,19 +122,19 @@ class SlotQueue:
         return tokens.slot(self.slot.index) if self.done < len(self.slots) else PAD
 
 
-def queue_slots(slots: Sequence[Slot], *, sequential: bool = False) -> list[SlotQueue]:
-    """A row for each slot; with `sequential` a row for each sentence, where a slot sees what was written before it."""
+def decode_insertions(decoder: InsertionDecoder, slots: Sequence[Slot], *, sequential: bool = False) -> int:
+    """Write into every slot, greedily; returns the number of decoder steps."""
     queues: dict[int, list[Slot]] = {}
     for number, slot in enumerate(slots):
         queues.setdefault(slot.sentence if sequential else number, []).append(slot)
-    firsts = [0, *accumulate(map(len, queues.values()))]
-    return [SlotQueue(queue, first) for queue, first in zip(queues.values(), firsts, strict=False)]
+    return sum(_write_together(decoder, part) for part in cut_rows(list(queues.values())))
 
 
-def decode_insertions(decoder: InsertionDecoder, slots: Sequence[Slot], *, sequential: bool = False) -> int:
-    """Write into every slot, greedily; returns the number of decoder steps."""
+def _write_together(decoder: InsertionDecoder, queues: Sequence[list[Slot]]) -> int:
+    """Write into the slots of each queue, one after the other; returns the number of decoder steps."""
     with span(Stage.INSERT_SETUP):
-        rows = queue_slots(slots, sequential=sequential)
+        firsts = accumulate(map(len, queues[:-1]), initial=0)
+        rows = [SlotQueue(queue, first) for queue, first in zip(queues, firsts, strict=True)]
         writing = decoder.attach([slot for row in rows for slot in row.slots])
         writing.begin([row.first for row in rows])
         inputs = [decoder.tokens.slot(row.slot.index) for row in rows]
@@ -163,7 +172,12 @@ def score_sources(decoder: InsertionDecoder, sources: Sequence[tuple[Slot, list[
 
 
 def score_candidates(decoder: InsertionDecoder, rows: Sequence[tuple[Slot, list[int]]]) -> np.ndarray:
-    """Log-probability [R] of writing these pieces, and nothing else, into these slots; one pass for all."""
+    """Log-probability [R] of writing these pieces, and nothing else, into these slots."""
+    return np.concatenate([np.zeros(0, np.float32), *(_score_together(decoder, part) for part in cut_rows(rows))])
+
+
+def _score_together(decoder: InsertionDecoder, rows: Sequence[tuple[Slot, list[int]]]) -> np.ndarray:
+    """`score_candidates` in one pass."""
     stream = [[decoder.tokens.slot(slot.index), *ids] for slot, ids in rows]
     # candidates of a slot begin alike: what follows the same pieces is computed once
     prefixes: dict[tuple[int, ...], int] = {}  # -> its number

@@ -79,6 +79,8 @@ class WordList:
         self.folded = folded[:NAMED]
         self.slips = f"\n{slips}\n"  # one string: as a dictionary, 90,000 of them would take 20 MB and 50 ms
         self.candidates = lru_cache(maxsize=4096)(self._candidates)
+        self.right_forms = lru_cache(maxsize=4096)(self._right_forms)
+        self.find_words = lru_cache(maxsize=64)(self._find_words)  # of a sentence, for each of its slots
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -131,7 +133,7 @@ class WordList:
         candidates = self.candidates(word)
         return bool(self.right_forms(word)) or bool(candidates and candidates[0].cost <= COMMON_SLIP)
 
-    def right_forms(self, wrong: str) -> list[str]:
+    def _right_forms(self, wrong: str) -> list[str]:
         """What a listed slip should be; [] for all other words.
 
         >>> WordList(["gone", "went"], "goed gone\\ngoed went").right_forms("Goed")
@@ -151,11 +153,14 @@ class WordList:
         cuts = ((word[:cut].casefold(), word[cut:].casefold()) for cut in range(2, len(word) - 1))
         return any(first in self.ranks and second in self.ranks for first, second in cuts)
 
-    def find_words(self, sentence: Pieces, *, unknown: bool = False) -> Iterator[Word]:
+    def _find_words(self, sentence: Pieces, *, unknown: bool = False) -> tuple[Word, ...]:
         """The words of a sentence that can be looked up and that follow a space; with `unknown` only unknown ones.
 
         Words in capitals (names, abbreviations) and parts of addresses and formulas are left out.
         """
+        return tuple(self._look_up(sentence, unknown=unknown))
+
+    def _look_up(self, sentence: Pieces, *, unknown: bool) -> Iterator[Word]:
         text = sentence.source
         n = 0
         begin, stop = (sentence.starts[0], sentence.ends[-1]) if len(sentence) else (0, 0)

@@ -11,8 +11,8 @@ write_proposals          writes the best proposals into the slots that replace s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
-from math import prod
+from itertools import accumulate, product
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +25,9 @@ from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces
 
 MIN_DOUBT = 0.01  # probability of a change from which on an unknown word is looked up, or what a rule proposes scored
-NEAREST = 3  # candidates for a misspelt word beside what a rule proposes
+NEAREST = 3  # candidates for a misspelt word beside what a rule proposes, or among many others
+MOST_SCORED = 96  # candidates in a window; where there are more, each word has fewer, but NEAREST (profiles/LOG.md)
+MOST_TOGETHER = 16  # texts that proposals next to each other make together
 DECODER_WEIGHT = 0.15  # of the decoder's score of a candidate: it knows the context, and how to spell only roughly
 KEEP_WORD_COST = 4.0  # nats for no candidate at all: the word is right as it is, or stands for something else
 
@@ -110,21 +112,36 @@ def write_proposals(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list[
     The probability is the share of what is written among all that is proposed and the source.
     """
     rows: list[tuple[Slot, list[int]]] = []
+    counts: list[int] = []
     for slot, source, proposed in slots:
-        texts = [" ".join(each) for each in product(*(one.texts for one in proposed))]
+        texts = combine(proposed)
         rows += [(slot, decoder.tokens.ids(text)) for text in texts] + [(slot, source)]
+        counts.append(len(texts) + 1)
     if not rows:
         return
     scores = score_candidates(decoder, rows)  # [R]
     begin = 0
-    for slot, _, proposed in slots:
-        score = scores[begin : begin + prod(len(one.texts) for one in proposed) + 1]
+    for (slot, _, _), count in zip(slots, counts, strict=True):
+        score = scores[begin : begin + count]
         best = int(score[:-1].argmax())
         slot.log_probability = float(score[best] - np.logaddexp.reduce(score))
         slot.pieces = rows[begin + best][1]
         slot.finished = True
         slot.kind = Kind.CERTAIN
-        begin += len(score)
+        begin += count
+
+
+def combine(proposed: Sequence[Proposed]) -> list[str]:
+    """What stands where these proposals are taken together. Where that is more than MOST_TOGETHER texts, those of the
+    first ones only: their number grows as a power of the proposals.
+
+    >>> combine([Proposed(0, 1, ("a", "b")), Proposed(1, 2, ("c", "d"))])
+    ['a c', 'a d', 'b c', 'b d']
+    """
+    counts = accumulate((len(one.texts) for one in proposed), mul)
+    varied = sum(count <= MOST_TOGETHER for count in counts)
+    choices = [one.texts if n < varied else one.texts[:1] for n, one in enumerate(proposed)]
+    return [" ".join(each) for each in product(*choices)]
 
 
 def find_misspelt_slots(
@@ -140,7 +157,16 @@ def find_misspelt_slots(
         if gap:
             slot.kind = Kind.NAME if has_name(lexicon, sentence, slot.after_piece, last - 1) else None
             found.append((slot, gap))
+    words = [of_word for _, gap in found for of_word in gap]
+    if sum(map(len, words)) > MOST_SCORED:
+        most = max(NEAREST, MOST_SCORED // len(words))
+        return [(slot, [take_nearest(of_word, most) for of_word in gap]) for slot, gap in found]
     return found
+
+
+def take_nearest(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The first candidates of a word, and a listed one wherever it stands."""
+    return [each for n, each in enumerate(candidates) if n < most or each.listed]
 
 
 def has_name(lexicon: WordList, sentence: Pieces, first: int, last: int) -> bool:
