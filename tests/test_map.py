@@ -25,6 +25,7 @@ ORDER = (
     ("version",),
     ("tracing",),
     ("text",),
+    ("rules",),
     ("config",),
     ("catalog",),
     ("modeling",),

@@ -49,7 +49,7 @@ class Kind(str, Enum):
     SPELLING = "spelling"  # an unknown word becomes a known one
     LISTED = "listed"  # it is a listed misspelling with one right form
     NAME = "name"  # it has a capital inside a sentence, so it is more likely a name
-    CERTAIN = "certain"  # a rule proposes it (certain.py)
+    CERTAIN = "certain"  # a rule proposes it (rules/engine.py)
     CONNECTIVE = "connective"  # a comma after a connective (connectives.py)
 
     def __str__(self) -> str:

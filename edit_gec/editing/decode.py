@@ -52,6 +52,7 @@ from edit_gec.editing.tags import choose_tags, tag_probabilities
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces, Tokens
+from edit_gec.rules.engine import Found, find_rules
 from edit_gec.text.edits import Change
 from edit_gec.tracing import Stage, span
 
@@ -70,6 +71,7 @@ class Prediction:
     doubts: Sequence[float] = ()  # probability of each piece, the sentinel first, that it does not simply stay
     respelt: frozenset[int] = frozenset()  # kept pieces after which a word of the lexicon was chosen
     alternative: Plan | None = None  # with less confident changes too (Thresholds.alternative_threshold)
+    found: Sequence[Found] = ()  # what the rules find in the sentence
 
     @property
     def doubt(self) -> float:
@@ -99,7 +101,8 @@ class SentenceState:
     probabilities: list[list[float]]  # [S][4] of the tags
     order: Order
     is_english: bool = True
-    proposed: Sequence[Proposed] = ()  # proposals of the rules, misspelt words included
+    found: Sequence[Found] = ()  # what the rules find
+    proposed: Sequence[Proposed] = ()  # of that, what the model doubts, misspelt words included
     rare: float = 0.0  # share of rare words, numbers and marks
     gaps: dict[int, list[int]] = field(init=False)  # deleted pieces after each kept piece where something changes
     likely: frozenset[int] = frozenset()  # kept pieces whose changes can still pass the threshold
@@ -195,13 +198,15 @@ def decide_tags(
     """The tags of a sentence; unknown words that the model doubts are tagged too. The order is that of the source."""
     tags = choose_tags(probabilities, pieces, tokens)
     is_english = lexicon is None or not lexicon.is_foreign(pieces.covered)
+    found: list[Found] = []
     proposed: list[Proposed] = []
     rare = 0.0
     if lexicon and is_english:
         suspect = tag_suspect_words(lexicon, tags, probabilities, pieces)
-        proposed = tag_certain_errors(tags, probabilities, pieces, suspect)
+        found = find_rules(pieces.covered)
+        proposed = tag_certain_errors(tags, probabilities, pieces, found, suspect)
         rare = lexicon.rare_share(pieces.covered)
-    return SentenceState(pieces, tags, probabilities, keep_order(tags), is_english, proposed, rare)
+    return SentenceState(pieces, tags, probabilities, keep_order(tags), is_english, found, proposed, rare)
 
 
 def write_slots(
@@ -238,6 +243,7 @@ def finish(state: SentenceState, tokens: Tokens, thresholds: Thresholds, alterna
     classify_slots(state, tokens)
     prediction = assemble(state, thresholds)
     prediction.doubts = doubts
+    prediction.found = state.found
     if alternative:
         prediction.alternative = assemble(state, alternative).plan
     return prediction

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import log_odds, logistic
 from edit_gec.editing.obvious import DOUBLED, find_obvious
 from edit_gec.text.dialect import find_other_side, keep_side
@@ -87,11 +85,10 @@ class Projection:
             return True
         if sentence.alone:
             return False
-        is_certain = _is_certain(sentence.text, *sentence.span_of(edit), edit.replacement)
-        if (is_edited and not is_certain and self._is_unsure(edit)) or self._is_name(text, sentence, edit):
+        if (is_edited and self._is_unsure(edit)) or self._is_name(text, sentence, edit):
             return True
         is_new = self._is_unknown if sentence.in_code else self._is_new  # "kwds" is near "kids", and a name in the code
-        return not is_certain and is_habit(text, edit.original, edit.replacement, is_new)
+        return is_habit(text, edit.original, edit.replacement, is_new)
 
     def _is_name(self, text: str, sentence: Sentence, edit: Edit) -> bool:
         """Whether a document with markup has an unknown word in its code or paths, too. A common misspelling in small
@@ -118,21 +115,6 @@ class Projection:
     def _is_new(self, word: str) -> bool:
         """Whether a word is neither in the list of words nor a misspelling of a common one."""
         return self.spelling is not None and not self.spelling.knows(word) and not self.spelling.is_common_slip(word)
-
-
-_find_certain = lru_cache(maxsize=1)(find_certain)  # the edits of a sentence come one after the other
-
-
-def _is_certain(sentence: str, start: int, end: int, replacement: str) -> bool:
-    """Whether a rule proposes sentence[start:end] -> replacement, or an edit that begins or ends with this."""
-    for match in _find_certain(sentence):
-        if match.start <= start and end <= match.end:
-            head, tail = sentence[match.start : start] + replacement, replacement + sentence[end : match.end]
-            whole = head + sentence[end : match.end]
-            is_part = replacement.strip() and any(t.startswith(head) or t.endswith(tail) for t in match.texts)
-            if is_part or " ".join(whole.split()) in match.texts:
-                return True
-    return False
 
 
 def name_kinds(text: str, edits: Iterable[Edit]) -> list[Edit]:

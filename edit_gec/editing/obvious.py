@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from edit_gec.editing.certain import DOUBLE, may_stand_twice
+from edit_gec.rules.doubled import DOUBLE, may_stand_twice
 from edit_gec.text.edits import Change, count_shared_ends
 from edit_gec.text.habits import HABIT, count_words
 from edit_gec.text.sentences import Sentence

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import CALM, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
+from edit_gec.rules.engine import Found
 from edit_gec.text.edits import Change, apply_changes, expand_to_words, trim
 from edit_gec.tracing import Stage, span
 
@@ -59,7 +59,7 @@ class SecondPass:
                 support = [self.thresholds.doubted(c.confidence, d) for c, d in zip(first[n], doubts, strict=True)]
                 others = [*map(logistic, support), *plans[n].refused]
                 more = judge(list(prediction.changes(pieces, self.tokens)), prediction, self.thresholds, (), others)
-                more = keep_certain(sentences[n], first[n], pieces.source, more)
+                more = keep_certain(sentences[n], first[n], pieces.source, more, plans[n].found)
                 doubts = settle(pieces.source, doubts, shift(first[n], -sentences[n].starts[0]), more)
                 found[n] = judge(first[n], plans[n], self.thresholds, doubts)
                 if found[n]:
@@ -173,12 +173,13 @@ def settle(between: str, doubts: Sequence[float], first: Sequence[Change], again
     ]
 
 
-def keep_certain(sentence: Pieces, first: Sequence[Change], between: str, again: Sequence[Change]) -> list[Change]:
-    """The changes of the text `between`, which `first` made, without those that replace what a rule wrote (certain.py):
-    "We was there." has become "We were there.", and does not become "We are". What stood there may come back."""
-    if not again:
-        return []
-    written = list(_written_by_rules(sentence.covered, shift(first, -sentence.starts[0])))
+def keep_certain(
+    sentence: Pieces, first: Sequence[Change], between: str, again: Sequence[Change], found: Sequence[Found]
+) -> list[Change]:
+    """The changes of the text `between`, which `first` made, without those that replace what a rule wrote, of those
+    that `found` something in the sentence: "We was there." has become "We were there.", and does not become "We are".
+    What stood there may come back."""
+    written = list(_written_by_rules(sentence.covered, shift(first, -sentence.starts[0]), found))
     words = [expand_to_words(between, *change[:3]) for change in again]
     return [
         change
@@ -188,15 +189,14 @@ def keep_certain(sentence: Pieces, first: Sequence[Change], between: str, again:
     ]
 
 
-def _written_by_rules(text: str, changes: Sequence[Change]) -> Iterator[tuple[int, int, str]]:
+def _written_by_rules(text: str, changes: Sequence[Change], found: Sequence[Found]) -> Iterator[tuple[int, int, str]]:
     """Where the words that rules propose stand once the changes of the text are made, and what stood there."""
-    rules = find_certain(text)
     for change, (begin, _) in zip(changes, written_spans(changes), strict=True):
-        for start, end, proposals in rules:
+        for start, end, proposals, _ in found:
             if change.start <= start and end <= change.end:
-                found = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, proposals))})(?!\w)", change.replacement)
-                if found:
-                    yield begin + found.start(), begin + found.end(), text[start:end]
+                new = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, proposals))})(?!\w)", change.replacement)
+                if new:
+                    yield begin + new.start(), begin + new.end(), text[start:end]
 
 
 def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], again: Sequence[Change]) -> list[Change]:

@@ -4,7 +4,7 @@ tag_suspect_words        tags unknown words that the model doubts
 find_misspelt_slots      finds the slots that replace misspelt words and nothing else
 write_candidates         writes the best candidates into them
 
-tag_certain_errors       tags what a rule proposes to change (certain.py) and the model doubts
+tag_certain_errors       tags what a rule proposes to change (rules/engine.py) and the model doubts
 write_proposals          writes the best proposals into the slots that replace such words and nothing else
 """
 
@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edit_gec.editing.certain import find_certain
 from edit_gec.editing.confidence import Kind
 from edit_gec.editing.insertion import InsertionDecoder, Slot, score_candidates
 from edit_gec.editing.lexicon import Candidate, WordList
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces
+from edit_gec.rules.engine import Found
 
 MIN_DOUBT = 0.01  # probability of a change from which on an unknown word is looked up, or what a rule proposes scored
 NEAREST = 3  # candidates for a misspelt word beside what a rule proposes, or among many others
@@ -57,16 +57,19 @@ def tag_suspect_words(
 
 
 def tag_certain_errors(
-    tags: list[int], probabilities: list[list[float]], sentence: Pieces, suspect: Sequence[Proposed]
+    tags: list[int],
+    probabilities: list[list[float]],
+    sentence: Pieces,
+    found: Sequence[Found],
+    suspect: Sequence[Proposed],
 ) -> list[Proposed]:
-    """Tag REPLACE what a rule proposes to change and the model is not sure of; returns the proposals.
+    """Tag REPLACE what the rules `found` in a sentence and the model is not sure of; returns the proposals.
 
     They stand alone: what the model would change together with one of them stays for the second reading. Misspelt words
     next to them (`suspect`) are proposals too.
     """
-    text = sentence.source[sentence.starts[0] : sentence.ends[-1]] if len(sentence) else ""
     proposed: list[Proposed] = []
-    for match in find_certain(text):
+    for match in found:
         covered = _cover(sentence, match.start + sentence.starts[0], match.end + sentence.starts[0])
         if covered is None:
             continue

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.strategies import law
 
-from edit_gec.editing.certain import may_stand_twice
 from edit_gec.editing.document_edits import Projection
 from edit_gec.editing.lexicon import WordList
+from edit_gec.rules.doubled import may_stand_twice
 from edit_gec.text.edits import Edit, apply
 from edit_gec.text.sentences import split
 

@@ -24,6 +24,7 @@ from edit_gec.editing.second_pass import (
 )
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.modeling.tokenizer import Pieces, Tokens
+from edit_gec.rules.engine import find_rules
 from edit_gec.text.edits import Change, apply_changes
 
 TEXT = st.text("ab ,", max_size=14)
@@ -200,4 +201,4 @@ def test_what_grows_too_long_is_not_read_again(shipped: Corrector) -> None:
 def test_what_a_rule_wrote_is_not_written_again(
     tokens: Tokens, source: str, first: Change, between: str, again: Change, kept: int
 ) -> None:
-    assert keep_certain(tokens.encode(source), [first], between, [again]) == [again][:kept]
+    assert keep_certain(tokens.encode(source), [first], between, [again], find_rules(source)) == [again][:kept]

@@ -1,0 +1,1 @@
+"""What is known without a network: rules as rows with their proof, word tables, checks that refuse edits, dialects."""

@@ -1,0 +1,94 @@
+"""Words that rules choose among: lists in words.rules, and tables (*.tsv) with a column for each form.
+
+    >>> look_up("verb", "past", "base", "went"), column("verb.ing")[:2], fragment("end") is not None
+    ('go', ('going', 'coming'), True)
+
+A list of pairs ("alot=a_lot") is a table with the columns `wrong` and `right`; "_" stands for a space, "-" for no word.
+
+A file of rows (*.rules) has a line "field value" for each value of a field, and an empty line between rows. A line that
+begins with spaces goes on with the one before; lines that begin with "#" are comments. It is not TOML because that took
+three times as long to read (profiles/LOG.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def column(name: str) -> tuple[str, ...]:
+    """The words of a list, or of a column of a table, "verb.past". Raises KeyError for an unknown one."""
+    table, _, wanted = name.partition(".")
+    if wanted:
+        return tuple(word for word in _table(table)[wanted] if word != "-")
+    return tuple(word.replace("_", " ") for word in _lists("words")[table].split())
+
+
+def fragment(name: str) -> str | None:
+    """A pattern by its name; None where there is none."""
+    return _lists("patterns").get(name)
+
+
+def look_up(table: str, given: str, wanted: str, word: str) -> str:
+    """The word in one column of the row that has a word in another one; "" where there is none.
+
+    Raises KeyError where no row has the word.
+    """
+    found = _rows(table, given)[word][_header(table).index(wanted)]
+    return "" if found == "-" else found
+
+
+@cache
+def read_table(path: Path) -> tuple[tuple[str, ...], ...]:
+    """The rows of a TSV file, the header first; lines that begin with "#" say where it comes from."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return tuple(tuple(line.split("\t")) for line in lines if line and not line.startswith("#"))
+
+
+def read_rows(path: Path) -> Iterator[dict[str, list[str]]]:
+    """The rows of a file, the values of each field in order."""
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        row: dict[str, list[str]] = {}
+        values: list[str] = []
+        for line in block.splitlines():
+            field, _, value = line.partition(" ")
+            if not field and values:
+                values[-1] += ("" if values[-1].endswith("|") else " ") + value.strip()
+            elif field and not field.startswith("#"):
+                values = row.setdefault(field, [])
+                values.append(value.strip())
+        if row:
+            yield row
+
+
+@cache
+def _lists(name: str) -> dict[str, str]:
+    (row,) = read_rows(FOLDER / f"{name}.rules")
+    return {field: value for field, (value,) in row.items()}
+
+
+@cache
+def _read(name: str) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table, the header first."""
+    if name not in _lists("words"):
+        return read_table(FOLDER / f"{name}.tsv")
+    pairs = (pair.replace("_", " ").partition("=") for pair in _lists("words")[name].split())
+    return (("wrong", "right"), *((wrong, right) for wrong, _, right in pairs))
+
+
+def _header(name: str) -> tuple[str, ...]:
+    return _read(name)[0]
+
+
+@cache
+def _table(name: str) -> dict[str, tuple[str, ...]]:
+    return dict(zip(_header(name), zip(*_read(name)[1:], strict=True), strict=True))
+
+
+@cache
+def _rows(name: str, given: str) -> dict[str, tuple[str, ...]]:
+    at = _header(name).index(given)
+    return {row[at]: row for row in reversed(_read(name)[1:])}
