@@ -5,6 +5,7 @@
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
     edit-gec score --documents docs/ --system edit-gec             whole files: false alarms by kind, damaged markup
+    edit-gec score --rules dev.m2                                  matches and hits of each rule, without a model
 
 The work is done in `edit_gec.evaluation`. From Python:
 
@@ -41,6 +42,7 @@ class Arguments:
     cases: Sequence[str] | None
     again: str | None
     documents: str | None
+    rules: str | None
     ref: Sequence[str]
     data: str | None
     hyp: Sequence[str]
@@ -62,7 +64,7 @@ class Arguments:
     write_hyp: str | None
 
 
-SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents")
+SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents", "rules")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +95,7 @@ def _add_sets(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--documents", metavar="DIR", help="well-edited files: count false alarms by kind, and damaged markup"
     )
+    what.add_argument("--rules", metavar="FILE", help="gold edits in M2 format: what each rule finds, without a system")
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
 
@@ -152,6 +155,8 @@ def run(arguments: Arguments) -> int:
 
     if arguments.cases or arguments.again:
         return judge_cases(arguments)
+    if arguments.rules:
+        return judge_rules(arguments, arguments.rules)
     if arguments.documents:
         return judge_documents(arguments, arguments.documents)
     options = evaluation_options(arguments)
@@ -172,7 +177,7 @@ def check_arguments(arguments: Arguments) -> None:
     """Raises UsageError unless there is one test set and at least one system."""
     if sum(bool(getattr(arguments, name)) for name in SETS) != 1:
         raise UsageError(f"give one test set: {', '.join(f'--{name}' for name in SETS)}; --source needs --ref")
-    if not arguments.hyp and not arguments.system:
+    if not (arguments.hyp or arguments.system or arguments.rules):
         raise UsageError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
 
 
@@ -188,6 +193,15 @@ def judge_cases(arguments: Arguments) -> int:
         for system in arguments.system
     ]
     write_report(arguments, checklist.to_data(judged), checklist.format_table(judged))
+    return 0
+
+
+def judge_rules(arguments: Arguments, path: str) -> int:
+    """Count what each rule finds in an M2 file."""
+    from edit_gec.evaluation import rule_hits
+
+    counts = rule_hits.count_hits(path)
+    write_report(arguments, rule_hits.to_data(counts), rule_hits.format_table(counts))
     return 0
 
 
