@@ -79,6 +79,8 @@ def test_the_wheel_has_every_file_of_the_package(built: Built) -> None:
     assert {
         "edit_gec/py.typed",
         "edit_gec/annotation/syntax_en/config.cfg",
+        "edit_gec/rules/agreement.rules",
+        "edit_gec/rules/verb.tsv",
         "edit_gec/server/page/index.html",
     } <= expected
     assert expected - wheel_names(built) == set()

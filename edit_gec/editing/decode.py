@@ -53,7 +53,7 @@ from edit_gec.editing.thresholds import Thresholds
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.rules.engine import Found, find_rules
-from edit_gec.text.edits import Change
+from edit_gec.text.edits import Change, Provenance
 from edit_gec.tracing import Stage, span
 
 
@@ -70,6 +70,7 @@ class Prediction:
     steps: int = 0  # of the insertion decoder, as far as this sentence needed them
     doubts: Sequence[float] = ()  # probability of each piece, the sentinel first, that it does not simply stay
     respelt: frozenset[int] = frozenset()  # kept pieces after which a word of the lexicon was chosen
+    ruled: frozenset[int] = frozenset()  # and after which what a rule proposes
     alternative: Plan | None = None  # with less confident changes too (Thresholds.alternative_threshold)
     found: Sequence[Found] = ()  # what the rules find in the sentence
 
@@ -87,8 +88,10 @@ class Prediction:
         lexicon."""
         made = []
         for start, end, text, (first, last) in spans(self.plan, pieces, tokens) if self.plan.changes else ():
-            if not respelt or {piece for piece in self.confidence if first <= piece < last} <= self.respelt:
-                made.append(Change(start, end, text, self.between(first, last)))
+            pieces_changed = {piece for piece in self.confidence if first <= piece < last}
+            if not respelt or pieces_changed <= self.respelt:
+                source = Provenance.RULE if pieces_changed <= self.ruled else Provenance.EDIT5
+                made.append(Change(start, end, text, self.between(first, last), source))
         return join_moves(pieces.source, made)
 
 
@@ -357,4 +360,5 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
         refused=tuple(confidence[piece] for piece in refused),
         steps=sum(steps) if thresholds.sequential else max(steps, default=0),
         respelt=frozenset(slot.after_piece for slot in state.slots if slot.kind in MISSPELT) - refused,
+        ruled=frozenset(slot.after_piece for slot in state.slots if slot.kind == Kind.CERTAIN) - refused,
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from edit_gec.editing.confidence import log_odds, logistic
 from edit_gec.editing.obvious import DOUBLED, find_obvious
 from edit_gec.text.dialect import find_other_side, keep_side
-from edit_gec.text.edits import Change, Edit, contains_word
+from edit_gec.text.edits import Change, Edit, Provenance, contains_word
 from edit_gec.text.habits import find_code_words, is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
@@ -99,6 +99,8 @@ class Projection:
 
     def _is_unsure(self, edit: Edit) -> bool:
         """Whether an edit is not sure enough for a place where writers choose."""
+        if edit.provenance == Provenance.RULE:
+            return False
         least = logistic(log_odds(self.min_confidence) + extra_odds(edit, self._is_known))
         return edit.confidence < min(least, DOUBLED)
 

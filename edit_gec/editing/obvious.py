@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from edit_gec.rules.doubled import DOUBLE, may_stand_twice
-from edit_gec.text.edits import Change, count_shared_ends
+from edit_gec.text.edits import Change, Provenance, count_shared_ends
 from edit_gec.text.habits import HABIT, count_words
 from edit_gec.text.sentences import Sentence
 
@@ -62,7 +62,7 @@ def _find_small_start(text: str, sentence: Sentence, words: WordList) -> Iterato
         return
     line = text[text.rfind("\n", 0, sentence.offsets[0]) + 1 : sentence.offsets[0]]  # before the sentence
     if not line.strip() and _is_free(sentence, *start.span(1)):
-        yield Change(*start.span(1), start[1].capitalize(), START)
+        yield Change(*start.span(1), start[1].capitalize(), START, Provenance.RULE)
 
 
 def _find_doubled(sentence: Sentence, words: WordList) -> Iterator[Change]:
@@ -72,7 +72,7 @@ def _find_doubled(sentence: Sentence, words: WordList) -> Iterator[Change]:
         is_pair = found["again"].count(" ") == 1 or word.lower() in DOUBLE  # "very very very", but not "in in in"
         twice = is_pair and may_stand_twice(word.lower(), sentence.text, found.start())
         if is_word and not twice and _is_free(sentence, *found.span()):
-            yield Change(*found.span("again"), "", DOUBLED)
+            yield Change(*found.span("again"), "", DOUBLED, Provenance.RULE)
 
 
 def _find_slips(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
@@ -82,7 +82,7 @@ def _find_slips(text: str, sentence: Sentence, words: WordList) -> Iterator[Chan
     for found in unknown:
         right = _correct(text, found[0], words, 1 if sentence.in_code else HABIT - 1)
         if right and _is_free(sentence, *found.span()):
-            yield Change(*found.span(), right, SLIP)
+            yield Change(*found.span(), right, SLIP, Provenance.RULE)
 
 
 def _correct(text: str, word: str, words: WordList, most: int) -> str | None:

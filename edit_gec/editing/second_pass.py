@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from edit_gec.editing.confidence import CALM, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.rules.engine import Found
-from edit_gec.text.edits import Change, apply_changes, expand_to_words, trim
+from edit_gec.text.edits import Change, Provenance, apply_changes, expand_to_words, trim
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
     """
     if not again:
         return list(first)
-    first = [Change(*trim(source, *change[:3]), change.confidence) for change in first]  # neighbours do not meet
+    first = [Change(*trim(source, *change[:3]), *change[3:]) for change in first]  # neighbours do not meet
     between = apply_changes(source, first)
     stretches: list[_Stretch] = []
     for each in _alone(between, first, again):
@@ -279,7 +279,8 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
         text = apply_changes(between[stretch.start : stretch.end], shift(second, -stretch.start))
         if text != source[start:end]:
             sure = min(change.confidence for change in stretch.first + second)
-            changes.append(Change(start, end, text, sure))
+            by_rules = all(change.provenance == Provenance.RULE for change in stretch.first + second)
+            changes.append(Change(start, end, text, sure, Provenance.RULE if by_rules else Provenance.EDIT5))
     return changes
 
 

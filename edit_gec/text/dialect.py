@@ -21,7 +21,7 @@ from functools import cache
 from typing import NamedTuple
 
 from edit_gec.errors import InputError
-from edit_gec.text.edits import Change, Edit, trim
+from edit_gec.text.edits import Change, Edit, Provenance, trim
 from edit_gec.text.words import WORD
 
 DIALECTS = ("en-GB", "en-US")
@@ -180,7 +180,7 @@ def find_other_side(text: str, dialect: str, is_known: Known) -> Iterator[Change
         if not (word[0].islower() or (word.start() == 0 and word[0].istitle())):
             continue
         if own := _own(word[0].lower(), dialect, is_known):
-            yield Change(*word.span(), _with_case(own, word[0]), CONFIDENCE)
+            yield Change(*word.span(), _with_case(own, word[0]), CONFIDENCE, Provenance.RULE)
 
 
 def keep_side(text: str, edit: Edit, dialect: str | None, is_known: Known) -> Edit | None:

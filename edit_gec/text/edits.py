@@ -28,22 +28,11 @@ from edit_gec.text.words import Replacement, is_word_character, word_end, word_s
 UNITS = ("codepoint", "utf8", "utf16")
 
 
-class Change(NamedTuple):
-    """Replace text[start:end] by `replacement`: an edit of a sentence, before it is one of a document.
-
-    start, end: code points, half-open. confidence: 0 to 1, the probability that the change is right.
-    """
-
-    start: int
-    end: int
-    replacement: str
-    confidence: float
-
-
 class Provenance(str, Enum):
     """Which part of the system proposed an edit, and what a target said of it. As a string, it is its value."""
 
     EDIT5 = "edit5"  # EdiT5 alone, no target
+    RULE = "rule"  # a rule, the list of words or a dialect, no target
     ACCEPTED = "agree"  # EdiT5 and the target make the same edit
     REVISED = "target changed"  # the target edits the same place in another way
     ADDED = "target only"  # EdiT5 does not edit this place
@@ -51,6 +40,20 @@ class Provenance(str, Enum):
 
     def __str__(self) -> str:
         return str(self.value)
+
+
+class Change(NamedTuple):
+    """Replace text[start:end] by `replacement`: an edit of a sentence, before it is one of a document.
+
+    start, end: code points, half-open. confidence: 0 to 1, the probability that the change is right. provenance: which
+    part of the system proposed it.
+    """
+
+    start: int
+    end: int
+    replacement: str
+    confidence: float
+    provenance: Provenance = Provenance.EDIT5
 
 
 @dataclass(frozen=True)

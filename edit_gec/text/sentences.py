@@ -96,7 +96,7 @@ class Sentence:
         it is expanded again: markup may have hidden a part of a word. Confidence is rounded to four digits. None
         also where a character of several code points would be cut, before or after.
         """
-        start, end, replacement, confidence = change
+        start, end, replacement, confidence, provenance = change
         if breaks_character(self.text, start, end, replacement):
             return None
         place = self.to_document(*trim(self.text, *expand_to_words(self.text, start, end, replacement)))
@@ -107,7 +107,7 @@ class Sentence:
             return None
         if self.in_code and not keeps_comment(document, start, end, replacement):
             return None
-        return Edit(start, end, document[start:end], replacement, round(confidence, 4))
+        return Edit(start, end, document[start:end], replacement, round(confidence, 4), provenance)
 
     def holds(self, edit: Edit) -> bool:
         """Whether an edit of the document lies in the sentence."""

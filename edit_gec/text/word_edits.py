@@ -104,7 +104,7 @@ def split_change(sentence: str, change: Change) -> list[Change]:
     """The same for a change of a sentence, which is first expanded to whole words."""
     start, end, new = trim(sentence, *expand_to_words(sentence, *change[:3]))
     parts = split_edit(Edit(start, end, sentence[start:end], new, change.confidence))
-    return [Change(part.start, part.end, part.replacement, part.confidence) for part in parts]
+    return [change._replace(start=part.start, end=part.end, replacement=part.replacement) for part in parts]
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -59,3 +59,9 @@ def test_the_shipped_model_takes_what_rules_propose(shipped: Corrector) -> None:
     ]
     assert corrected == ["I told them that we were late.", "It was an old one."]
     assert shipped.correct("Let us say that he was late.").edits == ()
+
+
+def test_an_edit_says_that_a_rule_proposed_it(shipped: Corrector) -> None:
+    text = "It must of been late becuase they was there."
+    proposed = {edit.original: str(edit.provenance) for edit in shipped.correct(text).edits}
+    assert proposed["of"] == proposed["was"] == "rule" and proposed["becuase"] == "edit5"

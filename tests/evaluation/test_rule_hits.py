@@ -21,7 +21,7 @@ A 0 2|||R:OTHER|||I was|||REQUIRED|||-NONE-|||1
 
 S It is of of it , thanks alot .
 A 2 4|||R:OTHER|||of|||REQUIRED|||-NONE-|||0
-A 6 7|||R:OTHER|||a lot|||REQUIRED|||-NONE-|||0
+A 7 8|||R:OTHER|||a lot|||REQUIRED|||-NONE-|||0
 """
 
 

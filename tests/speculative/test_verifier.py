@@ -52,7 +52,7 @@ def corrected(tokens: Tokens, source: str, says: str) -> str:
     """The sentence after the changes of a target that says this."""
     pieces = tokens.encode(source)
     changes = Verifier(Says(tokens, says).target).verify([pieces], [(source,)])[0]
-    return apply(source, [Edit(s, e, source[s:e], r, c) for s, e, r, c in changes])
+    return apply(source, [Edit(s, e, source[s:e], r, c) for s, e, r, c, _ in changes])
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_what_the_target_does_not_finish_is_verified_in_halves(tokens: Tokens) -
     answers = {source: "They were" + " at" * 60, first: "They were at home with the cat."}
     verifier = Verifier(Says(tokens, {**answers, second: "And we were by the river."}).target)
     changes = verifier.verify([tokens.encode(source)], [(source,)])[0]
-    edits = [Edit(s, e, source[s:e], r, c) for s, e, r, c in changes]
+    edits = [Edit(s, e, source[s:e], r, c) for s, e, r, c, _ in changes]
     assert apply(source, edits) == "They were at home with the cat, and we were by the river."
     assert verifier.summary()["unfinished"] == 1 and verifier.summary()["sentences"] == 3
 
@@ -258,7 +258,7 @@ def test_the_shipped_target_reads_misspelt_words_as_the_list_has_them() -> None:
     pieces = [corrector.tokens.encode(sentence) for sentence in sentences]
     predictions = corrector.predict_plans(pieces)
     read = [
-        apply(each.source, [Edit(s, e, each.source[s:e], new, c) for s, e, new, c in changes])
+        apply(each.source, [Edit(s, e, each.source[s:e], new, c) for s, e, new, c, _ in changes])
         for each, changes in (
             (p, list(q.changes(p, corrector.tokens, respelt=True))) for p, q in zip(pieces, predictions, strict=True)
         )
