@@ -206,7 +206,7 @@ def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], aga
 
     >>> first = [Change(0, 1, "An", 0.9), Change(2, 3, "xyz", 0.2)]
     >>> for change in leave_out("An xyz c d", first, first[:1], [Change(3, 6, "x", 0.8), Change(7, 8, "k", 0.8)]):
-    ...     print(*change)
+    ...     print(*change[:4])
     5 6 k 0.8
     """
     stand = {change[:2] for change in kept}
@@ -247,7 +247,7 @@ def compose(source: str, first: Sequence[Change], again: Sequence[Change]) -> li
     the source is dropped.
 
     >>> again = [Change(0, 6, "the best", 0.5), Change(11, 11, ".", 0.7)]
-    >>> for change in compose("a bad idea", [Change(2, 5, "good", 0.9)], again): print(*change)
+    >>> for change in compose("a bad idea", [Change(2, 5, "good", 0.9)], again): print(*change[:4])
     0 5 the best 0.5
     10 10 . 0.7
     """

@@ -84,7 +84,7 @@ def test_windows_count_from_their_sentence(tokens: Tokens) -> None:
     sentence = tokens.encode("Well, they was here.")
     start = next(n for n in range(len(sentence)) if sentence.starts[n] == 5)
     window: Pieces = sentence.window(start, len(sentence))
-    ((begin, end, text, _),) = Verifier(Says(tokens, " they were here.").target).verify([window], [("?",)])[0]
+    ((begin, end, text, *_),) = Verifier(Says(tokens, " they were here.").target).verify([window], [("?",)])[0]
     assert apply(sentence.source, [Edit(begin, end, sentence.source[begin:end], text, 1.0)]) == "Well, they were here."
 
 
