@@ -61,6 +61,21 @@ def shipped() -> Tokens:
 
 
 @pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """The folder of the language model, where the weights that it names are installed."""
+    from edit_gec.catalog import find_model
+    from edit_gec.errors import ModelError
+    from edit_gec.modeling.bases import find_base
+
+    folder = find_model("smollm2")
+    try:
+        find_base(folder)
+    except ModelError as error:
+        pytest.skip(str(error))
+    return folder
+
+
+@pytest.fixture(scope="session")
 def make_model(tokens: Tokens) -> Callable[..., EdiT5]:
     """make_model(seed, **shape): a random two-layer model in evaluation mode, on one thread."""
     import torch

@@ -220,6 +220,8 @@ TESTED_BY = {
     "evaluation.evaluate": "evaluation/test_score.py",
     "evaluation.report": "evaluation/test_score.py",
     "lsp.handlers": "lsp/test_lsp.py",
+    "modeling.causal_config": "modeling/test_causal_lm.py",
+    "modeling.causal_files": "modeling/test_causal_lm.py",
     "server.schema": "server/test_server.py",
     "server.words": "server/test_user_words.py",
     "text.asciidoc": "text/test_readers.py",

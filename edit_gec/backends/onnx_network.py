@@ -18,11 +18,11 @@ import numpy as np
 from edit_gec.backends.network import Ids, ScoringRequest, is_small, never_written
 from edit_gec.backends.relative_bias import RelativeBias
 from edit_gec.backends.sessions import REMEDY, Sessions, first_line, open_sessions
-from edit_gec.backends.weights import Weights, read_weights
 from edit_gec.errors import ModelError
 from edit_gec.modeling.config import NEGATIVE, POINT_DISTANCE, EdiT5Config, edit5_config, read_config
 from edit_gec.modeling.tagset import INSERT, KEEP, Tag
 from edit_gec.modeling.tokenizer import EOS
+from edit_gec.modeling.weights import Weights, read_weights
 
 
 class Sentence(NamedTuple):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from edit_gec.backends.weights import Weights
 from edit_gec.errors import ModelError
+from edit_gec.modeling.weights import Weights
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, SessionOptions

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from edit_gec.errors import MissingExtraError, ModelError
+from edit_gec.modeling.bases import find_base
 from edit_gec.modeling.config import read_config
 
 FILE = "tokenizer.json"
@@ -53,7 +54,7 @@ class BytePairs:
 
         Raises ModelError where there is none of this kind; MissingExtraError without `tokenizers` or `gguf`.
         """
-        path = Path(path)
+        path = find_base(Path(path))
         try:
             import tokenizers  # noqa: F401
         except ModuleNotFoundError:
@@ -92,7 +93,14 @@ def _load_json(folder: Path) -> BytePairs:
     except Exception as error:  # a bare Exception is what `tokenizers` raises
         raise ModelError(f"{path}: not a vocabulary ({error}); copy or download it again") from None
     config = read_config(folder)
-    return BytePairs(tokenizer, _first(config.get("bos_token_id")), _first(config.get("eos_token_id")))
+    begin = _find_begin(tokenizer, _first(config.get("bos_token_id")))
+    return BytePairs(tokenizer, begin, _first(config.get("eos_token_id")))
+
+
+def _find_begin(tokenizer: Any, given: int | None) -> int | None:
+    """What begins a text: <|endoftext|> where there is one; SmolLM2's files name what begins a chat."""
+    found = tokenizer.token_to_id("<|endoftext|>")
+    return given if found is None else int(found)
 
 
 def _first(given: Any) -> int | None:
@@ -104,7 +112,7 @@ def _first(given: Any) -> int | None:
 def _load_gguf(path: Path) -> BytePairs:
     from tokenizers import Tokenizer, decoders, models
 
-    from edit_gec.modeling.causal_checkpoint import gguf_field, open_gguf
+    from edit_gec.modeling.causal_files import gguf_field, open_gguf
 
     reader = open_gguf(path)
     kind, cut = gguf_field(reader, "tokenizer.ggml.model"), gguf_field(reader, "tokenizer.ggml.pre", "default")
@@ -120,8 +128,7 @@ def _load_gguf(path: Path) -> BytePairs:
         raise ModelError(f"{path}: not a vocabulary ({error}); copy or download it again") from None
     tokenizer.pre_tokenizer = _make_cutter(CUTS[cut])
     tokenizer.decoder = decoders.ByteLevel()
-    # texts of SmolLM2 begin with <|endoftext|>, whatever its metadata say of the chat format
-    begin = vocabulary.get("<|endoftext|>", gguf_field(reader, "tokenizer.ggml.bos_token_id"))
+    begin = _find_begin(tokenizer, gguf_field(reader, "tokenizer.ggml.bos_token_id"))
     return BytePairs(tokenizer, begin, gguf_field(reader, "tokenizer.ggml.eos_token_id"))
 
 

@@ -91,11 +91,11 @@ def make_shape(kind: type[C], fields: dict[str, Any], source: str) -> C:
         raise ModelError(f"{source}: {error}") from None
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path, file: str = "config.json") -> dict[str, Any]:
     """config.json of a model folder. Raises ModelError when it is missing or not a JSON object."""
-    path = folder / "config.json"
+    path = folder / file
     if not path.is_file():
-        raise ModelError(f"{folder}: not a model folder, it has no config.json")
+        raise ModelError(f"{folder}: not a model folder, it has no {file}")
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError, OSError) as error:

@@ -23,7 +23,7 @@ pytest.importorskip("onnxruntime")
 from edit_gec.backends.export import export
 from edit_gec.backends.onnx_network import OnnxNetwork
 from edit_gec.backends.sessions import FOLDER, INDEX
-from edit_gec.backends.weights import FILE
+from edit_gec.modeling.weights import FILE
 
 SHIPPED = Path(__file__).parents[2] / "models" / "edit5-mini"
 Reshape = Callable[[np.ndarray], np.ndarray]

@@ -38,7 +38,7 @@ pytest.importorskip("onnxruntime")
 from edit_gec.backends.export import export
 from edit_gec.backends.onnx_network import OnnxNetwork
 from edit_gec.backends.sessions import FOLDER, INDEX
-from edit_gec.backends.weights import FILE, read_weights
+from edit_gec.modeling.weights import FILE, read_weights
 
 SHAPES: list[dict[str, Any]] = [{}, {"gated": False}, {"attention_scale": 0.35, "num_layers": 1}]
 ROOT = Path(__file__).parents[2]

@@ -71,14 +71,14 @@ class Weights:
             raise ModelError(f"{self.source}: no tensor {name}; is this an EdiT5 folder?") from None
 
 
-def read_weights(folder: Path) -> Weights:
-    """All tensors of a folder.
+def read_weights(folder: Path, file: str = FILE) -> Weights:
+    """All tensors of a file in a folder.
 
     Raises ModelError for a file that is missing, truncated or no safetensors file, and for values that are no numbers.
     """
-    path = folder / FILE
+    path = folder / file
     if not path.is_file():  # a pipe would be waited for
-        raise ModelError(f"{folder}: {FILE} is missing")
+        raise ModelError(f"{folder}: {file} is missing")
     try:
         content = path.read_bytes()
     except OSError as error:
