@@ -7,7 +7,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 
 from edit_gec.errors import MissingExtraError, ModelError
@@ -18,7 +21,15 @@ CONFIG = "config.json"
 _HERE = Path(__file__).resolve().parent
 MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
 LOADED_SUFFIXES = (".json", ".model", ".onnx", ".safetensors")
-LOADED_NAMES = ("words.txt",)
+LOADED_NAMES = ("words.txt", "pytorch_model*.bin")
+# What is read of a model on the hub: of an EdiT5; of a T5, where the second kind is read if the first is not there.
+OF_EDIT5 = ("*.json", "*.model", "*.onnx", "*.safetensors", "words.txt")
+OF_T5 = (CONFIG, "generation_config.json", "drafter/config.json", "drafter/model.safetensors")
+VOCABULARY = (("spiece.model",), ("tokenizer.json",))
+WEIGHTS = (
+    ("model.safetensors.index.json", "model.safetensors", "model-*.safetensors"),
+    ("pytorch_model.bin.index.json", "pytorch_model.bin", "pytorch_model-*.bin"),
+)
 _HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # owner/name
 _BLOCK = 1 << 20  # bytes read at a time
 
@@ -36,8 +47,8 @@ def find_model(model: str | Path) -> Path:
 def find_pretrained(model: str | Path, revision: str | None = None) -> Path:
     """Folder of a model given by name, by path, or by its id on the Hugging Face hub, as owner/name.
 
-    What is in the local cache of the hub is taken from there, without the network; `revision` is a branch, tag or
-    commit. Raises ModelError where there is no such model, or no way to it.
+    What is complete in the local cache of the hub is taken from there, without the network; `revision` is a branch, tag
+    or commit. Only files that are read are fetched. Raises ModelError where there is no such model, or no way to it.
     """
     try:
         return find_model(model)
@@ -50,12 +61,18 @@ def find_pretrained(model: str | Path, revision: str | None = None) -> Path:
         raise MissingExtraError(
             f"model {str(model)!r}: no such folder; for models of the hub: pip install huggingface_hub"
         ) from None
-    files = [f"*{suffix}" for suffix in LOADED_SUFFIXES] + list(LOADED_NAMES)
+
+    def fetch(*files: str, **how: bool) -> Path:
+        return Path(snapshot_download(str(model), revision=revision, allow_patterns=list(files), **how))
+
     try:
         try:
-            folder = snapshot_download(str(model), revision=revision, allow_patterns=files, local_files_only=True)
+            folder = fetch(local_files_only=True)
+            is_there = _is_complete(folder)
         except FileNotFoundError:  # not in the cache
-            folder = snapshot_download(str(model), revision=revision, allow_patterns=files)
+            is_there = False
+        if not is_there:
+            folder = _fetch_model(fetch)
     except Exception as error:  # of the hub's client, of the network below it, or of the disk
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         way = "give a folder, or fetch it first where there is a network (hf download)"
@@ -65,6 +82,36 @@ def find_pretrained(model: str | Path, revision: str | None = None) -> Path:
     return find_model(folder)
 
 
+def _fetch_model(fetch: Callable[..., Path]) -> Path:
+    """The folder with all files of a model that are read; `fetch` brings the files that there are of some patterns."""
+    folder = fetch(CONFIG)
+    if json.loads((folder / CONFIG).read_bytes()).get("model_type") == "edit5":
+        return fetch(*OF_EDIT5)
+    for first, second in (VOCABULARY, WEIGHTS):
+        fetch(*OF_T5, *first)  # the hub's client warns where it finds nothing
+        if not _present(folder, first):
+            fetch(*second)
+    return folder
+
+
+def _is_complete(folder: Path) -> bool:
+    """Whether a snapshot in the hub's cache has its configuration, a vocabulary, and all its weights."""
+    indices = [folder / index for index, *_ in WEIGHTS if (folder / index).is_file()]
+    shards = {name for index in indices[:1] for name in json.loads(index.read_bytes())["weight_map"].values()}
+    return (
+        (folder / CONFIG).is_file()
+        and any(_present(folder, files) for files in VOCABULARY)
+        and any(_present(folder, files) for files in WEIGHTS)
+        and all((folder / name).is_file() for name in shards)
+    )
+
+
+def _present(folder: Path, patterns: tuple[str, ...]) -> list[str]:
+    """The files of a folder that fit one of the patterns, indices aside."""
+    names = [path.name for path in folder.iterdir() if path.is_file() and not path.name.endswith(".index.json")]
+    return [name for name in names if any(fnmatch(name, pattern) for pattern in patterns)]
+
+
 def model_names() -> list[str]:
     """Names of the models that came with the package or lie in the checkout."""
     return sorted({path.parent.name for folder in MODEL_FOLDERS for path in folder.glob(f"*/{CONFIG}")})
@@ -72,7 +119,8 @@ def model_names() -> list[str]:
 
 def loaded_files(folder: Path) -> list[Path]:
     """The files of a model folder that decide what it does, in a fixed order: all that a loader reads."""
-    files = (path for path in folder.rglob("*") if path.suffix in LOADED_SUFFIXES or path.name in LOADED_NAMES)
+    patterns = (*(f"*{suffix}" for suffix in LOADED_SUFFIXES), *LOADED_NAMES)
+    files = (path for path in folder.rglob("*") if any(fnmatch(path.name, pattern) for pattern in patterns))
     return sorted(path for path in files if path.is_file())
 
 

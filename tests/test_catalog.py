@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import sys
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -16,6 +21,8 @@ from edit_gec.corpus.run import CorpusTask, correct_corpus
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError, ModelError
 from edit_gec.evaluation import systems
+
+COMMIT = "0" * 40
 
 
 def test_a_model_is_found_by_name_and_by_folder(model_folder: Path) -> None:
@@ -47,6 +54,93 @@ def test_a_model_of_the_hub_is_taken_from_its_cache(
     for unknown in ("edit5-mino", "/no/such/folder", "./nope", "../models/nope"):
         with pytest.raises(ModelError, match="neither a model folder nor one of"):
             find_pretrained(unknown)
+
+
+def serve_hub(repository: dict[str, bytes]) -> tuple[ThreadingHTTPServer, list[str]]:
+    """A hub with one model, and the names of the files that it gave."""
+    given: list[str] = []
+
+    class Hub(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.answer(is_body=False)
+
+        def do_GET(self) -> None:
+            self.answer(is_body=True)
+
+        def answer(self, *, is_body: bool) -> None:
+            path = unquote(self.path)
+            name = path.partition("/resolve/")[2].partition("/")[2]  # after the revision
+            if "/tree/" in path:
+                files = [
+                    {"type": "file", "path": each, "size": len(repository[each]), "oid": each} for each in repository
+                ]
+                content = json.dumps(files).encode()
+            elif path.startswith("/api/models/"):
+                siblings = [{"rfilename": name} for name in repository]
+                content = json.dumps({"id": "someone/tiny", "sha": COMMIT, "siblings": siblings}).encode()
+            else:
+                content = repository[name]
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+            self.send_header("X-Repo-Commit", COMMIT)
+            self.end_headers()
+            if is_body:
+                given.extend([name] if name else [])
+                self.wfile.write(content)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    Thread(target=server.serve_forever, daemon=True).start()
+    return server, given
+
+
+T5 = {"config.json": b'{"model_type": "t5"}', "spiece.model": b"s", "model.safetensors": b"w"}
+BIN = {"config.json": b"{}", "tokenizer.json": b"t", "pytorch_model.bin": b"w", "generation_config.json": b"{ }"}
+INDEX = json.dumps({"weight_map": {"a": "model-1-of-2.safetensors", "b": "model-2-of-2.safetensors"}}).encode()
+SHARDED = {"config.json": b"{}", "spiece.model": b"s", "model.safetensors.index.json": INDEX,
+           "model-1-of-2.safetensors": b"a", "model-2-of-2.safetensors": b"b"}  # fmt: skip
+EDIT5 = {"config.json": b'{"model_type": "edit5"}', "spiece.model": b"s", "model.safetensors": b"w",
+         "words.txt": b"x", "onnx/encode.onnx": b"o"}  # fmt: skip
+UNREAD = {"README.md": b"", "flax_model.msgpack": b"", "training_args.bin": b"", "runs/events": b"", "tf_model.h5": b""}
+
+
+@pytest.mark.parametrize(
+    ("read", "unread"),
+    [
+        (T5, {**UNREAD, "tokenizer.json": b"", "pytorch_model.bin": b"", "onnx/encoder_model.onnx": b""}),
+        (BIN, UNREAD),
+        (SHARDED, UNREAD),
+        (EDIT5, UNREAD),
+    ],
+)
+@pytest.mark.parametrize("cached", [(), ("config.json",), ("config.json", "spiece.model", "tokenizer.json")])
+def test_what_is_fetched_of_a_model_of_the_hub(
+    read: dict[str, bytes], unread: dict[str, bytes], cached: tuple[str, ...], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """All files that are read and no others; a snapshot that others have left incomplete is completed."""
+    constants = pytest.importorskip("huggingface_hub.constants")
+    from huggingface_hub import hf_hub_download
+
+    server, given = serve_hub({**read, **unread})
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    hub = f"http://127.0.0.1:{server.server_port}"
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, hub)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr(constants, "ENDPOINT", hub)
+    try:
+        for name in set(cached) & read.keys():
+            hf_hub_download("someone/tiny", name)
+        folder = find_pretrained("someone/tiny")
+        assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(read)
+        assert sorted(given) == sorted(read)  # each once
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert find_pretrained("someone/tiny") == folder  # without the hub
 
 
 @pytest.fixture(params=["torch", "onnx"])

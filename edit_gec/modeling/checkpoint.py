@@ -1,14 +1,17 @@
-"""Model folders on disk: Hugging Face T5 checkpoints are read and written, as safetensors only; no pickle is opened.
+"""Model folders on disk: Hugging Face T5 checkpoints are read, and written as safetensors.
 
-A folder holds config.json, the weights (model.safetensors, or shards with model.safetensors.index.json) and the
-vocabulary (spiece.model). Our T5 fuses matrices that Hugging Face keeps apart; `_RENAMES` is the whole translation.
+A folder holds config.json, the weights (model.safetensors or pytorch_model.bin, or shards with an index) and the
+vocabulary (spiece.model or tokenizer.json). A .bin file is a pickle: only tensors are read from it, no code runs. Our
+T5 fuses matrices that Hugging Face keeps apart; `_ENCODER` and `_DECODER` are the whole translation.
 """
 
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, TypeVar
 
 import torch
@@ -26,6 +29,9 @@ C = TypeVar("C", bound=T5Config)
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+PICKLED = "pytorch_model.bin"
+PICKLED_INDEX = "pytorch_model.bin.index.json"
+CONVERT = "convert it: T5ForConditionalGeneration.from_pretrained(FOLDER).save_pretrained(FOLDER), by transformers"
 
 # our name (n: layer) -> Hugging Face's names, stacked along the rows
 _ENCODER = {
@@ -104,31 +110,66 @@ def hugging_face_config(c: T5Config) -> dict[str, Any]:
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """All tensors of a folder, memory-mapped unless they are packed (quantization.py). Raises ModelError for missing,
-    truncated or foreign files."""
+    """All tensors of a folder, memory-mapped unless they are packed (quantization.py) or pickled.
+
+    Raises ModelError for missing, truncated or foreign files.
+    """
+    tensors: dict[str, Tensor] = {}
+    for name in weight_files(folder):
+        path = folder / name
+        if not path.is_file():  # a pipe would be waited for
+            raise ModelError(f"{folder}: {name} is missing")
+        tensors.update(_read_pickled(path) if path.suffix == ".bin" else _read_safetensors(path))
+    return unpack(tensors, str(folder))
+
+
+def weight_files(folder: Path) -> list[str]:
+    """Names of the files with the weights of a folder; safetensors where there are both kinds.
+
+    Raises ModelError for a broken index.
+    """
+    for index, single in ((INDEX, WEIGHTS), (PICKLED_INDEX, PICKLED)):
+        if (folder / index).is_file():
+            return _indexed_files(folder / index)
+        if (folder / single).is_file():
+            return [single]
+    return [WEIGHTS]
+
+
+def _indexed_files(index: Path) -> list[str]:
+    """The shards that an index names. Raises ModelError for a broken one, or one that names other places."""
+    try:
+        files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        outside = [name for name in files if Path(name).name != name or name in (".", "..")]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
+        raise ModelError(f"{index}: not a weight index ({error!r})") from None
+    if outside:
+        raise ModelError(f"{index}: names a file outside the model folder")
+    return files
+
+
+def _read_safetensors(path: Path) -> dict[str, Tensor]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    index = folder / INDEX
-    if index.is_file():
-        try:
-            files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-            outside = [name for name in files if Path(name).name != name or name in (".", "..")]
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
-            raise ModelError(f"{index}: not a weight index ({error!r})") from None
-        if outside:
-            raise ModelError(f"{index}: names a file outside the model folder")
-    else:
-        files = [WEIGHTS]
-    tensors: dict[str, Tensor] = {}
-    for name in files:
-        if not (folder / name).is_file():  # a pipe would be waited for
-            raise ModelError(f"{folder}: {name} is missing")
-        try:
-            tensors.update(load_file(folder / name))
-        except (SafetensorError, OSError, ValueError) as error:
-            raise ModelError(f"{folder / name}: broken weights ({error}); copy or download it again") from None
-    return unpack(tensors, str(folder))
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ModelError(f"{path}: broken weights ({error}); copy or download it again") from None
+
+
+def _read_pickled(path: Path) -> dict[str, Tensor]:
+    """The tensors of a pytorch_model.bin, of which nothing else is read. Raises ModelError for all other content."""
+    try:
+        with zipfile.ZipFile(path) as archive:  # compressed entries may grow without bound; torch writes none
+            is_plain = all(entry.compress_type == zipfile.ZIP_STORED for entry in archive.infolist())
+        content = torch.load(path, map_location="cpu", weights_only=True) if is_plain else None
+    except (zipfile.BadZipFile, UnpicklingError, RuntimeError, OSError, ValueError, EOFError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelError(f"{path}: not plain weights of torch ({reason}); download it again, or {CONVERT}") from None
+    if not isinstance(content, dict) or not all(isinstance(tensor, Tensor) for tensor in content.values()):
+        raise ModelError(f"{path}: expected tensors by name and nothing else; {CONVERT}")
+    return content
 
 
 class _Unset(TorchFunctionMode):

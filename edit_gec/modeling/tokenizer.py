@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.errors import ModelError
+from edit_gec.modeling import json_tokenizer
 
 PAD = 0  # as in T5
 EOS = 1
@@ -84,14 +85,19 @@ class Tokens:
 
     @classmethod
     def load(cls, folder: str | Path, slots: int) -> Tokens:
-        """Read `spiece.model` of a model folder. Raises ModelError when it is missing or broken."""
+        """Read `spiece.model` of a model folder, or where it is missing, `tokenizer.json` (json_tokenizer.py).
+
+        Raises ModelError when both are missing or the one that counts is broken.
+        """
         import sentencepiece
 
         path = Path(folder) / FILE
         if not path.is_file():
-            raise ModelError(f"{folder}: no {FILE} here; a model folder needs its SentencePiece vocabulary")
+            path = Path(folder) / json_tokenizer.FILE
+        if not path.is_file():
+            raise ModelError(f"{folder}: no {FILE} and no {path.name} here; {json_tokenizer.REMEDY}")
         try:
-            content = path.read_bytes()
+            content = path.read_bytes() if path.name == FILE else json_tokenizer.sentencepiece_model(path)
             processor = sentencepiece.SentencePieceProcessor(model_proto=content) if content else None
         except (RuntimeError, OSError) as error:
             raise ModelError(f"{path}: not a SentencePiece model ({error})") from None

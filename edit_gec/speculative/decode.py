@@ -24,8 +24,9 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from edit_gec.modeling.tokenizer import EOS, PAD
+from edit_gec.modeling.tokenizer import EOS
 from edit_gec.speculative.drafters import Drafter, Proposal, Row
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, token_probabilities, uniform
@@ -199,7 +200,9 @@ class _Verification:
             room = min(longest, row.limit - 1)  # the last token is the target's own
             tokens = tokens[:room]
             others = [cut_draft(other, vocabulary)[:room] for other in proposal.others]
-            weights = None if proposal.probabilities is None else proposal.probabilities[: len(tokens)]
+            weights = proposal.probabilities
+            if weights is not None:
+                weights = F.pad(weights[: len(tokens)], (0, vocabulary - weights.shape[1]))
             proposals.append(Proposal(tokens, weights, tuple(filter(None, others))))
         seconds = perf_counter() - begun
         self.statistics.propose_s += seconds
@@ -235,7 +238,7 @@ class _Verification:
     def _read(self, drafts: list[_Draft]) -> _Reading:
         """The target pass: each draft after the last accepted token of its row."""
         rows = self.rows
-        inputs = [[rows[d.row].tokens[-1] if rows[d.row].tokens else PAD, *d.tokens] for d in drafts]
+        inputs = [[rows[d.row].tokens[-1] if rows[d.row].tokens else self.target.start, *d.tokens] for d in drafts]
         self.decoder.keep([draft.row for draft in drafts])  # a row for each hypothesis, with the same past
         hidden = self.decoder.forward(inputs)  # [N, d]
         logits = self.target.model.logits(hidden)  # [N, V]

@@ -32,7 +32,7 @@ from edit_gec.editing.plan import realize
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.tokenizer import EOS, PAD, Pieces, Tokens
+from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Pieces, Tokens
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.realign import Realigner, UniqueNGram
 from edit_gec.speculative.sampling import Purpose, Sampling, choose_tokens, draw_tokens, token_probabilities, uniform
@@ -59,7 +59,8 @@ WriteDrafts = Callable[[list[str]], list[tuple[str, ...]]]  # sources -> drafts 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Drafted tokens, and for sampled ones the distributions [n, V] (float64) that they were drawn from.
+    """Drafted tokens, and for sampled ones the distributions (float64) that they were drawn from: [n, V], or of the
+    first entries of the vocabulary, where the others have none.
 
     `others` are further hypotheses. Sampled tokens have none.
     """
@@ -259,7 +260,11 @@ class NGramDrafter:
 
 
 class SmallT5Drafter:
-    """A smaller T5 with the target's vocabulary (`tokens`) that drafts token by token, greedily or by sampling."""
+    """A smaller T5 with the target's vocabulary (`tokens`) that drafts token by token, greedily or by sampling.
+
+    Embeddings are often padded, each model's to a size of its own. Only pieces of the vocabulary are drafted, and what
+    the small T5 has no row for it reads as <unk>.
+    """
 
     aligns = False
 
@@ -288,7 +293,7 @@ class SmallT5Drafter:
         inputs = self._catch_up(rows)
         counts = [self.gamma(row) for row in rows]
         drafted: list[list[int]] = [[] for _ in rows]
-        weights: list[Tensor] = []  # [B, V] of each step
+        weights: list[Tensor] = []  # [B, pieces] of each step
         for _ in range(max(counts, default=0)):
             logits = self._next_logits(inputs)
             places = [(row.number, len(row.tokens) + len(new)) for row, new in zip(rows, drafted, strict=True)]
@@ -307,12 +312,16 @@ class SmallT5Drafter:
         ]
 
     def _next_logits(self, inputs: list[list[int]]) -> Tensor:
-        """Read these tokens of each row; returns the logits [B, V] of the token that comes next."""
+        """Read these tokens of each row; returns the logits [B, pieces] of the token that comes next."""
         hidden = self.decoder.forward(inputs)  # [N, d]
         for read, new in zip(self.read, inputs, strict=True):
             read += new
         last = torch.tensor([end - 1 for end in accumulate(map(len, inputs))], device=hidden.device)
-        return self.model.model.logits(hidden[last])
+        return self.model.model.logits(hidden[last])[:, : self.model.tokens.pieces]
+
+    def _known(self, token: int) -> int:
+        """The token as the small T5 reads it."""
+        return token if token < self.model.model.config.vocab_size else UNK
 
     def _catch_up(self, rows: Sequence[Row]) -> list[list[int]]:
         """Drop finished rows and tokens that were not accepted; returns the tokens to read of each row."""
@@ -322,7 +331,7 @@ class SmallT5Drafter:
         self.read = [self.read[n] for n in kept]
         inputs = []
         for n, row in enumerate(rows):
-            tokens = [PAD, *row.tokens]
+            tokens = [self.model.start, *(self._known(token) for token in row.tokens)]
             pairs = zip(tokens[:-1], self.read[n], strict=False)
             same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(tokens) - 1, len(self.read[n])))
             self.read[n] = tokens[:same]

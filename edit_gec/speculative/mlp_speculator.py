@@ -89,7 +89,7 @@ class Speculator(nn.Module):
             raise ModelError(f"{folder}: for a target of width {d} with {vocabulary} entries; {have}")
         tensors = checkpoint.read_tensors(folder)
         made = checkpoint.load_module(lambda: cls(d, vocabulary, width=width, steps=steps), tensors, str(folder))
-        return made.to(target.device).eval()
+        return made.to(target.device, target.model.embedding.weight.dtype).eval()
 
 
 def _size(config: dict[str, Any], name: str, folder: Path) -> int:

@@ -24,7 +24,7 @@ from edit_gec.editing.confidence import log_odds, logistic
 from edit_gec.editing.second_pass import shift
 from edit_gec.errors import ModelError
 from edit_gec.modeling.config import read_config
-from edit_gec.modeling.tokenizer import EOS, PAD, Pieces
+from edit_gec.modeling.tokenizer import EOS, Pieces
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.target import Target
 from edit_gec.text.edits import Change, apply_changes
@@ -187,7 +187,7 @@ def measure_gains(target: Target, questions: Sequence[Question]) -> list[float]:
         decoder = RaggedDecoder(target.model)
         decoder.add_rows(encoded.states, encoded.mask)
         decoder.keep([*range(len(sources)), *(number[question.source] for question in questions)])
-        hidden = decoder.forward([[PAD, *row[:-1]] for row in rows])  # [N, d]
+        hidden = decoder.forward([[target.start, *row[:-1]] for row in rows])  # [N, d]
         compared = []
         for n, question in enumerate(questions, len(sources)):
             place = number[question.source]

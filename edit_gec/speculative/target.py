@@ -4,14 +4,18 @@
     >>> [target.text(ids) for ids in target.generate(["She go home."])]                     # doctest: +SKIP
     ['She goes home.']
 
-Any T5 folder in Hugging Face layout with its spiece.model works. A target may share the encoder of an EdiT5: its folder
-names one (shared_encoder.py), or `Target.sharing(edit5, t5, tokens)` joins them. Its sources then begin with EdiT5's
-sentinel, and the drafter reads what the target has encoded. `Target.export` writes such a target as a T5 of its own.
+Any T5 folder in Hugging Face layout works, with spiece.model or tokenizer.json. The reference is greedy decoding, or
+sampling where it is asked for: beams and penalties of a generation_config.json are not applied.
+
+A target may share the encoder of an EdiT5: its folder names one (shared_encoder.py), or `Target.sharing(edit5, t5,
+tokens)` joins them. Its sources then begin with EdiT5's sentinel, and the drafter reads what the target has encoded.
+`Target.export` writes such a target as a T5 of its own.
 """
 
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,20 +70,21 @@ class Context(NamedTuple):
 
 
 class SourceFormat(NamedTuple):
-    """What the encoder of a target was trained to read."""
+    """What a target was trained to read."""
 
     prefix: str = ""  # text before each sentence
     sentinel: bool = False  # a slot stands before each sentence, as EdiT5 reads it
     max_pieces: int | None = None  # of the longest source, prefix included; None: as long as an output may be
+    start: int = PAD  # what the decoder reads before its first token
 
     @classmethod
     def load(cls, folder: Path, prefix: str | None = None) -> SourceFormat:
         """The format of a T5 folder. Its prefix is `prefix`, or what config.json says, or what its model on the hub
-        expects (prefixes.py). Raises ModelError for a wrong entry."""
+        expects (prefixes.py). Raises ModelError for a wrong entry, and for a model that ends with another token."""
         config = read_config(folder)
         if prefix is None:
             prefix = str(config.get("prefix") or find_prefix(folder))
-        return cls(prefix, bool(config.get("sentinel")), trained_length(folder))
+        return cls(prefix, bool(config.get("sentinel")), trained_length(folder), start_token(folder))
 
 
 PLAIN = SourceFormat()
@@ -99,8 +104,11 @@ class Target:
     ) -> None:
         if tokens.pieces > model.config.vocab_size:
             raise ModelError(
-                f"target: the vocabulary has {tokens.pieces} pieces, the model only {model.config.vocab_size} of them"
+                f"target: the vocabulary has {tokens.pieces} pieces, the model only {model.config.vocab_size} of them; "
+                "copy spiece.model of the model that this one was trained from into its folder"
             )
+        if source.start >= model.config.vocab_size:
+            raise ModelError(f"target: decoder_start_token_id {source.start}, of {model.config.vocab_size} entries")
         if max_length < 1:
             raise InputError(f"max_length {max_length}: expected at least one token")
         self.model = model
@@ -108,6 +116,7 @@ class Target:
         self.prefix = source.prefix
         self.sentinel = source.sentinel or edit5 is not None
         self.longest_source = source.max_pieces
+        self.start = source.start
         self.max_length = max_length
         self.edit5 = edit5
 
@@ -165,7 +174,8 @@ class Target:
         The sentinel is the last id of the embedding, <extra_id_0>. `extra` are further entries of config.json, such as
         those of a `DraftingProfile`.
         """
-        source = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
+        source: dict[str, Any] = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
+        source["decoder_start_token_id"] = self.start
         checkpoint.save_t5(self.model, folder, **source, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
@@ -255,7 +265,7 @@ class Target:
     def next_logits(self, sentence: str, written: Sequence[int]) -> Tensor:
         """Logits [V] of the token that follows what is written, from one pass over this sentence alone."""
         ids = torch.tensor([self.source_ids(sentence)], device=self.device)  # [1, S]
-        inputs = torch.tensor([[PAD, *written]], device=self.device)  # [1, T]
+        inputs = torch.tensor([[self.start, *written]], device=self.device)  # [1, T]
         logits: Tensor = self.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, -1]
         return logits
 
@@ -284,7 +294,7 @@ class Target:
             caches = self.model.decoder.new_caches()
             padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # [B, 1, 1, S]
         rows = list(batch)
-        last = [PAD] * len(rows)
+        last = [self.start] * len(rows)
         limits = {row: self.limit(sentences[row]) for row in rows}
 
         def before(n: int) -> Context:
@@ -320,6 +330,29 @@ def trained_length(folder: Path) -> int:
         wanted = f"expected a whole number from 1 to {MOST_POSITIONS}"
         raise ModelError(f"{folder / 'config.json'}: n_positions {positions!r}; {wanted}")
     return positions
+
+
+def start_token(folder: Path) -> int:
+    """What the decoder of a T5 folder reads first: decoder_start_token_id, where generation_config.json comes first, as
+    in `transformers`.
+
+    Raises ModelError if it is no number, and where outputs end with another token than </s>. The entry for <pad>
+    decides nothing: what stands after the end of a row is masked.
+    """
+    path = folder / "generation_config.json"
+    try:
+        generation = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        entries = {**read_config(folder), **{name: value for name, value in generation.items() if value is not None}}
+    except (ValueError, AttributeError, RecursionError, OSError) as error:
+        raise ModelError(f"{path}: not readable as JSON ({error})") from None
+    end = entries.get("eos_token_id", EOS)
+    if end not in (EOS, [EOS], None):
+        raise ModelError(f"{folder}: eos_token_id {end!r}; only T5s whose outputs end with </s> ({EOS}) are verified")
+    start = entries.get("decoder_start_token_id")
+    start = PAD if start is None else start
+    if type(start) is not int or start < 0:
+        raise ModelError(f"{folder}: decoder_start_token_id {start!r}; expected the number of a token")
+    return start
 
 
 def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:

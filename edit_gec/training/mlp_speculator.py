@@ -83,7 +83,7 @@ def collect_states(
     target: Target, sources: Sequence[str], outputs: Sequence[list[int]], steps: int
 ) -> tuple[Tensor, Tensor]:
     """The states [N, d] that chose each token but the last; that token and the next ones [N, 1 + steps]."""
-    inputs = pad([[PAD, *output[:-1]] for output in outputs], PAD).to(target.device)
+    inputs = pad([[target.start, *output[:-1]] for output in outputs], PAD).to(target.device)
     encoded, mask = target.encode(sources)
     memory = target.model.decoder.cross_keys(encoded)
     bias = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]

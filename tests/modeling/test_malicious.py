@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import torch
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import ModelError
-from edit_gec.modeling.checkpoint import INDEX, WEIGHTS, load_t5, read_tensors
+from edit_gec.modeling.checkpoint import INDEX, PICKLED, WEIGHTS, load_t5, read_tensors
 from edit_gec.modeling.config import read_config
 from edit_gec.modeling.tokenizer import FILE, Tokens
 
@@ -42,7 +43,7 @@ def test_the_exploit_works(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", WEIGHTS, FILE])
 @pytest.mark.parametrize("zipped", [False, True])
-def test_pickles_are_never_opened(model_folder: Path, tmp_path: Path, name: str, zipped: bool) -> None:
+def test_pickles_run_no_code(model_folder: Path, tmp_path: Path, name: str, zipped: bool) -> None:
     folder, harm = tmp_path / "model", tmp_path / "harm"
     shutil.copytree(model_folder, folder)
     if zipped:
@@ -55,9 +56,28 @@ def test_pickles_are_never_opened(model_folder: Path, tmp_path: Path, name: str,
     else:
         Corrector.load(folder, threads=1)
         (folder / WEIGHTS).unlink()
-        with pytest.raises(ModelError, match="is missing"):
+        with pytest.raises(ModelError, match=r"is missing|not plain weights of torch .*convert it"):
             Corrector.load(folder, threads=1)
     assert not harm.exists()
+
+
+def test_pickled_weights_hold_only_tensors(tmp_path: Path) -> None:
+    """Nothing beside tensors; nothing that grows when it is unpacked; whole files only."""
+    path = tmp_path / PICKLED
+    torch.save({"a": torch.ones(4)}, path)
+    assert read_tensors(tmp_path)["a"].tolist() == [1.0] * 4
+    whole = path.read_bytes()
+    torch.save({"a": torch.ones(4), "epoch": 3}, tmp_path / "other")
+    torch.save([torch.ones(4)], tmp_path / "list")
+    torch.save({"a": torch.ones(4)}, tmp_path / "old", _use_new_zipfile_serialization=False)
+    with zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as bomb, zipfile.ZipFile(path) as plain:
+        for name in plain.namelist():
+            bomb.writestr(name, plain.read(name))
+    for content in (*((tmp_path / name).read_bytes() for name in ("other", "list", "old", "bomb")), whole[:-30], b""):
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match="convert it") as raised:
+            read_tensors(tmp_path)
+        assert "\n" not in str(raised.value) and str(path) in str(raised.value)
 
 
 def header(content: bytes, length: int | None = None, data: bytes = b"") -> bytes:

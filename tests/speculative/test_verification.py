@@ -175,6 +175,24 @@ def test_drafts_from_random_lists(tokens: Tokens) -> None:
     holds()
 
 
+@pytest.mark.parametrize("entries", [-40, -7, 9])
+@pytest.mark.parametrize("sampling", [None, Sampling(seed=4)])
+def test_a_small_t5_with_an_embedding_of_another_size(tokens: Tokens, entries: int, sampling: Sampling | None) -> None:
+    """Embeddings are padded to sizes of their own; the vocabulary is the same."""
+    small = random_target(tokens, 1, vocab_size=tokens.size + entries)
+    target = random_target(tokens, 2)
+    outputs = target.generate(SENTENCES, sampling)
+    assert max(map(max, outputs)) >= tokens.pieces, "the target writes what the small T5 does not know"
+    drafter = SmallT5Drafter(small, tokens, Gamma(3))
+    assert verify(target, drafter, SENTENCES, VerifyOptions(sampling, batch_size=4))[0] == outputs
+    sampled = SmallT5Drafter(small, tokens, Gamma(3), Sampling(seed=5))
+    if sampling is None:
+        assert verify(target, sampled, SENTENCES)[0] == outputs
+    else:
+        verified, _ = verify(target, sampled, SENTENCES, VerifyOptions(sampling))
+        assert all(verified)
+
+
 def test_no_sentences(tokens: Tokens) -> None:
     verified, statistics = verify(random_target(tokens), TextDrafter(tokens), [])
     assert verified == [] and statistics.summary() == {"sentences": 0}
