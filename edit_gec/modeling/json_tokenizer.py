@@ -76,9 +76,10 @@ def _splits_at_spaces(pre_tokenizer: Any) -> bool:
 
 def _serialize(pieces: list[tuple[str, float]], unknown: Any, charsmap: bytes, *, byte_fallback: bool) -> bytes:
     try:
-        from sentencepiece import sentencepiece_model_pb2 as proto
+        from sentencepiece import sentencepiece_model_pb2
     except ImportError:  # it comes with ONNX Runtime
         raise MissingExtraError(f"{FILE} needs protobuf; install it: pip install protobuf") from None
+    proto: Any = sentencepiece_model_pb2
     kinds = proto.ModelProto.SentencePiece
     model = proto.ModelProto()
     for n, (piece, score) in enumerate(pieces):

@@ -95,7 +95,7 @@ class Tokens:
         if not path.is_file():
             path = Path(folder) / json_tokenizer.FILE
         if not path.is_file():
-            raise ModelError(f"{folder}: no {FILE} and no {path.name} here; {json_tokenizer.REMEDY}")
+            raise ModelError(f"{folder}: no {FILE} here, and no {path.name}; {json_tokenizer.REMEDY}")
         try:
             content = path.read_bytes() if path.name == FILE else json_tokenizer.sentencepiece_model(path)
             processor = sentencepiece.SentencePieceProcessor(model_proto=content) if content else None
