@@ -13,7 +13,7 @@ tagged alone, so that what is proposed there does not depend on the edits elsewh
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -70,9 +70,9 @@ class Option(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What may stand in the edits of a sentence, in their order, and where it has hints; no document plays a part."""
+    """What may stand in the edited spans of a sentence, and where it has hints; no document plays a part."""
 
-    others: tuple[tuple[Change, ...], ...]
+    others: Mapping[tuple[int, int], tuple[Change, ...]]
     hints: tuple[Option, ...]
 
 
@@ -112,24 +112,27 @@ class Suggester:
         A hint is an edit that is not sure enough to be made: its replacement is the likeliest.
         """
         places = tuple(map(sentence.span_of, edits))
-        return self.project(text, sentence, edits, self.read(sentence.text, places, hints=hints))
+        *_, options = Options({}, ()), *self.read(sentence.text, places, hints=hints)
+        return self.project(text, sentence, edits, options)
 
-    def read(self, sentence: str, edited: Sequence[tuple[int, int]], *, hints: bool) -> Options:
-        """What may stand in the edited spans of a sentence, and in others."""
-        others: dict[tuple[int, int], tuple[Change, ...]] = dict.fromkeys(edited, ())
-        offered: list[Option] = []
-        for pieces in self._windows(sentence) if edited or hints else ():
-            read = Reading(self, pieces)
-            inside = [(span, place) for span in others if (place := find_place(pieces, *span))]
-            written = read.write([place for _, place in inside])
-            for (span, place), texts in zip(inside, written, strict=True):
-                others[span] = tuple(filter(None, (read.change(place, each) for each in texts)))
+    def read(self, sentence: str, edited: Sequence[tuple[int, int]], *, hints: bool) -> Iterator[Options]:
+        """What may stand in the edited spans of a sentence, and in others, after every few of them: the last is all."""
+        places = sorted(edited)
+        others: dict[tuple[int, int], tuple[Change, ...]] = {}
+        offered: tuple[Option, ...] = ()
+        pieces = self.tokens.encode(sentence) if edited or hints else None
+        for window in readable_windows(pieces, self.tokens, self.network.config.max_pieces) if pieces else ():
+            first, last = (bisect_left(places, (edge,)) for edge in (window.starts[0], window.ends[-1] + 1))
+            read = Reading(self, window)
+            inside = [(span, place) for span in places[first:last] if (place := find_place(window, *span))]
+            for part in cut_rows(inside, MOST_PLACES):
+                written = read.write([place for _, place in part])
+                for (span, place), texts in zip(part, written, strict=True):
+                    others[span] = tuple(filter(None, (read.change(place, each) for each in texts)))
+                yield Options(others, offered)
             if hints:
-                offered += self._find_hints(read, [place for _, place in inside])
-        return Options(tuple(others[span] for span in edited), tuple(offered))
-
-    def _windows(self, sentence: str) -> list[Pieces]:
-        return readable_windows(self.tokens.encode(sentence), self.tokens, self.network.config.max_pieces)
+                offered += tuple(self._find_hints(read, [place for _, place in inside]))
+            yield Options(others, offered)
 
     def _find_hints(self, read: Reading, taken: Sequence[Place]) -> Iterator[Option]:
         """The hints of one window; `taken` are the places of its edits."""
@@ -151,8 +154,8 @@ class Suggester:
     def project(self, text: str, sentence: Sentence, edits: Sequence[Edit], options: Options) -> Suggested:
         """The options of a sentence as alternatives and hints in its text; what is no edit there is left out."""
         found = tuple(
-            replace(edit, alternatives=self._alternatives(text, sentence, edit, others))
-            for edit, others in zip(edits, options.others, strict=True)
+            replace(edit, alternatives=self._alternatives(text, sentence, edit, options.others.get(span, ())))
+            for edit, span in zip(edits, map(sentence.span_of, edits), strict=True)
         )
         hints: list[Edit] = []
         for change, others in options.hints:

@@ -9,7 +9,8 @@ Waiting sentences of all callers are batched together (dynamic_batching.py).
 
 The edits are those of Corrector.correct plus the standing suggestions of standing.py (tests/server/test_server.py). A
 sentence that was seen before, in any text, is not predicted again. Work in Python (splitting, encoding, naming edits)
-runs in a separate thread, so that neither the model nor the event loop waits for it.
+runs in a separate thread, so that neither the model nor the event loop waits for it, and in steps, so that a short text
+does not wait for a long one (fair_thread.py).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -27,16 +27,17 @@ from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corrector import Corrector
 from edit_gec.runtime.dynamic_batching import Batcher
 from edit_gec.runtime.dynamic_batching import Result as BatchResult
+from edit_gec.runtime.fair_thread import Account, FairThread, Steps
 from edit_gec.runtime.standing import StandingSuggestions
 from edit_gec.runtime.type_cache import ErrorTypeCache, Job
 from edit_gec.speculative.window_corrector import SentenceChanges, join_changes
 from edit_gec.text.correction import Correction, assemble, check_text
 from edit_gec.text.edits import Edit, resolve_overlaps
 from edit_gec.text.formats import check_format
-from edit_gec.text.sentences import Sentence, split
+from edit_gec.text.sentences import Sentence, find_sentences
 
 if TYPE_CHECKING:
-    from edit_gec.editing.alternatives import Options
+    from edit_gec.editing.alternatives import Options, Suggester
     from edit_gec.modeling.tokenizer import Pieces
     from edit_gec.runtime.metrics import Metrics
     from edit_gec.runtime.timing import BatchTiming
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
 CACHE_CHARACTERS = 1_000_000  # of cached sentences; with their plans at most about 50 MB
 MAX_WAITING = 100_000  # sentences in the queue
+LONG_SENTENCE = 2_000  # characters from which on its edits are found outside the event loop
+STEP_CHARACTERS = 10_000  # of sentences that are found or encoded at a time: 50 ms
+CHARACTER_S = 5e-6  # of work in Python that each character takes, at least
 Result = TypeVar("Result")
 
 
@@ -73,6 +77,7 @@ class Stages:
     sentences: int = 0
     cached: int = 0
     batches: set[BatchTiming] = field(default_factory=set)
+    account: Account = field(default_factory=Account)  # of the text in the thread for work in Python
 
 
 class Cache(Generic[Result]):
@@ -116,7 +121,7 @@ class AsyncCorrector:
         self.options: Cache[Options] = Cache(CACHE_CHARACTERS)  # of the same sentences, where options were requested
         self.standing = StandingSuggestions()
         self.types = ErrorTypeCache()
-        self.thread = ThreadPoolExecutor(1, "text")
+        self.thread = FairThread("text")
 
     async def __aenter__(self) -> AsyncCorrector:
         return self
@@ -127,7 +132,7 @@ class AsyncCorrector:
     async def close(self) -> None:
         """Stop the model and the threads."""
         await self.batcher.close()
-        await asyncio.to_thread(self.thread.shutdown)
+        await self.thread.close()
 
     async def correct(
         self, text: str, *, min_confidence: float | None = None, format: str = "markdown", explain: bool = False
@@ -180,24 +185,43 @@ class AsyncCorrector:
         suggester = corrector.suggester()
         is_wanted = settings.edit_filter().on(text)
 
-        def suggest(result: SentenceResult) -> SentenceResult:
-            assert result.source is not None
-            sentence = result.source
-            edited = tuple(map(sentence.span_of, result.edits))
-            key = (sentence.text, (edited, hints, suggester.thresholds.threshold))
-            options = self.options.get(key)
-            if options is None:
-                options = suggester.read(sentence.text, edited, hints=hints)
-                self.options.put(key, options)
-            suggested = suggester.project(text, sentence, result.edits, options)
-            return replace(result, edits=suggested.edits, hints=tuple(filter(is_wanted, suggested.hints)))
+        def suggest() -> Steps[list[SentenceResult]]:
+            found = []
+            for result in sentences:
+                found.append((yield from self._suggest(text, result, suggester, is_wanted, hints=hints)))
+            return found
 
-        asked = [result for result in sentences if hints or result.edits]
+        stages = stages or Stages()
         begun = perf_counter()
-        found = {id(result): await self._in_thread(partial(suggest, result)) for result in asked}
-        if stages:
-            stages.suggest_s += perf_counter() - begun
-        return [found.get(id(result), result) for result in sentences]
+        suggested = await self.thread.run_steps(suggest(), stages.account)
+        stages.suggest_s += perf_counter() - begun
+        return suggested
+
+    def _suggest(
+        self,
+        text: str,
+        result: SentenceResult,
+        suggester: Suggester,
+        is_wanted: Callable[[Edit], bool],
+        *,
+        hints: bool,
+    ) -> Steps[SentenceResult]:
+        """`suggest` for one sentence, a window in each step."""
+        sentence = result.source
+        if sentence is None or not (hints or result.edits):
+            return result
+        edited = tuple(map(sentence.span_of, result.edits))
+        key = (sentence.text, (edited, hints, suggester.thresholds.threshold))
+        options = self.options.get(key)
+        if options is None:
+            for read in suggester.read(sentence.text, edited, hints=hints):
+                options = read
+                yield
+            if options is None:  # no window of it is prose
+                return result
+            self.options.put(key, options)
+        suggested = suggester.project(text, sentence, result.edits, options)
+        return replace(result, edits=suggested.edits, hints=tuple(filter(is_wanted, suggested.hints)))
 
     async def explain(
         self, text: str, sentences: Sequence[SentenceResult], stages: Stages | None = None
@@ -205,18 +229,19 @@ class AsyncCorrector:
         """The sentences with types, messages and reasons of their edits and of their hints."""
         stages = stages or Stages()
         begun = perf_counter()
-        edits = await self._name(text, sentences, [sentence.edits for sentence in sentences])
-        hints = await self._name(text, sentences, [sentence.hints for sentence in sentences])
+        account = stages.account
+        edits = await self._name(text, sentences, [sentence.edits for sentence in sentences], account)
+        hints = await self._name(text, sentences, [sentence.hints for sentence in sentences], account)
         stages.explain_s += perf_counter() - begun
         found = zip(sentences, edits, hints, strict=True)
         return [replace(sentence, edits=edits, hints=hints) for sentence, edits, hints in found]
 
     async def _name(
-        self, text: str, sentences: Sequence[SentenceResult], edits: Sequence[tuple[Edit, ...]]
+        self, text: str, sentences: Sequence[SentenceResult], edits: Sequence[tuple[Edit, ...]], account: Account
     ) -> list[tuple[Edit, ...]]:
         """The edits of each sentence with their types, messages and reasons."""
         jobs = [_job(text, sentence, found) for sentence, found in zip(sentences, edits, strict=True) if found]
-        named = iter(await self._in_thread(lambda: self.types.name(jobs)) if jobs else [])
+        named = iter(await self.thread.run_steps(self.types.name(jobs), account) if jobs else [])
         return [
             tuple(replace(edit, **name._asdict()) for edit, name in zip(found, next(named), strict=True))
             if found
@@ -234,14 +259,15 @@ class AsyncCorrector:
         min_confidence = settings.min_confidence
         corrector = self.corrector.with_settings(min_confidence, settings.dialect)
         known_format = check_format(format)
-        sentences = await self._in_thread(lambda: split(text, format=known_format))
+        stages.account.needs = CHARACTER_S * len(text)
+        sentences = await self.thread.run_steps(_split(text, known_format), stages.account)
         remembered = ((s.text, self.cache.get((s.text, min_confidence))) for s in sentences)
         known = {source: changes for source, changes in remembered if changes is not None}
         new = list(dict.fromkeys(s.text for s in sentences if s.text not in known))
-        windows = await self._in_thread(lambda: [corrector.encode(source) for source in new])
+        windows = await self.thread.run_steps(_encode(new, corrector), stages.account)
         waiting = self._submit(new, windows, corrector)
         stages.prepare_s += perf_counter() - begun
-        choose = await self._in_thread(lambda: self._chooser(text, settings.edit_filter(), stages))
+        choose = await self.thread.run(lambda: self._chooser(text, settings.edit_filter(), stages), stages.account)
         stages.sentences = len(sentences)
         stages.cached = len(sentences) - len(new)
         self._count(text, stages)
@@ -253,7 +279,9 @@ class AsyncCorrector:
                     known[sentence.text] = tuple(changes for changes, _ in done)
                     self.cache.put((sentence.text, min_confidence), known[sentence.text])
                 changes = self._with_standing(sentence.text, min_confidence, known[sentence.text])
-                yield await choose(self._finish(text, sentence, changes, corrector))
+                finish = partial(self._finish, text, sentence, changes, corrector)
+                is_long = len(sentence.text) > LONG_SENTENCE
+                yield await choose(await self.thread.run(finish, stages.account) if is_long else finish())
         finally:
             for each in waiting.values():
                 for future in each:
@@ -305,8 +333,30 @@ class AsyncCorrector:
         left_out = tuple(resolve_overlaps(refused))
         return SentenceResult(sentence.offsets[0], sentence.offsets[-1], edits, left_out, source=sentence)
 
-    async def _in_thread(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self.thread, work)
+
+def _split(text: str, format: str) -> Steps[list[Sentence]]:
+    """The sentences of a text, some of them in each step."""
+    sentences: list[Sentence] = []
+    begin = 0
+    for sentence in find_sentences(text, format=format):
+        sentences.append(sentence)
+        if sentence.offsets[-1] - begin > STEP_CHARACTERS:
+            begin = sentence.offsets[-1]
+            yield
+    return sentences
+
+
+def _encode(sources: Sequence[str], corrector: Corrector) -> Steps[list[list[Pieces]]]:
+    """The windows of each sentence, some of them in each step."""
+    windows = []
+    characters = 0
+    for source in sources:
+        windows.append(corrector.encode(source))
+        characters += len(source)
+        if characters > STEP_CHARACTERS:
+            characters = 0
+            yield
+    return windows
 
 
 def join(text: str, sentences: Sequence[SentenceResult]) -> Correction:

@@ -4,9 +4,10 @@
     client B  b1                  ->     batch 2   a3 a4 ...
     client C  c1
 
-A batch takes one sentence of each text in turn, so a short text never waits for a long one. While the model is busy,
-sentences gather. When it is idle, the first sentence waits at most `LATENCY_S` for others, if the network gains from
-batches. When too many wait, new ones are refused (`Busy`): a queue that only grows delays every answer.
+A batch takes the sentence that leaves its text with the least, so a short text never waits for a long one, only for
+the batch in progress. That is small unless the network gains from batches. While the model is busy, sentences gather.
+When it is idle and gains from batches, the first sentence waits at most `LATENCY_S` for others. When too many wait, new
+ones are refused (`Busy`): a queue that only grows delays every answer.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from edit_gec.speculative.window_corrector import SentenceChanges
 
 LATENCY_S = 0.003  # how long a lone sentence waits for others
+ENOUGH_PIECES = 190  # for a batch that brings nothing; more would let others wait
 
 
 class Busy(Exception):
@@ -46,12 +48,21 @@ class Item:
     done: asyncio.Future[Result]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Group:
-    """The waiting sentences of one text, and the corrector whose thresholds decide about them."""
+    """The waiting sentences of one text, and the corrector whose thresholds decide about them.
+
+    `read` are its pieces that the model has read, with those that it began with.
+    """
 
     corrector: Corrector
     items: deque[Item]
+    read: int
+
+
+def _ahead(group: Group) -> int:
+    """The pieces of a text that are read once its next sentence is."""
+    return group.read + len(group.items[0].pieces)
 
 
 class Batcher:
@@ -66,9 +77,11 @@ class Batcher:
         self.corrector = corrector
         self.metrics = metrics
         self.max_waiting = max_waiting
-        self.groups: deque[Group] = deque()
+        self.groups: list[Group] = []  # in the order in which they came
+        self.read = 0  # pieces of the group whose sentence was taken last: where later ones begin
         self.waiting = 0
         self.wake = asyncio.Event()
+        self.gains = corrector.network.gains_from_batches
         small = is_small(corrector.network.config)
         self.workers = corrector.workers if small else 1
         threads = 1 if small else corrector.workers
@@ -87,7 +100,7 @@ class Batcher:
             raise Busy
         futures = [asyncio.get_running_loop().create_future() for _ in sentences]
         if sentences:
-            self.groups.append(Group(corrector, deque(map(Item, sentences, futures))))
+            self.groups.append(Group(corrector, deque(map(Item, sentences, futures)), self.read))
             self._count(len(sentences))
             self.wake.set()
         return futures
@@ -112,7 +125,7 @@ class Batcher:
             if not self.groups:
                 self.wake.clear()
                 await self.wake.wait()
-                if self.corrector.network.gains_from_batches:
+                if self.gains:
                     await asyncio.sleep(LATENCY_S)
                 continue
             corrector, batch = self._take()
@@ -120,24 +133,28 @@ class Batcher:
                 await self._predict(corrector, batch)
 
     def _take(self) -> tuple[Corrector, list[Item]]:
-        """The next batch: one sentence of each text in turn, oldest text first, all with the thresholds of that one.
+        """The next batch: sentences of the texts that then have the least, all with the thresholds of the first.
 
         A thread takes no more than its share of the queue.
         """
         batch: list[Item] = []
-        first = self.groups[0].corrector
+        first = min(self.groups, key=_ahead).corrector
         most = min(self.corrector.batch_size, -(-self.waiting // self.workers))
-        while len(batch) < most:
-            group = next((group for group in self.groups if group.corrector.thresholds == first.thresholds), None)
-            if group is None:
+        pieces = 0
+        while len(batch) < most and (pieces < ENOUGH_PIECES or self.gains):
+            alike = [group for group in self.groups if group.corrector.thresholds == first.thresholds]
+            if not alike:
                 break
-            self.groups.remove(group)
+            group = min(alike, key=_ahead)
             item = group.items.popleft()
             self._count(-1)
-            if group.items:
-                self.groups.append(group)
+            if not group.items:
+                self.groups.remove(group)
             if not item.done.cancelled():
                 batch.append(item)
+                pieces += len(item.pieces)
+                self.read = group.read
+                group.read += len(item.pieces)
         return first, batch
 
     async def _predict(self, corrector: Corrector, batch: list[Item]) -> None:

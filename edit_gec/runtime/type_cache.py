@@ -1,6 +1,6 @@
 """Edits of sentences -> ERRANT type, message and reason of each; what was named before is remembered.
 
-    ErrorTypeCache().name([("She go home.", (Edit(4, 6, "go", "goes", 0.9),))])
+    exhaust(ErrorTypeCache().name([("She go home.", (Edit(4, 6, "go", "goes", 0.9),))]))
     [[("R:VERB:SVA", "subject-verb agreement: 'go' -> 'goes'", "The verb agrees with ...")]]
 
 The sentences of a call are parsed together, which costs 3 ms for each of 16 and 10 ms for one alone. They are joined
@@ -17,6 +17,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from edit_gec.annotation.explain import explain, parseable, spacy_memory_zone
+from edit_gec.runtime.fair_thread import Steps
 from edit_gec.text.edits import Edit
 
 Job = tuple[str, tuple[Edit, ...]]  # a sentence, and edits with positions in it
@@ -31,6 +32,7 @@ class ErrorType(NamedTuple):
 
 
 REMEMBERED = 10_000  # sentences
+TOGETHER = 16  # are parsed together
 _GAP = "\n\n"
 
 
@@ -40,8 +42,18 @@ class ErrorTypeCache:
     def __init__(self) -> None:
         self.known: OrderedDict[Job, list[ErrorType]] = OrderedDict()
 
-    def name(self, jobs: Sequence[Job]) -> list[list[ErrorType]]:
-        """Type, message and reason of each edit of each sentence. Raises InputError where ERRANT is missing."""
+    def name(self, jobs: Sequence[Job]) -> Steps[list[list[ErrorType]]]:
+        """Type, message and reason of each edit of each sentence, TOGETHER sentences in a step.
+
+        Raises InputError where ERRANT is missing.
+        """
+        named: list[list[ErrorType]] = []
+        for begin in range(0, len(jobs), TOGETHER):
+            named += self._name_together(jobs[begin : begin + TOGETHER])
+            yield
+        return named
+
+    def _name_together(self, jobs: Sequence[Job]) -> list[list[ErrorType]]:
         known = {job: self.known[job] for job in jobs if job in self.known}
         new = [job for job in dict.fromkeys(jobs) if job not in known]
         known.update((job, [ErrorType()] * len(job[1])) for job in new if not parseable(job[0]))

@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -107,6 +108,7 @@ async def check(request: Request) -> Response:
     """Check a text as LanguageTool does: form fields in, matches with UTF-16 offsets out."""
     asked = languagetool.parse_request(await read_fields(request))
     _check_length(request, max(asked.text.document, asked.text.view, key=len))
+    stages = Stages()
     detected = language_id.detect(asked.text.view) if asked.detects_language else language_id.ENGLISH_ASSUMED
     edits: tuple[Edit, ...] = ()
     sentences: list[tuple[int, int]] = []
@@ -116,14 +118,17 @@ async def check(request: Request) -> Response:
         if asked.is_picky and corrector.corrector.verifier is None:  # a target's edits have no threshold to lower
             least = corrector.corrector.with_settings(settings.min_confidence, None).thresholds.min_confidence
             settings = replace(settings, min_confidence=least * PICKY_FACTOR)
-        work = corrector.correct_by_sentence(asked.text.view, settings=settings, format=asked.format, explain=True)
+        work = corrector.correct_by_sentence(
+            asked.text.view, settings=settings, format=asked.format, explain=True, stages=stages
+        )
         _, results = await _cancel_if_gone(request, work)
-        results = await _cancel_if_gone(request, corrector.suggest(asked.text.view, results, settings, hints=False))
+        suggesting = corrector.suggest(asked.text.view, results, settings, hints=False, stages=stages)
+        results = await _cancel_if_gone(request, suggesting)
         edits = join(asked.text.view, results).edits
         sentences = [(result.start, result.end) for result in results]
-    answer = languagetool.build_answer(asked, edits, sentences, version=version(), detected=detected)
     log_fields(request, characters=len(asked.text.document), sentences=len(sentences), edits=len(edits))
-    return JSONResponse(answer)
+    build = partial(languagetool.build_answer, asked, edits, sentences, version=version(), detected=detected)
+    return await run_in_threadpool(lambda: JSONResponse(build()))
 
 
 def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float | None:

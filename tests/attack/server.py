@@ -26,9 +26,13 @@ from pathlib import Path
 import httpx
 import psutil  # type: ignore[import-untyped]
 
+from edit_gec.cli.serve import GRACE_S
+
 ROOT = Path(__file__).parent.parent.parent
 WORDS = (ROOT / "data" / "samples" / "prose.txt").read_text(encoding="utf-8").split()
 SECRET = "secretsecret"
+GREEDY = ["teh cat, ", "I dont know it and ", "lol i dunno wat u mean tbh but ok ill chek it "]
+MOST_WAIT_S = 5.0
 MALFORMED = [
     b"",
     b"\0" * 1000,
@@ -122,6 +126,47 @@ class Attack:
         self.failed |= status != 200
         self.report(f"{connections} slow connections, {left} of them left after 25 s", Counter())
 
+    def ask_greedily(self, unit: str) -> str:
+        """The status of a text of 99,999 characters whose words must all be looked up."""
+        fields = {"language": "en", "text": (unit * 12_000)[:99_999]}
+        with suppress(httpx.HTTPError):
+            return str(self.client.post("/v2/check", data=fields, timeout=100).status_code)
+        return "closed"
+
+    def greedy(self, requests: int) -> None:
+        """So many long texts of unknown words at once; how long another client waits meanwhile."""
+        waits: list[float] = []
+        with ThreadPoolExecutor(requests) as pool:
+            asked = [pool.submit(self.ask_greedily, unit) for unit in GREEDY * requests][:requests]
+            time.sleep(1)
+            while not all(each.done() for each in asked):
+                begun = time.monotonic()
+                text = {"text": f"She go home number {len(waits)}.", "explain": True, "suggest": True}
+                status = self.client.post("/v1/correct", json=text).status_code
+                waits.append(time.monotonic() - begun)
+                self.failed |= status != 200
+                time.sleep(0.2)
+        found = Counter(each.result() for each in asked)
+        self.failed |= max(waits) > MOST_WAIT_S
+        memory = self.process.memory_info().rss >> 20
+        counts = ", ".join(f"{count} x {status}" for status, count in found.items())
+        median = sorted(waits)[len(waits) // 2]
+        print(f"{requests} texts of 99,999 characters of unknown words: {counts}; {memory} MB")
+        print(f"  another client: {len(waits)} answers, after {median:.2f} s in the median, {max(waits):.2f} s at most")
+
+    def end_under_load(self, requests: int) -> float:
+        """Seconds from SIGTERM to the end while so many long texts are being corrected."""
+        with ThreadPoolExecutor(requests) as pool:
+            for _ in range(requests):
+                pool.submit(self.ask_greedily, GREEDY[0])
+            time.sleep(2)
+            begun = time.monotonic()
+            self.process.terminate()
+            with suppress(psutil.TimeoutExpired):
+                self.process.wait(60)
+            self.process.kill() if self.process.is_running() else None
+        return time.monotonic() - begun
+
     def many(self, requests: int) -> None:
         """So many different texts by eight clients at once."""
 
@@ -144,6 +189,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--connections", type=int, default=200)
+    parser.add_argument("--greedy", type=int, default=6)
     parser.add_argument("--model", default="edit5-mini")
     arguments = parser.parse_args()
     os.environ.setdefault("PYTHONPATH", str(ROOT))
@@ -162,7 +208,11 @@ def main() -> int:
             attack.strangers()
             attack.silent(arguments.connections)
             attack.many(arguments.requests)
+            attack.greedy(arguments.greedy)
             died = server.poll() is not None
+            ending = attack.end_under_load(arguments.greedy)
+            attack.failed |= ending > GRACE_S + 5
+            print(f"SIGTERM with {arguments.greedy} long texts in progress: ended after {ending:.1f} s")
         finally:
             server.terminate()
             server.wait(30)

@@ -39,6 +39,7 @@ from edit_gec.cli.serve import open_listener
 from edit_gec.corrector import Corrector
 from edit_gec.editing import alternatives
 from edit_gec.errors import InputError
+from edit_gec.runtime.fair_thread import exhaust
 from edit_gec.runtime.type_cache import ErrorType, ErrorTypeCache
 from edit_gec.server.app import PAGE_FOLDER
 from edit_gec.server.middleware import Limits
@@ -177,7 +178,7 @@ def test_what_is_no_sentence_has_no_names_and_takes_no_time() -> None:
     jobs = [(source, (Edit(0, 1, "(", "", 0.9),)) for source in ("(*`<" * 24_000, "(a " * 1000)]
     jobs.append(("She go home.", (Edit(4, 6, "go", "goes", 0.9),)))
     begun = time.monotonic()
-    named = ErrorTypeCache().name(jobs)
+    named = exhaust(ErrorTypeCache().name(jobs))
     assert named[:2] == [[ErrorType()], [ErrorType()]] and named[2][0][0] == "R:VERB:SVA"
     assert time.monotonic() - begun < 20  # the parser may have to be loaded
 
