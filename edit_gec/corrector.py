@@ -5,26 +5,29 @@
     >>> corrector("She go home becuase she is tired.").corrected                           # doctest: +SKIP
     'She goes home because she is tired.'
 
-    prepare   texts -> sentences (1) -> pieces (2)
-    predict   pieces -> plans: tags, order, insertions (3) -> changes (4) -> second pass (5), a T5 judges (6)
-    finish    changes of sentences -> edits of the texts (7)
+    prepare   texts -> sentences (1) -> windows of pieces (2)
+    predict   windows -> changes (3), by a predictor: an EdiT5, alone, judged or verified by another model
+    finish    changes -> edits of the texts (4), by a projection -> corrections (5)
 
-Text outside the edits is copied, never generated. With a target, the confidence of an edit is that of EdiT5 and of a
-T5 together. With `verify="exact"`, EdiT5 drafts and the T5 verifies: the edits are those that the T5 makes on its own,
-in a fraction of its time.
+Text outside the edits is copied, never generated. Predictor and projection are chosen once, when the models are loaded
+(loading.py). With a judge, the confidence of an edit is that of both models together. With `verify="exact"`, EdiT5
+drafts and a T5 verifies: the edits are those that the T5 makes on its own, in a fraction of its time.
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.catalog import DEFAULT_MODEL, find_pretrained
-from edit_gec.speculative.loading import LoadSettings, load_models
-from edit_gec.speculative.text_corrector import TextCorrector
+from edit_gec.config.load_settings import LoadSettings
+from edit_gec.editing.document_edits import Projection
+from edit_gec.editing.predictor import EdiT5Predictor, Predictor, Window, WindowChanges, join_changes
+from edit_gec.loading import fit_projection, load_parts
 from edit_gec.text.correction import (
     Correction,
     SentenceEdits,
@@ -34,21 +37,33 @@ from edit_gec.text.correction import (
     check_text,
     check_texts,
 )
-from edit_gec.text.stretches import Progress, Stretch, cut_stretches, group_texts, split_texts
+from edit_gec.text.dialect import check_dialect
+from edit_gec.text.stretches import NumberedSentence, Progress, Stretch, cut_stretches, group_texts, split_texts
+from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from edit_gec.speculative.loading import LoadKeywords
-    from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
+    from edit_gec.config.load_settings import LoadKeywords
+    from edit_gec.editing.alternatives import Suggester
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Corrector(TextCorrector):
-    """A loaded model, from texts to corrections. Immutable and thread-safe."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Corrector:
+    """Loaded models, from texts to corrections. Immutable and thread-safe.
 
+    folder: that of the EdiT5. settings: the arguments of `load`. presets: the lowest confidence of an edit, by names of
+    strictness. batch_size: windows that are read together. workers: batches that are read at the same time.
+    """
+
+    predictor: Predictor
+    projection: Projection
+    _: KW_ONLY
     folder: Path
-    presets: Mapping[str, float] = field(default_factory=dict)  # strictness: lowest confidence of an edit
+    settings: LoadSettings | None = None
+    presets: Mapping[str, float] = field(default_factory=dict)
+    batch_size: int = 32
+    workers: int = 1
 
     @classmethod
     def from_pretrained(
@@ -62,23 +77,13 @@ class Corrector(TextCorrector):
 
     @classmethod
     def load(cls, model: str | Path = DEFAULT_MODEL, **keywords: Unpack[LoadKeywords]) -> Corrector:
-        """Load a model by name or folder; speculative.loading.LoadSettings says what the keywords mean.
+        """Load a model by name or folder; config.load_settings.LoadSettings says what the keywords mean.
 
         Raises InputError for wrong arguments, before torch is imported; ModelError for a model that is
         unknown or broken, DeviceError for a device that is not there.
         """
         settings = LoadSettings(model, **keywords)
-        parts = load_models(settings)
-        corrector = cls(
-            network=parts.network, tokens=parts.tokens, thresholds=parts.thresholds, spelling=parts.spelling,
-            folder=parts.folder, presets=parts.presets, batch_size=settings.batch_size, workers=parts.workers,
-            dictionary=frozenset(word.casefold() for word in settings.dictionary), dialect=settings.dialect,
-            second_opinion=parts.second_opinion,
-        )  # fmt: skip
-        if parts.verifier is not None:
-            lowest = settings.min_confidence or 0.0
-            corrector = replace(corrector.verified_by(parts.verifier), verified_confidence=lowest)
-        return replace(corrector, settings=settings)
+        return cls(**load_parts(settings)._asdict(), settings=settings, batch_size=settings.batch_size)
 
     # ---------------------------------------------------------------- texts in, corrections out
 
@@ -109,9 +114,9 @@ class Corrector(TextCorrector):
         string, for an unknown format, and if there are more or fewer formats than texts.
         """
         given = list(check_texts(texts))
-        stretches = cut_stretches(given, formats, lines=lines, markup=markup)
+        stretches = cut_stretches(given, formats, lines=lines, markup=markup)  # 1
         edits = (edit for stretch in stretches for edit in self.find_edits(given, stretch, progress))
-        return assemble_texts(given, edits)
+        return assemble_texts(given, edits)  # 5
 
     def correct_in_stretches(
         self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown"
@@ -138,59 +143,141 @@ class Corrector(TextCorrector):
         for group in group_texts(check_texts(texts)):
             yield from self.correct_batch(group, lines=lines, markup=markup)
 
+    # ---------------------------------------------------------------- the stages
+
     def find_edits(
         self, texts: Sequence[str], stretch: Stretch, progress: Progress | None = None
     ) -> list[SentenceEdits]:
         """The edits of a stretch of sentences; `progress` counts characters of all texts."""
-        windows = self.encode_windows(stretch.sentences)  # 2
+        windows = self.encode(stretch.sentences)
         return self.project(texts, windows, self.predict(windows, stretch.report_to(progress)))
 
-    # ---------------------------------------------------------------- the stages
+    def prepare(
+        self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
+    ) -> list[Window]:
+        """The windows that the models read; arguments as for `correct_batch`."""
+        return self.encode(split_texts(texts, formats, lines=lines, markup=markup))  # 1
+
+    def encode(self, sentences: Iterable[NumberedSentence]) -> list[Window]:
+        """The sentences in windows that the models can read at once (2)."""
+        with span(Stage.TOKENIZE):
+            return [
+                Window(number, sentence, pieces, before)
+                for number, sentence, before in sentences
+                for pieces in self.predictor.encode(sentence.text)
+            ]
+
+    def predict(self, windows: Sequence[Window], progress: Progress | None = None) -> list[WindowChanges]:
+        """What changes in each window (3). Windows of similar length make a batch; the longest are read first.
+
+        `progress` is called with (windows done, windows in all) after each batch.
+        """
+        from edit_gec.editing.workers import map_batches  # numpy
+
+        size = min(self.batch_size, -(-len(windows) // self.workers) or 1)  # something for every worker
+        batches = self.edit5.group_by_length([window.pieces for window in windows], size)
+        read = [[windows[n] for n in batch] for batch in batches]
+        results = map_batches(self.predictor.predict, read, self.workers, self.edit5.network)
+        found: dict[int, WindowChanges] = {}
+        for batch, changes in zip(batches, results, strict=True):
+            found.update(zip(batch, changes, strict=True))
+            if progress:
+                progress(len(found), len(windows))
+        return [found[n] for n in range(len(windows))]
+
+    def project(
+        self, texts: Sequence[str], windows: Sequence[Window], changes: Sequence[WindowChanges]
+    ) -> list[SentenceEdits]:
+        """The changes of windows as edits of their texts (4), one entry for each sentence."""
+        found = []
+        parts = zip(windows, changes, strict=True)
+        for _, of_sentence in groupby(parts, key=lambda part: (part[0].text, id(part[0].sentence))):
+            own, each = zip(*of_sentence, strict=True)
+            text = own[0].text
+            edits = self.projection.to_edits(texts[text], own[0].sentence, join_changes(each))
+            found.append(SentenceEdits(text, *edits))
+        return found
+
+    def finish(
+        self, texts: Sequence[str], windows: Sequence[Window], changes: Sequence[WindowChanges]
+    ) -> list[Correction]:
+        """The changes of windows as corrections of their texts."""
+        return assemble_texts(texts, self.project(texts, windows, changes))  # 5
+
+    # ---------------------------------------------------------------- what else may stand there
 
     def suggest(
         self, correction: Correction, *, lines: bool = False, markup: bool = True, format: str = "markdown"
     ) -> Correction:
         """The same correction with alternatives to its edits, and with hints.
 
-        The text is read once more, as `correct` reads it with these arguments. With a target there are neither: its
-        text is the only one. Raises InputError for what is no correction, and for formats that are unknown.
+        The text is read once more, as `correct` reads it with these arguments. With a target whose text is exact there
+        are neither. Raises InputError for what is no correction, and for formats that are unknown.
         """
         check_correction(correction)
-        if self.verifier is not None:
+        suggester = self.suggester()
+        if suggester is None:
             return correction
         sentences = split_texts([correction.text], [format], lines=lines, markup=markup)
-        return self.suggester().extend(correction, [sentence for _, sentence in sentences])
+        return suggester.extend(correction, [each.sentence for each in sentences])
 
-    def prepare(
-        self, texts: Sequence[str], *, lines: bool = False, markup: bool = True, formats: Sequence[str] = ()
-    ) -> list[ModelWindow]:
-        """The windows that the model reads; arguments as for `correct_batch`."""
-        return self.encode_windows(split_texts(texts, formats, lines=lines, markup=markup))  # 1, 2
+    def suggester(self) -> Suggester | None:
+        """What finds alternatives and hints, sentence by sentence; None beside a target whose text is exact."""
+        if self.predictor.is_exact:
+            return None
+        from edit_gec.editing.alternatives import Suggester  # numpy
 
-    def predict(self, windows: Sequence[ModelWindow], progress: Progress | None = None) -> list[SentenceChanges]:
-        """What changes in each window (3 to 6); `progress` is called with (windows done, windows in all)."""
-        return self.correct_all([window.pieces for window in windows], progress)
+        return Suggester(self.edit5.network, self.edit5.tokens, self.edit5.thresholds, self.projection)
 
-    def finish(
-        self, texts: Sequence[str], windows: Sequence[ModelWindow], changes: Sequence[SentenceChanges]
-    ) -> list[Correction]:
-        """The changes of windows as corrections of their texts."""
-        return assemble_texts(texts, self.project(texts, windows, changes))
+    # ---------------------------------------------------------------- copies and facts
 
-    # ---------------------------------------------------------------- as a value
+    @property
+    def edit5(self) -> EdiT5Predictor:
+        """The EdiT5 that proposes, with its network, vocabulary and thresholds."""
+        return self.predictor.edit5
+
+    @property
+    def min_confidence(self) -> float:
+        """The lowest confidence of an edit."""
+        return self.predictor.threshold
+
+    def with_predictor(self, predictor: Predictor) -> Corrector:
+        """A copy with another predictor, which can no longer be pickled."""
+        projection = fit_projection(self.projection, predictor)
+        return replace(self, predictor=predictor, projection=projection, settings=None)
+
+    def with_thresholds(self, **given: float) -> Corrector:
+        """A copy with other thresholds (editing/thresholds.py).
+
+        Raises InputError for an unknown threshold, or a `min_confidence` that is not a probability.
+        """
+        return replace(self.with_predictor(self.predictor.with_thresholds(**given)), settings=self.settings)
+
+    def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
+        """A copy with another threshold and dialect; None keeps the current one.
+
+        Raises InputError for a threshold out of range, and for an unknown dialect.
+        """
+        check_dialect(dialect)
+        copy = self.with_thresholds(**{} if min_confidence is None else {"min_confidence": min_confidence})
+        return replace(copy, projection=replace(copy.projection, dialect=dialect or self.projection.dialect))
 
     def __repr__(self) -> str:
-        lowest = self.thresholds.min_confidence if self.verifier is None else self.verified_confidence
         target = "" if self.settings is None or self.settings.target is None else f", target={self.settings.target!r}"
-        where = f"backend={self.network.backend!r}, device={self.network.device!r}"
-        return f"Corrector({self.folder.name!r}, {where}, min_confidence={lowest:g}{target})"
+        where = f"backend={self.edit5.network.backend!r}, device={self.edit5.network.device!r}"
+        return f"Corrector({self.folder.name!r}, {where}, min_confidence={self.min_confidence:g}{target})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.settings is None:
             raise pickle.PicklingError("expected a Corrector made by `load`, which is what it is pickled as")
-        names = ("thresholds", "verified_confidence", "batch_size", "workers", "dictionary", "dialect")
-        return _reload, (self.settings, {name: getattr(self, name) for name in names})
+        thresholds = {**asdict(self.edit5.thresholds), "min_confidence": self.min_confidence}
+        words = {"dictionary": self.projection.dictionary, "dialect": self.projection.dialect}
+        return _reload, (self.settings, thresholds, words, self.batch_size, self.workers)
 
 
-def _reload(settings: LoadSettings, values: dict[str, Any]) -> Corrector:
-    return replace(Corrector.load(**vars(settings)), **values)
+def _reload(
+    settings: LoadSettings, thresholds: dict[str, float], words: dict[str, Any], batch_size: int, workers: int
+) -> Corrector:
+    loaded = Corrector.load(**vars(settings)).with_thresholds(**thresholds)
+    projection = replace(loaded.projection, **words)
+    return replace(loaded, projection=projection, batch_size=batch_size, workers=workers)

@@ -142,7 +142,7 @@ print([name for name in ("torch", "numpy") if name in sys.modules])
 def test_a_corrector_never_changes(corrector: Corrector) -> None:
     stricter = corrector.with_thresholds(min_confidence=1.0)
     assert stricter.correct(LETTER).edits == () and corrector.correct(LETTER).edits
-    assert stricter.network is corrector.network and stricter.thresholds != corrector.thresholds
+    assert stricter.edit5.network is corrector.edit5.network and stricter.min_confidence != corrector.min_confidence
     with pytest.raises(FrozenInstanceError):
         corrector.batch_size = 1  # type: ignore[misc]
 
@@ -151,9 +151,11 @@ def test_a_corrector_can_be_pickled(model_folder: Path) -> None:
     corrector = Corrector.load(model_folder, threads=1, dictionary=["Dear"], min_confidence=0.2)
     corrector = corrector.with_thresholds(min_confidence=0.1)
     copied = pickle.loads(pickle.dumps(corrector))
-    assert (copied.thresholds, copied.dictionary, copied.workers) == (corrector.thresholds, frozenset(["dear"]), 1)
+    assert (copied.edit5.thresholds, copied.workers) == (corrector.edit5.thresholds, 1)
+    assert vars(copied.projection) == {**vars(corrector.projection), "spelling": copied.projection.spelling}
+    assert copied.projection.dictionary == {"dear"}
     assert alike(copied.correct(LETTER), corrector.correct(LETTER))
-    made = Corrector(corrector.network, corrector.tokens, corrector.thresholds, folder=model_folder)
+    made = corrector.with_predictor(corrector.predictor)
     with pytest.raises(pickle.PicklingError, match="expected a Corrector made by `load`"):
         pickle.dumps(made)
 
@@ -168,7 +170,7 @@ def test_a_verified_corrector_can_be_pickled(model_folder: Path, tokens: Tokens,
         f"Corrector('{model_folder.name}', backend='torch', device='cpu', min_confidence=0.01, target="
     )
     copied = pickle.loads(pickle.dumps(corrector))
-    assert copied.verified_confidence == 0.01
+    assert copied.min_confidence == 0.01
     assert copied.correct(LETTER).corrected == corrector.correct(LETTER).corrected
 
 
@@ -205,7 +207,7 @@ class Meeting:
 
 def test_threads_run_beside_each_other(corrector: Corrector) -> None:
     """D16: each has what it would have alone, and none waits for the end of another."""
-    met = replace(corrector, network=Meeting(corrector.network))
+    met = corrector.with_predictor(replace(corrector.edit5, network=Meeting(corrector.edit5.network)))
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(met.correct, [LETTER, LETTER]))
     expected = corrector.correct(LETTER)

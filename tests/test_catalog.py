@@ -188,7 +188,7 @@ def test_what_the_loader_opens_is_what_counts(folder: Path) -> None:
     assert {Path(path).name for path in opened} >= {"config.json", "spiece.model", "words.txt"}
     assert opened <= counted
     graphs = {path for path in opened if path.endswith(".onnx")}
-    assert bool(graphs) == (corrector.network.backend == "onnx")
+    assert bool(graphs) == (corrector.edit5.network.backend == "onnx")
 
 
 def test_a_changed_list_of_words_is_another_model(folder: Path, tmp_path: Path) -> None:

@@ -19,17 +19,18 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from support.correctors import edit5_corrector
 from support.strategies import brief, nasty
 
 from edit_gec.backends.network import Network
 from edit_gec.corrector import Corrector
+from edit_gec.editing.predictor import EdiT5Predictor, Window, WindowChanges
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.editing.windows import cut_windows
 from edit_gec.errors import DeviceError, EditGecError, InputError, ModelError
-from edit_gec.modeling.tokenizer import FILE, Pieces, Tokens
-from edit_gec.speculative.window_corrector import SentenceChanges
+from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.text.correction import Correction
-from edit_gec.text.edits import Edit, expand_to_words, resolve_overlaps
+from edit_gec.text.edits import Change, Edit, expand_to_words, resolve_overlaps
 from edit_gec.text.paragraphs import LINE_BREAK
 from edit_gec.text.sentences import split
 from edit_gec.text.words import breaks_character
@@ -55,10 +56,8 @@ documents = st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join) | nasty
 @pytest.fixture(scope="module")
 def make(network: Network, tokens: Tokens) -> Callable[..., Corrector]:
     def make(batch_size: int = 32, dictionary: tuple[str, ...] = (), **options: Any) -> Corrector:
-        return Corrector(
-            network, tokens, Thresholds(**options), folder=Path("random"), batch_size=batch_size,
-            dictionary=frozenset(map(str.casefold, dictionary)),
-        )  # fmt: skip
+        words = frozenset(map(str.casefold, dictionary))
+        return edit5_corrector(network, tokens, Thresholds(**options), batch_size=batch_size, dictionary=words)
 
     return make
 
@@ -150,17 +149,28 @@ def test_workers(make: Callable[..., Corrector]) -> None:
     assert all(alike(a, b) for n in (2, 5) for a, b in zip(expected[1], expected[n], strict=True))
     seen: set[str] = set()
 
-    class Watched(Corrector):
-        def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
+    class Watched(EdiT5Predictor):
+        def predict(self, windows: Sequence[Window]) -> list[WindowChanges]:
             seen.add(threading.current_thread().name)
             if len(seen) == 2:
                 raise InputError("a worker fails")
-            return super().correct_windows(windows)
+            return super().predict(windows)
 
-    watched = Watched(corrector.network, corrector.tokens, corrector.thresholds, folder=corrector.folder, workers=5)
+    watched = replace(corrector, predictor=Watched(**vars(corrector.edit5)), workers=5)
     with pytest.raises(InputError, match="a worker fails"):
         watched.correct_batch([LETTER] * 20)
     assert torch.get_num_threads() == threads and threading.main_thread().name not in seen
+
+
+def test_the_edits_of_windows_go_to_their_texts(make: Callable[..., Corrector]) -> None:
+    corrector = make()
+    texts = ["They was late.", "Hi. She go at home."]
+    late, _, home = corrector.prepare(texts, formats=["text", "text"])
+    changes = [WindowChanges((Change(4, 6, "goes", 0.9),)), WindowChanges((Change(5, 8, "were", 0.9),))]
+    found = corrector.project(texts, [home, late], changes)
+    assert [(each.text, [edit.replacement for edit in each.edits]) for each in found] == [(1, ["goes"]), (0, ["were"])]
+    for each in found:
+        assert all(texts[each.text][edit.start : edit.end] == edit.original for edit in each.edits)
 
 
 # --- long sentences --------------------------------------------------------------------------------------------------
@@ -179,7 +189,7 @@ def test_workers(make: Callable[..., Corrector]) -> None:
 def test_long_sentences_are_read_in_windows(make: Callable[..., Corrector], tokens: Tokens, text: str) -> None:
     corrector = make()
     pieces = tokens.encode(text)
-    longest = corrector.network.config.max_pieces
+    longest = corrector.edit5.network.config.max_pieces
     windows = list(cut_windows(pieces, tokens, longest))
     assert len(windows) >= len(pieces) / longest > 1
     assert all(1 <= len(window) <= longest and window.source == text for window in windows)
@@ -263,7 +273,7 @@ def test_of_edits_that_meet_the_surer_one(found: list[Edit], kept: list[int]) ->
 
 def test_loading(model_folder: Path, make: Callable[..., Corrector]) -> None:
     corrector = Corrector.load(model_folder, min_confidence=0.4, batch_size=3, dictionary=["We"])
-    assert corrector.thresholds == Thresholds(min_confidence=0.4)
+    assert corrector.edit5.thresholds == Thresholds(min_confidence=0.4)
     assert (corrector.folder, corrector.batch_size) == (model_folder, 3)
     assert alike(corrector.correct(LETTER), make(min_confidence=0.4, dictionary=("we",)).correct(LETTER))
 
@@ -275,7 +285,7 @@ def test_a_model_names_thresholds(model_folder: Path, tmp_path: Path) -> None:
     named = {**config, "thresholds": {"min_confidence": 0.5}, "strictness": {"low": 0.7, "high": 0.2}}
     (folder / "config.json").write_text(json.dumps(named))
     for name, least in (("low", 0.7), ("default", 0.5), ("high", 0.2), (None, 0.5)):
-        assert Corrector.load(folder, strictness=name).thresholds.min_confidence == least
+        assert Corrector.load(folder, strictness=name).min_confidence == least
     with pytest.raises(InputError, match="expected one of them"):
         Corrector.load(folder, strictness="low", min_confidence=0.4)
     with pytest.raises(InputError, match="strictness 'lax': expected one of low, default, high"):

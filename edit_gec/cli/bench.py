@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET, find_model, find_pretrained
 from edit_gec.cli.arguments import UsageError, device, natural, positive
 from edit_gec.cli.console import out, say
+from edit_gec.config.load_settings import DTYPES
 from edit_gec.errors import InputError, ModelError
-from edit_gec.speculative.loading import DTYPES
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens

@@ -290,5 +290,5 @@ class Run:
                 say(f"{self.arguments.baseline}: {format_count(len(set(self.found)), 'sentence')}")
         else:
             self.output.conclude()
-        if self.arguments.stats and corrector is not None and (summary := corrector.summarize_target()):
+        if self.arguments.stats and corrector is not None and (summary := corrector.predictor.summary()):
             say(json.dumps(summary))

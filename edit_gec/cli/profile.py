@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from edit_gec.catalog import DEFAULT_MODEL, find_model
 from edit_gec.cli.arguments import UsageError, device, positive
 from edit_gec.cli.console import out, say
-from edit_gec.speculative.loading import DTYPES, PRECISIONS
+from edit_gec.config.load_settings import DTYPES, PRECISIONS
 
 if TYPE_CHECKING:
     from edit_gec.performance.sentences import Text

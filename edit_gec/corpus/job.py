@@ -29,8 +29,8 @@ from edit_gec.text.correction import assemble
 from edit_gec.text.files import atomic_file
 
 if TYPE_CHECKING:
+    from edit_gec.editing.predictor import Window, WindowChanges
     from edit_gec.runtime.dedup import DeduplicatingCorrector
-    from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
     from edit_gec.text.correction import Correction
     from edit_gec.text.edit_filter import EditFilter
     from edit_gec.text.edits import Edit
@@ -55,8 +55,8 @@ class ChunkWork:
     """A chunk on its way through the stages: the windows of each text, then their changes."""
 
     chunk: Chunk
-    windows: list[list[ModelWindow]]
-    changes: list[list[SentenceChanges]] = field(default_factory=list)
+    windows: list[list[Window]]
+    changes: list[list[WindowChanges]] = field(default_factory=list)
     broken: str | None = None  # why the unit ends here although it has more rows
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
@@ -181,7 +181,7 @@ class Job:
         return chunk
 
     def _finish(
-        self, corrector: DeduplicatingCorrector, rows: Sequence[tuple[str, list[ModelWindow], list[SentenceChanges]]]
+        self, corrector: DeduplicatingCorrector, rows: Sequence[tuple[str, list[Window], list[WindowChanges]]]
     ) -> list[tuple[Correction, Sequence[Edit]]]:
         """The correction of each row, and its edits with their types."""
         texts, windows, changes = zip(*rows, strict=True) if rows else ((), (), ())

@@ -22,11 +22,14 @@ from edit_gec.text.habits import find_code_words, is_habit
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
 from edit_gec.text.style import extra_odds, is_style, swaps_small_words
+from edit_gec.text.titles import keep_marks
 from edit_gec.text.word_edits import split_change
 from edit_gec.text.words import breaks_character, sticks_words
+from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
+    from edit_gec.editing.predictor import WindowChanges
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,13 @@ class Projection:
     dictionary: frozenset[str] = frozenset()
     dialect: str | None = None
     min_confidence: float = 0.0
+
+    def to_edits(self, text: str, sentence: Sentence, found: WindowChanges) -> tuple[list[Edit], list[Edit]]:
+        """The edits in a sentence of the text, obvious errors corrected, too; and those that are refused: none here."""
+        with span(Stage.REALIZE):
+            edits = self.choose(text, sentence, found.changes)
+            respelt = self.respell(text, sentence)
+        return keep_marks(text, sentence, self.add_obvious(text, sentence, edits + respelt)), []
 
     def project(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
         """All changes of a sentence of the text as edits, except those of words to leave alone."""

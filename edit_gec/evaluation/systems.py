@@ -114,5 +114,6 @@ def describe_system(system: str, model: str | None, min_confidence: float | None
 def identify_model(model: str | None, min_confidence: float | None) -> str:
     """Name, hash and thresholds of the model that edit-gec corrects with: edit5-mini:1a2b3c4d:keep_bias=0.5,..."""
     corrector = load_corrector(model, min_confidence)
-    thresholds = ",".join(f"{k}={v:g}" for k, v in asdict(corrector.thresholds).items() if not isinstance(v, bool))
-    return f"{corrector.folder.name}:{fingerprint(corrector.folder)[:8]}:{corrector.network.precision}:{thresholds}"
+    edit5 = corrector.edit5
+    thresholds = ",".join(f"{k}={v:g}" for k, v in asdict(edit5.thresholds).items() if not isinstance(v, bool))
+    return f"{corrector.folder.name}:{fingerprint(corrector.folder)[:8]}:{edit5.network.precision}:{thresholds}"

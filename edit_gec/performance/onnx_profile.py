@@ -52,7 +52,7 @@ class OnnxProfiling:
             "kind": "profile of onnxruntime",
             "date": time.strftime("%Y-%m-%d"),
             "machine": {**machine.describe(packages=PACKAGES), "threads": self.threads},
-            "settings": {"model": self.folder.name, "precision": corrector.network.precision,
+            "settings": {"model": self.folder.name, "precision": corrector.edit5.network.precision,
                          "texts": len(self.texts), **counts},
             "total_ms": _round(1000 * median(runs.bare_s) / len(self.texts)),
             "total_p95_ms": _round(1000 * quantile(runs.bare_s, 0.95) / len(self.texts)),
@@ -72,7 +72,7 @@ class OnnxProfiling:
         int8 = choose_int8(corrector.folder, self.precision)
         with TemporaryDirectory(prefix="edit-gec-profile-") as folder:
             network = OnnxNetwork.load(corrector.folder, int8=int8, threads=self.threads, profiles=Path(folder))
-            run = self._run_of(replace(corrector, network=network))
+            run = self._run_of(corrector.with_predictor(replace(corrector.edit5, network=network)))
             for _ in range(self.repeats):
                 run_each(run, self.texts)
             files = {name: session.end_profiling() for name, session in network.sessions._asdict().items()}

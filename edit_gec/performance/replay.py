@@ -108,9 +108,9 @@ def _stream(output: list[int], plan: Mapping[str, Any]) -> Stream:
 
 def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
     """The decisions of a trained pair for each sentence; without a target, those of a T5 that writes EdiT5's text."""
-    tokens = corrector.tokens
+    tokens = corrector.edit5.tokens
     pieces = [tokens.encode(sentence) for sentence in sentences]
-    plans = [Script.from_plan(corrector.predict_plans([each])[0].plan, each, tokens).plan for each in pieces]
+    plans = [Script.from_plan(corrector.edit5.predict_plans([each])[0].plan, each, tokens).plan for each in pieces]
     if target is None:
         written = [realize(*each, tokens) for each in zip(plans, pieces, strict=True)]
         outputs = [[*tokens.ids(text), EOS] for text in written]

@@ -151,13 +151,14 @@ class Pair:
 
     def verified(self, *, respelt: bool = True) -> Corrector:
         """The whole path, with EdiT5 as the drafter of the target; without `respelt` it reads what other T5s read."""
+        from edit_gec.speculative.verified import Verified
         from edit_gec.speculative.verifier import Verifier
 
         target = self._on_encoder("shared") if self.setup.shared else self.target
         profile = load_profile(self.setup, "shared" if self.setup.shared else "target", target)
         if not respelt:
             profile = replace(profile, respelt=False)
-        return self.corrector.verified_by(Verifier(target, profile))
+        return self.corrector.with_predictor(Verified.drafted_by(self.corrector.edit5, Verifier(target, profile)))
 
     def _on_encoder(self, which: str) -> Target:
         """A target with the encoder of the pair's own EdiT5 where it shares one; no EdiT5 is loaded for another one."""
@@ -165,7 +166,7 @@ class Pair:
 
         folder = getattr(self.setup, which)
         shares = not self.setup.random and self.setup.model and "encoder" in read_config(find_model(folder))
-        return load_target(self.setup, which, self.corrector.model if shares else None)
+        return load_target(self.setup, which, self.corrector.edit5.model if shares else None)
 
 
 def load_corrector(setup: Setup) -> Corrector:
@@ -173,20 +174,23 @@ def load_corrector(setup: Setup) -> Corrector:
     from edit_gec.backends.torch_network import TorchNetwork
 
     if setup.random:
+        from edit_gec.editing.document_edits import Projection
+        from edit_gec.editing.predictor import EdiT5Predictor
         from edit_gec.editing.thresholds import Thresholds
         from edit_gec.performance.random_weights import build_edit5
 
         model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
-        corrector = Corrector(TorchNetwork(model), tokens, Thresholds(), folder=Path(setup.model), batch_size=1)
+        edit5 = EdiT5Predictor(TorchNetwork(model), tokens, Thresholds())
+        corrector = Corrector(edit5, Projection(None), folder=Path(setup.model), batch_size=1)
     else:
         corrector = Corrector.load(setup.model, backend="torch", device=setup.device, dtype=setup.dtype)
-    speed_up(corrector.model, setup.mode)
+    speed_up(corrector.edit5.model, setup.mode)
     streams = setup.streams_of("model")
     if streams is not None:
         from edit_gec.performance.replay import replay_edit5
 
-        replaying = replay_edit5(corrector.model, corrector.tokens, streams)
-        corrector = replace(corrector, network=TorchNetwork(replaying))
+        replaying = replay_edit5(corrector.edit5.model, corrector.edit5.tokens, streams)
+        corrector = corrector.with_predictor(replace(corrector.edit5, network=TorchNetwork(replaying)))
     return corrector
 
 

@@ -71,7 +71,8 @@ def _record_streams(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup
     """The setup with the streams of its trained pair. Raises InputError when the two have other vocabularies."""
     corrector = load_corrector(setup)
     target = load_target(setup) if setup.target else None
-    ours, theirs = (t.processor.serialized_model_proto() for t in (corrector.tokens, (target or corrector).tokens))
+    both = (corrector.edit5, target or corrector.edit5)
+    ours, theirs = (each.tokens.processor.serialized_model_proto() for each in both)
     if ours != theirs:
         raise InputError("bench replays with one vocabulary: the model's and the target's spiece.model differ")
     work.mkdir(parents=True, exist_ok=True)

@@ -101,7 +101,7 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
     corrector = load_corrector(setup)
     profile = load_profile(setup, "target", target)
     options = load_thresholds(corrector.folder, **profile.thresholds_for(1))
-    write = make_edit5_writer(corrector.model, corrector.tokens, options)
+    write = make_edit5_writer(corrector.edit5.model, corrector.edit5.tokens, options)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: TextDrafter(tokens, rule=UniqueNGram), WHOLE),
         "copy": (lambda gamma, sampling: TextDrafter(tokens), WHOLE),

@@ -76,10 +76,11 @@ def run_copies(target: Target, *, unique: bool) -> Run:
 def run_drafts(verified: Corrector) -> Run:
     """EdiT5's correction is the draft, on the target's encoder where they share one."""
     from edit_gec.speculative.drafters import make_edit5_drafter
+    from edit_gec.speculative.verified import Verified
 
-    assert verified.verifier is not None
-    target = verified.verifier.target
-    return run_drafter(target, make_edit5_drafter(target, verified.model, verified.tokens, verified.thresholds))
+    assert isinstance(verified.predictor, Verified)
+    target, edit5 = verified.predictor.verifier.target, verified.edit5
+    return run_drafter(target, make_edit5_drafter(target, edit5.model, edit5.tokens, edit5.thresholds))
 
 
 def run_corrector(corrector: Corrector) -> Run:
@@ -111,7 +112,7 @@ def onnx_is_missing(setup: Setup) -> str | None:
 
 def slot_after_slot(corrector: Corrector) -> Corrector:
     """The same, with one insertion after the other."""
-    return replace(corrector, thresholds=replace(corrector.thresholds, sequential=True))
+    return corrector.with_thresholds(sequential=True)
 
 
 ONNX = "onnxruntime"

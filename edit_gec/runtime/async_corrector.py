@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -25,20 +25,20 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corrector import Corrector
+from edit_gec.editing.predictor import Window, WindowChanges, join_changes
 from edit_gec.runtime.dynamic_batching import Batcher
 from edit_gec.runtime.dynamic_batching import Result as BatchResult
 from edit_gec.runtime.fair_thread import Account, FairThread, Steps
 from edit_gec.runtime.standing import StandingSuggestions
 from edit_gec.runtime.type_cache import ErrorTypeCache, Job
-from edit_gec.speculative.window_corrector import SentenceChanges, join_changes
 from edit_gec.text.correction import Correction, assemble, check_text
 from edit_gec.text.edits import Edit, resolve_overlaps
 from edit_gec.text.formats import check_format
 from edit_gec.text.sentences import Sentence, find_sentences
+from edit_gec.text.stretches import NumberedSentence, with_before
 
 if TYPE_CHECKING:
     from edit_gec.editing.alternatives import Options, Suggester
-    from edit_gec.modeling.tokenizer import Pieces
     from edit_gec.runtime.metrics import Metrics
     from edit_gec.runtime.timing import BatchTiming
     from edit_gec.text.edit_filter import EditFilter
@@ -49,6 +49,7 @@ LONG_SENTENCE = 2_000  # characters from which on its edits are found outside th
 STEP_CHARACTERS = 10_000  # of sentences that are found or encoded at a time: 50 ms
 CHARACTER_S = 5e-6  # of work in Python that each character takes, at least
 Result = TypeVar("Result")
+Key = tuple[str, Hashable]  # a sentence, and the parameters of the request
 
 
 @dataclass(frozen=True)
@@ -89,15 +90,15 @@ class Cache(Generic[Result]):
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.size = 0
-        self.known: OrderedDict[tuple[str, Hashable], Result] = OrderedDict()
+        self.known: OrderedDict[Key, Result] = OrderedDict()
 
-    def get(self, key: tuple[str, Hashable]) -> Result | None:
+    def get(self, key: Key) -> Result | None:
         """The result for a sentence, or None if it is unknown."""
         if key in self.known:
             self.known.move_to_end(key)
         return self.known.get(key)
 
-    def put(self, key: tuple[str, Hashable], found: Result) -> None:
+    def put(self, key: Key, found: Result) -> None:
         """Store the result for a sentence."""
         if key not in self.known:
             self.size += len(key[0])
@@ -117,7 +118,7 @@ class AsyncCorrector:
         self.corrector = corrector
         self.metrics = metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
-        self.cache: Cache[tuple[SentenceChanges, ...]] = Cache(CACHE_CHARACTERS)
+        self.cache: Cache[tuple[WindowChanges, ...]] = Cache(CACHE_CHARACTERS)
         self.options: Cache[Options] = Cache(CACHE_CHARACTERS)  # of the same sentences, where options were requested
         self.standing = StandingSuggestions()
         self.types = ErrorTypeCache()
@@ -177,12 +178,12 @@ class AsyncCorrector:
     ) -> list[SentenceResult]:
         """The sentences with alternatives to their edits and, if they are asked for, with hints.
 
-        `settings` are those that the sentences were corrected with. With a target there are neither.
+        `settings` are those that the sentences were corrected with. With an exact target there are neither.
         """
         corrector = self.corrector.with_settings(settings.min_confidence, settings.dialect)
-        if corrector.verifier is not None:
-            return list(sentences)
         suggester = corrector.suggester()
+        if suggester is None:
+            return list(sentences)
         is_wanted = settings.edit_filter().on(text)
 
         def suggest() -> Steps[list[SentenceResult]]:
@@ -261,10 +262,11 @@ class AsyncCorrector:
         known_format = check_format(format)
         stages.account.needs = CHARACTER_S * len(text)
         sentences = await self.thread.run_steps(_split(text, known_format), stages.account)
-        remembered = ((s.text, self.cache.get((s.text, min_confidence))) for s in sentences)
-        known = {source: changes for source, changes in remembered if changes is not None}
-        new = list(dict.fromkeys(s.text for s in sentences if s.text not in known))
-        windows = await self.thread.run_steps(_encode(new, corrector), stages.account)
+        keys = [(each.sentence.text, (min_confidence, self._context(each))) for each in sentences]
+        remembered = ((key, self.cache.get(key)) for key in keys)
+        known = {key: changes for key, changes in remembered if changes is not None}
+        new = {key: each for key, each in zip(keys, sentences, strict=True) if key not in known}
+        windows = await self.thread.run_steps(_encode(new.values(), corrector), stages.account)
         waiting = self._submit(new, windows, corrector)
         stages.prepare_s += perf_counter() - begun
         choose = await self.thread.run(lambda: self._chooser(text, settings.edit_filter(), stages), stages.account)
@@ -272,13 +274,13 @@ class AsyncCorrector:
         stages.cached = len(sentences) - len(new)
         self._count(text, stages)
         try:
-            for sentence in sentences:
-                if sentence.text not in known:
-                    done = [await future for future in waiting[sentence.text]]
+            for key, (_, sentence, _) in zip(keys, sentences, strict=True):
+                if key not in known:
+                    done = [await future for future in waiting[key]]
                     stages.batches.update(timing for _, timing in done)
-                    known[sentence.text] = tuple(changes for changes, _ in done)
-                    self.cache.put((sentence.text, min_confidence), known[sentence.text])
-                changes = self._with_standing(sentence.text, min_confidence, known[sentence.text])
+                    known[key] = tuple(changes for changes, _ in done)
+                    self.cache.put(key, known[key])
+                changes = self._with_standing(sentence.text, min_confidence, join_changes(known[key]))
                 finish = partial(self._finish, text, sentence, changes, corrector)
                 is_long = len(sentence.text) > LONG_SENTENCE
                 yield await choose(await self.thread.run(finish, stages.account) if is_long else finish())
@@ -300,21 +302,22 @@ class AsyncCorrector:
 
         return choose
 
-    def _with_standing(
-        self, sentence: str, min_confidence: float | None, windows: Sequence[SentenceChanges]
-    ) -> Sequence[SentenceChanges]:
-        """The changes of a sentence with the standing ones. With a target there are none: its output is exact."""
-        if any(window.verified is not None for window in windows):
-            return windows
-        changes = [change for window in windows for change in window.drafted]
-        return [SentenceChanges(self.standing.keep(sentence, min_confidence, changes))]
+    def _with_standing(self, sentence: str, min_confidence: float | None, found: WindowChanges) -> WindowChanges:
+        """The changes of a sentence with the standing ones. A target's own text has none."""
+        if self.corrector.predictor.is_exact:
+            return found
+        return WindowChanges(self.standing.keep(sentence, min_confidence, found.changes))
+
+    def _context(self, sentence: NumberedSentence) -> str:
+        """What the changes of a sentence depend on besides its own text."""
+        return sentence.before if self.corrector.predictor.reads_before else ""
 
     def _submit(
-        self, sources: Sequence[str], windows: Sequence[Sequence[Pieces]], corrector: Corrector
-    ) -> dict[str, list[asyncio.Future[BatchResult]]]:
+        self, keys: Iterable[Key], windows: Sequence[Sequence[Window]], corrector: Corrector
+    ) -> dict[Key, list[asyncio.Future[BatchResult]]]:
         """The futures of the windows of each sentence."""
         futures = iter(self.batcher.submit([window for each in windows for window in each], corrector))
-        return {source: [next(futures) for _ in each] for source, each in zip(sources, windows, strict=True)}
+        return {key: [next(futures) for _ in each] for key, each in zip(keys, windows, strict=True)}
 
     def _count(self, text: str, stages: Stages) -> None:
         if self.metrics:
@@ -322,11 +325,9 @@ class AsyncCorrector:
             self.metrics.sentences.labels("cache").inc(stages.cached)
             self.metrics.sentences.labels("model").inc(stages.sentences - stages.cached)
 
-    def _finish(
-        self, text: str, sentence: Sentence, windows: Sequence[SentenceChanges], corrector: Corrector
-    ) -> SentenceResult:
+    def _finish(self, text: str, sentence: Sentence, changes: WindowChanges, corrector: Corrector) -> SentenceResult:
         """A sentence with its changes as edits of the text."""
-        found, refused = corrector.to_document_edits(text, sentence, join_changes(windows))
+        found, refused = corrector.projection.to_edits(text, sentence, changes)
         edits = tuple(resolve_overlaps(found))
         if self.metrics:
             self.metrics.edits.inc(len(edits))
@@ -334,25 +335,25 @@ class AsyncCorrector:
         return SentenceResult(sentence.offsets[0], sentence.offsets[-1], edits, left_out, source=sentence)
 
 
-def _split(text: str, format: str) -> Steps[list[Sentence]]:
+def _split(text: str, format: str) -> Steps[list[NumberedSentence]]:
     """The sentences of a text, some of them in each step."""
-    sentences: list[Sentence] = []
+    sentences = []
     begin = 0
-    for sentence in find_sentences(text, format=format):
-        sentences.append(sentence)
+    for sentence, before in with_before(find_sentences(text, format=format)):
+        sentences.append(NumberedSentence(0, sentence, before))
         if sentence.offsets[-1] - begin > STEP_CHARACTERS:
             begin = sentence.offsets[-1]
             yield
     return sentences
 
 
-def _encode(sources: Sequence[str], corrector: Corrector) -> Steps[list[list[Pieces]]]:
+def _encode(sentences: Iterable[NumberedSentence], corrector: Corrector) -> Steps[list[list[Window]]]:
     """The windows of each sentence, some of them in each step."""
     windows = []
     characters = 0
-    for source in sources:
-        windows.append(corrector.encode(source))
-        characters += len(source)
+    for each in sentences:
+        windows.append(corrector.encode([each]))
+        characters += len(each.sentence.text)
         if characters > STEP_CHARACTERS:
             characters = 0
             yield

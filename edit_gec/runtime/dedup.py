@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.speculative.statistics import Statistics
-    from edit_gec.speculative.window_corrector import ModelWindow, SentenceChanges
+    from edit_gec.editing.predictor import Window, WindowChanges
     from edit_gec.text.correction import Correction
 
 REMEMBERED = 100_000  # sentences
@@ -30,7 +29,7 @@ class DeduplicatingCorrector:
     def __init__(self, corrector: Corrector, remember: int = REMEMBERED) -> None:
         self.corrector = corrector
         self.remember = remember
-        self.known: dict[bytes, SentenceChanges] = {}  # in the order of their last use
+        self.known: dict[bytes, WindowChanges] = {}  # in the order of their last use
         self.counts: Counter[str] = Counter()
 
     def correct(self, texts: Sequence[str]) -> list[Correction]:
@@ -38,15 +37,15 @@ class DeduplicatingCorrector:
         windows = self.prepare(texts)
         return self.finish(texts, windows, self.predict(windows))
 
-    def prepare(self, texts: Sequence[str], format: str = "markdown") -> list[list[ModelWindow]]:
+    def prepare(self, texts: Sequence[str], format: str = "markdown") -> list[list[Window]]:
         """The windows of each text; all are of one format."""
         return [self.corrector.prepare([text], formats=[format]) for text in texts]
 
-    def predict(self, texts: Sequence[Sequence[ModelWindow]]) -> list[list[SentenceChanges]]:
+    def predict(self, texts: Sequence[Sequence[Window]]) -> list[list[WindowChanges]]:
         """What changes in each window of each text."""
-        keys = [[_key(window) for window in windows] for windows in texts]
-        new: dict[bytes, ModelWindow] = {}
-        found: dict[bytes, SentenceChanges] = {}
+        keys = [[self._key(window) for window in windows] for windows in texts]
+        new: dict[bytes, Window] = {}
+        found: dict[bytes, WindowChanges] = {}
         for of_text, windows in zip(keys, texts, strict=True):
             for key, window in zip(of_text, windows, strict=True):
                 if key in self.known:
@@ -61,7 +60,7 @@ class DeduplicatingCorrector:
         self.counts["inferred"] += len(new)
         return [[found[key] for key in of_text] for of_text in keys]
 
-    def _remember(self, found: dict[bytes, SentenceChanges]) -> None:
+    def _remember(self, found: dict[bytes, WindowChanges]) -> None:
         self.known.update(found)
         for key in list(self.known)[: max(0, len(self.known) - self.remember)]:
             del self.known[key]
@@ -69,8 +68,8 @@ class DeduplicatingCorrector:
     def finish(
         self,
         texts: Sequence[str],
-        windows: Sequence[Sequence[ModelWindow]],
-        changes: Sequence[Sequence[SentenceChanges]],
+        windows: Sequence[Sequence[Window]],
+        changes: Sequence[Sequence[WindowChanges]],
     ) -> list[Correction]:
         """Changes of windows as corrections of their texts."""
         each = zip(texts, windows, changes, strict=True)
@@ -80,32 +79,15 @@ class DeduplicatingCorrector:
         """Sentences, those that the model read, and what verification did, since the last call."""
         counts = self.counts
         self.counts = Counter()
-        if (verifier := self.corrector.verifier) is not None:
-            statistics, too_long = verifier.take_statistics()  # taken, because they grow with the corpus
-            counts.update(_verification(statistics))
-            counts["verified too long"] += too_long
+        counts.update(self.corrector.predictor.take_counts())
         return counts
 
+    def _key(self, window: Window) -> bytes:
+        """A hash of a window's sentence, its place in it, and the sentence before where that counts.
 
-def _key(window: ModelWindow) -> bytes:
-    """A hash of a window's sentence and its place in it.
-
-    With 16 bytes, the probability that two of 2^32 different windows collide is about 2^-65.
-    """
-    place = f"{window.pieces.starts[0]}:" if window.pieces.starts else ":"
-    return blake2b((place + window.sentence.text).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _verification(statistics: Statistics) -> dict[str, int | float]:
-    """Sums that can be added over batches, machines and runs of a job."""
-    traces = statistics.traces
-    return {
-        "verified": len(traces),
-        "verified unfinished": sum(not trace.finished for trace in traces),
-        "verified as drafted": sum(trace.draft_is_output for trace in traces),
-        "target passes": sum(trace.passes for trace in traces),
-        "target tokens": sum(trace.tokens for trace in traces),
-        "drafted tokens": sum(sum(trace.proposed) for trace in traces),
-        "drafted tokens judged": sum(trace.reached for trace in traces),
-        "drafted tokens accepted": sum(sum(trace.accepted) for trace in traces),
-    }
+        With 16 bytes, the probability that two of 2^32 different windows collide is about 2^-65.
+        """
+        place = f"{window.pieces.starts[0]}:" if window.pieces.starts else ":"
+        before = f"{window.before}\0" if self.corrector.predictor.reads_before else ""
+        text = before + place + window.sentence.text
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

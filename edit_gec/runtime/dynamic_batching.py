@@ -25,9 +25,8 @@ from edit_gec.tracing import Clock, listen
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.modeling.tokenizer import Pieces
+    from edit_gec.editing.predictor import Window, WindowChanges
     from edit_gec.runtime.metrics import Metrics
-    from edit_gec.speculative.window_corrector import SentenceChanges
 
 LATENCY_S = 0.003  # how long a lone sentence waits for others
 ENOUGH_PIECES = 190  # for a batch that brings nothing; more would let others wait
@@ -37,14 +36,14 @@ class Busy(Exception):
     """More sentences wait than can be answered in time."""
 
 
-Result = tuple["SentenceChanges", BatchTiming]  # the time is that of the batch that the sentence was in
+Result = tuple["WindowChanges", BatchTiming]  # the time is that of the batch that the sentence was in
 
 
 @dataclass(frozen=True, eq=False)
 class Item:
     """One sentence, or a window of one; the future `done` gives its changes and the timing of its batch."""
 
-    pieces: Pieces
+    window: Window
     done: asyncio.Future[Result]
 
 
@@ -62,7 +61,7 @@ class Group:
 
 def _ahead(group: Group) -> int:
     """The pieces of a text that are read once its next sentence is."""
-    return group.read + len(group.items[0].pieces)
+    return group.read + len(group.items[0].window.pieces)
 
 
 class Batcher:
@@ -81,16 +80,16 @@ class Batcher:
         self.read = 0  # pieces of the group whose sentence was taken last: where later ones begin
         self.waiting = 0
         self.wake = asyncio.Event()
-        self.gains = corrector.network.gains_from_batches
-        small = is_small(corrector.network.config)
+        self.gains = corrector.edit5.network.gains_from_batches
+        small = is_small(corrector.edit5.network.config)
         self.workers = corrector.workers if small else 1
         threads = 1 if small else corrector.workers
         self.threads = ThreadPoolExecutor(
-            self.workers, "model", initializer=corrector.network.set_threads, initargs=(threads,)
+            self.workers, "model", initializer=corrector.edit5.network.set_threads, initargs=(threads,)
         )
         self.loops = [asyncio.create_task(self._serve()) for _ in range(self.workers)]
 
-    def submit(self, sentences: Sequence[Pieces], corrector: Corrector) -> list[asyncio.Future[Result]]:
+    def submit(self, sentences: Sequence[Window], corrector: Corrector) -> list[asyncio.Future[Result]]:
         """Put the sentences of one text in the queue; `corrector` is ours, or a copy of it with other thresholds.
 
         Cancel a future whose result is no longer needed. Raises Busy if the sentences do not fit; a text always fits
@@ -142,7 +141,7 @@ class Batcher:
         most = min(self.corrector.batch_size, -(-self.waiting // self.workers))
         pieces = 0
         while len(batch) < most and (pieces < ENOUGH_PIECES or self.gains):
-            alike = [group for group in self.groups if group.corrector.thresholds == first.thresholds]
+            alike = [group for group in self.groups if _agree(group.corrector, first)]
             if not alike:
                 break
             group = min(alike, key=_ahead)
@@ -152,9 +151,9 @@ class Batcher:
                 self.groups.remove(group)
             if not item.done.cancelled():
                 batch.append(item)
-                pieces += len(item.pieces)
+                pieces += len(item.window.pieces)
                 self.read = group.read
-                group.read += len(item.pieces)
+                group.read += len(item.window.pieces)
         return first, batch
 
     async def _predict(self, corrector: Corrector, batch: list[Item]) -> None:
@@ -174,12 +173,17 @@ class Batcher:
             if not item.done.cancelled():
                 item.done.set_result((each, timing))
 
-    def _run(self, corrector: Corrector, batch: list[Item]) -> tuple[list[SentenceChanges], BatchTiming]:
+    def _run(self, corrector: Corrector, batch: list[Item]) -> tuple[list[WindowChanges], BatchTiming]:
         begun = perf_counter()
-        sentences = [item.pieces for item in batch]
-        found: dict[int, SentenceChanges] = {}
+        windows = [item.window for item in batch]
+        found: dict[int, WindowChanges] = {}
         with listen(clock := Clock()):
-            for part in corrector.group_by_length(sentences, len(sentences)):
-                changes = corrector.correct_windows([sentences[n] for n in part])
+            for part in corrector.edit5.group_by_length([window.pieces for window in windows], len(windows)):
+                changes = corrector.predictor.predict([windows[n] for n in part])
                 found.update(zip(part, changes, strict=True))
         return [found[n] for n in range(len(batch))], BatchTiming.from_clock(clock, perf_counter() - begun)
+
+
+def _agree(one: Corrector, other: Corrector) -> bool:
+    """Whether two correctors of one model decide alike, so that what they read may be in one batch."""
+    return (one.edit5.thresholds, one.min_confidence) == (other.edit5.thresholds, other.min_confidence)

@@ -1,7 +1,7 @@
 """Where the time of a batch goes, in the shape of the case study: encoder + steps of the insertion decoder + the rest.
 
     with listen(clock := Clock()):                 # tracing.py
-        corrector.correct_windows(windows)
+        predictor.predict(windows)
     BatchTiming.from_clock(clock, seconds)  ->  BatchTiming(encoder_s=0.012, steps=4, steps_s=0.006, other_s=0.002)
 
 Everything else (tags, points, the assembly of plans) is `other`. On a GPU the figures are those of the host, which

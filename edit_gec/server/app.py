@@ -26,6 +26,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
+from edit_gec.config.load_settings import STRICTNESS
 from edit_gec.config.projects import Projects
 from edit_gec.config.settings import Settings
 from edit_gec.corrector import Corrector
@@ -37,7 +38,6 @@ from edit_gec.server import languagetool, schema, words
 from edit_gec.server.callers import Callers
 from edit_gec.server.fields import read_fields
 from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
-from edit_gec.speculative.loading import STRICTNESS
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit, offsets
 from edit_gec.version import version
@@ -115,8 +115,8 @@ async def check(request: Request) -> Response:
     if not asked.is_text_level_only and detected.code == "en":
         corrector: AsyncCorrector = request.app.state.corrector
         settings = _find_settings(request, asked.dialect)
-        if asked.is_picky and corrector.corrector.verifier is None:  # a target's edits have no threshold to lower
-            least = corrector.corrector.with_settings(settings.min_confidence, None).thresholds.min_confidence
+        if asked.is_picky and not corrector.corrector.predictor.is_exact:  # a target's edits have no threshold to lower
+            least = corrector.corrector.with_settings(settings.min_confidence, None).min_confidence
             settings = replace(settings, min_confidence=least * PICKY_FACTOR)
         work = corrector.correct_by_sentence(
             asked.text.view, settings=settings, format=asked.format, explain=True, stages=stages
@@ -141,7 +141,7 @@ def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float 
     if asked.min_confidence is not None:
         raise InputError("min_confidence and strictness: expected one of them, both set the threshold")
     corrector: Corrector = request.app.state.corrector.corrector
-    if asked.strictness == "default" or corrector.verifier is not None:
+    if asked.strictness == "default" or corrector.predictor.is_exact:
         return None
     if asked.strictness not in corrector.presets:
         raise InputError(f"strictness {asked.strictness!r}: this model has no such threshold; give min_confidence")
@@ -188,8 +188,7 @@ async def max_text_length(request: Request) -> str:
 async def describe_offer(request: Request) -> schema.Offer:
     """The model, what a request may ask for, and what the server's own settings have decided already."""
     corrector: Corrector = request.app.state.corrector.corrector
-    has_presets = corrector.verifier is None  # a target has one threshold only
-    names = [name for name in STRICTNESS if name == "default" or (has_presets and name in corrector.presets)]
+    names = [name for name in STRICTNESS if name == "default" or name in corrector.presets]
     return schema.Offer(
         model=corrector.folder.name,
         strictness=names,

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import torch
 
 from edit_gec.editing.confidence import log_odds, logistic
+from edit_gec.editing.predictor import Window
 from edit_gec.editing.second_pass import shift
 from edit_gec.errors import ModelError
 from edit_gec.modeling.config import read_config
@@ -86,7 +87,9 @@ class JointScale:
 
 
 class SecondOpinion:
-    """A T5 that judges the edits of an EdiT5, and what it has judged so far. Several threads may use one."""
+    """A T5 that judges the edits of an EdiT5 (judged.py), and counts of what it judged. Several threads may use one."""
+
+    reads_before = False
 
     def __init__(self, target: Target, scale: JointScale) -> None:
         self.target = target
@@ -98,13 +101,17 @@ class SecondOpinion:
         """What it did, for JSON: edits that it was asked about, those refused, those that it could not read, passes."""
         return {"edits": self.edits, "refused": self.refused, "unread": self.unread, "passes": self.passes}
 
+    def lowest_proposed(self, threshold: float) -> float:
+        """The confidence of EdiT5 below which no gain lifts an edit to this threshold."""
+        return self.scale.lowest_first(threshold)
+
     def judge(
-        self, windows: Sequence[Pieces], proposed: Sequence[Sequence[Change]], threshold: float
+        self, windows: Sequence[Window], proposed: Sequence[Sequence[Change]], threshold: float
     ) -> list[list[Change]]:
         """The changes of each window whose joint confidence reaches the threshold, with that confidence."""
         places = [(n, change) for n, changes in enumerate(proposed) for change in changes]
         unsure = [each for each in places if each[1].confidence < self.scale.sure]
-        gains = self.gains([(windows[n], change) for n, change in unsure])
+        gains = self.gains([(windows[n].pieces, change) for n, change in unsure])
         gain_of = dict(zip(unsure, gains, strict=True))
         judged: list[list[Change]] = [[] for _ in windows]
         for n, change in places:

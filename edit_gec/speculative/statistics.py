@@ -67,6 +67,20 @@ class Statistics:
         """Mean acceptance probability of a drafted token after accepted ones; 0 when nothing was drafted."""
         return sum(t.acceptance for t in self.traces) / max(1, sum(t.reached for t in self.traces))
 
+    def sums(self) -> dict[str, int]:
+        """What can be added over batches, machines and runs of a job."""
+        traces = self.traces
+        return {
+            "verified": len(traces),
+            "verified unfinished": sum(not trace.finished for trace in traces),
+            "verified as drafted": sum(trace.draft_is_output for trace in traces),
+            "target passes": sum(trace.passes for trace in traces),
+            "target tokens": sum(trace.tokens for trace in traces),
+            "drafted tokens": sum(sum(trace.proposed) for trace in traces),
+            "drafted tokens judged": sum(trace.reached for trace in traces),
+            "drafted tokens accepted": sum(sum(trace.accepted) for trace in traces),
+        }
+
     def summary(self) -> dict[str, Any]:
         """Plain values for JSON; passes and lengths per sentence, rates from 0 to 1."""
         traces = self.traces

@@ -19,7 +19,14 @@ STRETCH_CHARACTERS = 200_000  # of the sentences in a stretch
 GROUP_CHARACTERS = 100_000  # of the texts in a group
 
 Progress = Callable[[int, int], None]  # how much is done, of how much
-NumberedSentence = tuple[int, Sentence]  # with the number of its text
+
+
+class NumberedSentence(NamedTuple):
+    """A sentence, the number of its text, and the sentence before it there; "" where there is none."""
+
+    number: int
+    sentence: Sentence
+    before: str = ""
 
 
 class Stretch(NamedTuple):
@@ -65,13 +72,13 @@ def cut_stretches(
         with span(Stage.SPLIT):
             taken = [ahead]
             end = _end(starts, ahead)
-            characters = len(ahead[1].text)
+            characters = len(ahead.sentence.text)
             while (ahead := next(sentences, None)) is not None:
-                is_free = starts[ahead[0]] + ahead[1].offsets[0] >= end  # no footnote inside the sentence before it
+                is_free = starts[ahead.number] + ahead.sentence.offsets[0] >= end  # no footnote inside another
                 if characters >= STRETCH_CHARACTERS and is_free:
                     break
                 taken.append(ahead)
-                characters += len(ahead[1].text)
+                characters += len(ahead.sentence.text)
                 end = max(end, _end(starts, ahead))
         yield Stretch(taken, begin, end if ahead else starts[-1], starts[-1])
         begin = end
@@ -81,13 +88,20 @@ def _find_numbered(
     texts: Sequence[str], formats: Sequence[str], *, lines: bool, markup: bool
 ) -> Iterator[NumberedSentence]:
     for number, (text, format) in enumerate(zip(texts, check_formats(formats, len(texts)), strict=True)):
-        for sentence in find_sentences(text, lines=lines, markup=markup, format=format):
-            yield number, sentence
+        for sentence, before in with_before(find_sentences(text, lines=lines, markup=markup, format=format)):
+            yield NumberedSentence(number, sentence, before)
 
 
-def _end(starts: Sequence[int], sentence: NumberedSentence) -> int:
-    number, found = sentence
-    return starts[number] + found.offsets[-1]
+def with_before(sentences: Iterable[Sentence]) -> Iterator[tuple[Sentence, str]]:
+    """The sentences of a text, each with the one before it; "" before the first, and around lines by themselves."""
+    before = ""
+    for sentence in sentences:
+        yield sentence, before
+        before = "" if sentence.alone else sentence.text
+
+
+def _end(starts: Sequence[int], numbered: NumberedSentence) -> int:
+    return starts[numbered.number] + numbered.sentence.offsets[-1]
 
 
 def group_texts(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -316,7 +316,7 @@ def calibrate(corrector: Corrector, sets: Sequence[TestSet], clean: TestSet) -> 
     scale = best_scale([learners, *others], untouched)
     seen = choose(learners, untouched, scale)
     unseen = cross_validate(learners, others, untouched)
-    return Fit(corrector.thresholds.keep_bias, scale, seen, unseen, tuple(test.name for test in sets))
+    return Fit(corrector.edit5.thresholds.keep_bias, scale, seen, unseen, tuple(test.name for test in sets))
 
 
 def write_thresholds(model: Path, fit: Fit, rate: float) -> None:

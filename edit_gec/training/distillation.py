@@ -33,7 +33,7 @@ def distil(corrector: Corrector, sources: Iterator[str], count: int) -> Iterator
 
     Sentences that the target cannot read or does not finish are left out, and so are those with line breaks.
     """
-    pairs = correct_sources if corrector.verifier is None else decode_sources
+    pairs = decode_sources if corrector.predictor.is_exact else correct_sources
     while count > 0 and (chunk := list(islice(sources, CHUNK))):
         for source, text in pairs(corrector, chunk):
             if count > 0 and text and not {*source, *text} & {"\t", "\n", "\r"}:
@@ -55,13 +55,15 @@ def decode_sources(corrector: Corrector, sources: list[str]) -> Iterator[tuple[s
     """
     from edit_gec.speculative.decode import verify
     from edit_gec.speculative.drafters import make_edit5_drafter
+    from edit_gec.speculative.verified import Verified
 
-    assert corrector.verifier is not None
-    target = corrector.verifier.target
+    assert isinstance(corrector.predictor, Verified)
+    edit5, verifier = corrector.edit5, corrector.predictor.verifier
+    target = verifier.target
     readable = [source for source in sources if target.fits(source)]
-    read = respell_sources(corrector, readable) if corrector.verifier.profile.respelt else readable
+    read = respell_sources(corrector, readable) if verifier.profile.respelt else readable
     pairs = [pair for pair in zip(readable, read, strict=True) if target.fits(pair[1])]
-    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, corrector.thresholds)
+    drafter = make_edit5_drafter(target, edit5.model, edit5.tokens, edit5.thresholds)
     outputs, statistics = verify(target, drafter, [text for _, text in pairs])
     for (source, _), output, trace in zip(pairs, outputs, statistics.traces, strict=True):
         if trace.finished:
@@ -73,13 +75,14 @@ def respell_sources(corrector: Corrector, sources: Sequence[str]) -> list[str]:
     corrector cannot read at once stay as they are."""
     from edit_gec.editing.respelling import respell
 
-    windows = [corrector.tokens.encode(source) for source in sources]
-    places = [n for n, window in enumerate(windows) if 0 < len(window) <= corrector.network.config.max_pieces]
+    edit5 = corrector.edit5
+    windows = [edit5.tokens.encode(source) for source in sources]
+    places = [n for n, window in enumerate(windows) if 0 < len(window) <= edit5.network.config.max_pieces]
     read = list(sources)
-    for batch in corrector.group_by_length([windows[n] for n in places], corrector.batch_size) if places else ():
+    for batch in edit5.group_by_length([windows[n] for n in places], corrector.batch_size) if places else ():
         numbers = [places[n] for n in batch]
         some = [windows[n] for n in numbers]
-        respelt = respell(some, corrector.predict_plans(some), corrector.tokens)
+        respelt = respell(some, edit5.predict_plans(some), edit5.tokens)
         for n, window in zip(numbers, respelt.windows, strict=True):
             read[n] = window.covered
     return read

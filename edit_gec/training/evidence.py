@@ -9,18 +9,18 @@ sentence with only this change to the source, and its edits are right where an a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from edit_gec.annotation.errant_edits import load_extractor
 from edit_gec.editing.confidence import CALM, Evidence, Scale
+from edit_gec.editing.predictor import WindowChanges
 from edit_gec.editing.second_pass import apply_to_pieces, changes_of, doubts_beside
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.evaluation import projection
 from edit_gec.evaluation.evaluate import reference_edits
 from edit_gec.evaluation.options import ScoreOptions
-from edit_gec.speculative.window_corrector import SentenceChanges
 from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.text.edits import Change, apply
 
@@ -99,12 +99,14 @@ def collect(corrector: Corrector, test: TestSet) -> Sample:
     texts = [raw.text for raw in raws] or list(test.lines)
     prepared = corrector.prepare(texts, lines=True, markup=False)
     windows = tuple(window.pieces for window in prepared)
-    plans = read(corrector, windows, Recorder(keep_bias=corrector.thresholds.keep_bias))
+    plans = read(corrector, windows, Recorder(keep_bias=corrector.edit5.thresholds.keep_bias))
     proposals = []
     edited = []
-    for n, (window, changes) in enumerate(zip(prepared, changes_of(windows, plans, corrector.tokens), strict=True)):
+    for n, (window, changes) in enumerate(
+        zip(prepared, changes_of(windows, plans, corrector.edit5.tokens), strict=True)
+    ):
         for change in changes:
-            edits, _ = corrector.to_document_edits(texts[window.text], window.sentence, SentenceChanges((change,)))
+            edits, _ = corrector.projection.to_edits(texts[window.text], window.sentence, WindowChanges((change,)))
             if edits and isinstance(change.confidence, TracedConfidence):
                 proposals.append(Proposal(window.text, n, change, change.confidence.evidence))
                 edited.append(apply(texts[window.text], edits))
@@ -162,11 +164,11 @@ def reread(corrector: Corrector, sample: Sample, scale: Scale) -> Sample:
     again = []
     places = []
     for n, proposals in made.items():
-        pieces = apply_to_pieces(sample.windows[n], [p.change for p in proposals], corrector.tokens)
-        if 0 < len(pieces) <= corrector.network.config.max_pieces:
+        pieces = apply_to_pieces(sample.windows[n], [p.change for p in proposals], corrector.edit5.tokens)
+        if 0 < len(pieces) <= corrector.edit5.network.config.max_pieces:
             again.append(pieces)
             places.append(n)
-    plans = read(corrector, again, Recorder(keep_bias=corrector.thresholds.keep_bias))
+    plans = read(corrector, again, Recorder(keep_bias=corrector.edit5.thresholds.keep_bias))
     doubts: dict[tuple[int, Change], float] = {}
     for n, pieces, plan in zip(places, again, plans, strict=True):
         changes = [p.change for p in made[n]]
@@ -178,12 +180,8 @@ def reread(corrector: Corrector, sample: Sample, scale: Scale) -> Sample:
 
 def read(corrector: Corrector, windows: Sequence[Pieces], thresholds: Thresholds) -> list[Prediction]:
     """The plans of windows, in their order."""
-    ours = replace(corrector, thresholds=thresholds)
     plans: dict[int, Prediction] = {}
-    for batch in _batches(ours, windows):
-        plans.update(zip(batch, ours.predict_plans([windows[n] for n in batch]), strict=True))
+    for batch in corrector.edit5.group_by_length(windows, corrector.batch_size) if windows else ():
+        found = corrector.edit5.predict_plans([windows[n] for n in batch], thresholds)
+        plans.update(zip(batch, found, strict=True))
     return [plans[n] for n in range(len(windows))]
-
-
-def _batches(corrector: Corrector, windows: Sequence[Pieces]) -> Iterator[list[int]]:
-    yield from corrector.group_by_length(windows, corrector.batch_size) if windows else ()

@@ -206,9 +206,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--write", action="store_true", help="write the scale into the folder of the T5")
     args = parser.parse_args(argv)
     corrector = Corrector.load(args.model, precision="float32")
-    samples = [reread(corrector, collect(corrector, test), corrector.thresholds) for test in find_sets(args)]
+    samples = [reread(corrector, collect(corrector, test), corrector.edit5.thresholds) for test in find_sets(args)]
     opinions = collect_opinions(corrector, Target.load(args.target), samples)
-    fitted = fit(opinions, corrector.thresholds, args.rate)
+    fitted = fit(opinions, corrector.edit5.thresholds, args.rate)
     sys.stdout.write(fitted.report())
     if args.write:
         write_scale(args.target, fitted)

@@ -60,12 +60,12 @@ def make_eager(corrector: Corrector) -> Corrector:
 def compare(corrector: Corrector, seed: int, words: list[str]) -> Comparison:
     """Read six texts in one batch, and each of them alone."""
     chance = random.Random(seed)
-    found = [corrector.encode(odd_text(chance, words)) for _ in range(6)]
+    found = [corrector.predictor.encode(odd_text(chance, words)) for _ in range(6)]
     windows = [window for of_text in found for window in of_text if len(window)]
     edits = differing = 0
     largest = 0.0
-    for window, together in zip(windows, corrector.predict_plans(windows), strict=True):
-        (alone,) = corrector.predict_plans([window])
+    for window, together in zip(windows, corrector.edit5.predict_plans(windows), strict=True):
+        (alone,) = corrector.edit5.predict_plans([window])
         edits += len(alone.confidence)
         differing += alone.plan != together.plan
         for piece in alone.confidence.keys() & together.confidence.keys():

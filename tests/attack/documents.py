@@ -14,12 +14,11 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 
 from edit_gec.corrector import Corrector
+from edit_gec.editing.predictor import EdiT5Predictor, Window, WindowChanges
 from edit_gec.modeling.tokenizer import Pieces
-from edit_gec.speculative.window_corrector import SentenceChanges
 from edit_gec.text.correction import Correction
 from edit_gec.text.edits import Change
 from edit_gec.text.formats import UNDERSTOOD
@@ -95,11 +94,11 @@ WRITTEN = [
 FORMATS = [*(name for name in UNDERSTOOD if name != "code"), "python", "c"]
 
 
-class Editor(Corrector):
+class Editor(EdiT5Predictor):
     """Changes every window at places that depend on its text only."""
 
-    def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
-        return [SentenceChanges(tuple(self.changes(window))) for window in windows]
+    def predict(self, windows: Sequence[Window]) -> list[WindowChanges]:
+        return [WindowChanges(tuple(self.changes(window.pieces))) for window in windows]
 
     def changes(self, window: Pieces) -> list[Change]:
         chance = random.Random(repr(window.ids))
@@ -142,7 +141,7 @@ def main() -> int:
     parser.add_argument("--model", default="edit5-mini")
     arguments = parser.parse_args()
     real = Corrector.load(arguments.model, threads=1)
-    editor = Editor(**{field.name: getattr(real, field.name) for field in fields(Corrector)})
+    editor = real.with_predictor(Editor(**vars(real.edit5)))
     begun, tried, edits, edited, size = time.monotonic(), 0, 0, 0, 0
     while tried < arguments.documents and time.monotonic() - begun < arguments.seconds:
         chance = random.Random(arguments.first + tried)

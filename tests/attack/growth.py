@@ -20,13 +20,13 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
+from typing import ClassVar
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.batching import ATTENTION_KNEE
+from edit_gec.editing.predictor import EdiT5Predictor, Window, WindowChanges
 from edit_gec.modeling.tokenizer import Pieces
-from edit_gec.speculative.window_corrector import SentenceChanges
 from edit_gec.text.edits import Change
 from edit_gec.text.formats import UNDERSTOOD
 
@@ -208,38 +208,36 @@ CODE = ("python", "c", "javascript")
 FORMATS = [*(name for name in UNDERSTOOD if name != "code"), *CODE]
 
 
-class StandIn(Corrector):
+class StandIn(EdiT5Predictor):
     """Changes the first word of every window."""
 
-    spent: list[float]
+    spent: ClassVar[list[float]] = []
 
-    def correct_windows(self, windows: Sequence[Pieces]) -> list[SentenceChanges]:
-        longest = max(map(len, windows))
+    def predict(self, windows: Sequence[Window]) -> list[WindowChanges]:
+        longest = max(len(window.pieces) for window in windows)
         self.spent.append(BATCH_S + PIECE_S * longest * len(windows) * (1 + longest / ATTENTION_KNEE))
-        return [SentenceChanges((self.change(window),)) for window in windows]
+        return [WindowChanges((self.change(window.pieces),)) for window in windows]
 
     def change(self, window: Pieces) -> Change:
         last = next((n for n, piece in enumerate(window.ids) if n and self.tokens.starts_word(piece)), len(window))
         return Change(window.starts[0], window.ends[last - 1], "Changed", 0.9)
 
 
-def stand_in(model: str) -> StandIn:
+def stand_in(model: str) -> Corrector:
     real = Corrector.load(model, threads=1)
-    made = StandIn(**{field.name: getattr(real, field.name) for field in fields(Corrector)})
-    object.__setattr__(made, "spent", [])
-    return made
+    return real.with_predictor(StandIn(**vars(real.edit5)))
 
 
-def seconds(corrector: StandIn, text: str, format: str) -> tuple[float, float]:
+def seconds(corrector: Corrector, text: str, format: str) -> tuple[float, float]:
     """Processor time of one correction, the least of two, and the estimate for the network."""
     times = []
     for _ in range(2):
-        corrector.spent.clear()
+        StandIn.spent.clear()
         begun = time.process_time()
         correction = corrector.correct(text, format=format)
         times.append(time.process_time() - begun)
         assert correction.text == text
-    return min(times), sum(corrector.spent)
+    return min(times), sum(StandIn.spent)
 
 
 def cut(text: str, size: int) -> str:
@@ -247,7 +245,7 @@ def cut(text: str, size: int) -> str:
     return text.encode()[:size].decode(errors="ignore")
 
 
-def measure_growth(corrector: StandIn, length: int, formats: Sequence[str], names: Sequence[str], own: bool) -> int:
+def measure_growth(corrector: Corrector, length: int, formats: Sequence[str], names: Sequence[str], own: bool) -> int:
     tried = failed = 0
     prose = sum(seconds(corrector, repeated(PROSE)(length), "text"))
     print(f"prose of {length:,} bytes takes {prose:.2f} s with the network")

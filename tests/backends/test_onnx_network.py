@@ -151,7 +151,7 @@ print(repr(corrector), "torch" in sys.modules, "safetensors" in sys.modules)
     ],
 )  # fmt: skip
 def test_the_loader_chooses(exported: Path, keywords: dict[str, str], backend: str) -> None:
-    assert Corrector.load(exported, **keywords).network.backend == backend  # type: ignore[arg-type]
+    assert Corrector.load(exported, **keywords).edit5.network.backend == backend  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_what_does_not_go_together(exported: Path, keywords: dict[str, str], mes
 
 
 def test_a_folder_without_graphs_is_torchs(model_folder: Path) -> None:
-    assert Corrector.load(model_folder).network.backend == "torch"
+    assert Corrector.load(model_folder).edit5.network.backend == "torch"
     with pytest.raises(InputError, match="has no graphs; make it with edit-gec export"):
         Corrector.load(model_folder, backend="onnx")
 
@@ -301,8 +301,8 @@ def test_a_graph_reads_no_file_of_another_place(make_model: Callable[..., EdiT5]
 def test_int8_is_the_default_where_the_processor_is_fast_at_it(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "multiplies_bytes", lambda: fast)
     found = [Corrector.load(precision=precision, threads=1) for precision in ("auto", "int8", "float32")]
-    assert [each.network.precision for each in found] == ["int8" if fast else "float32", "int8", "float32"]
-    assert found[0].thresholds == found[1].thresholds == found[2].thresholds
+    assert [each.edit5.network.precision for each in found] == ["int8" if fast else "float32", "int8", "float32"]
+    assert found[0].edit5.thresholds == found[1].edit5.thresholds == found[2].edit5.thresholds
 
 
 @has_exact_bytes
@@ -312,8 +312,9 @@ def test_int8_says_what_float32_says() -> None:
     sentences += [line for line in PROSE.read_text(encoding="utf-8").splitlines() if line][:100]
     exact, rounded = (Corrector.load(precision=precision, threads=1) for precision in ("float32", "int8"))
     windows = exact.prepare(sentences, lines=True, markup=False)
-    ids = [[exact.network.config.vocab_size - 1, *window.pieces.ids, EOS] for window in windows]
-    logits = [np.concatenate(list(each.network.tag(each.network.encode(ids)))) for each in (exact, rounded)]
+    ids = [[exact.edit5.network.config.vocab_size - 1, *window.pieces.ids, EOS] for window in windows]
+    networks = [each.edit5.network for each in (exact, rounded)]
+    logits = [np.concatenate(list(network.tag(network.encode(ids)))) for network in networks]
     moved = logits[1] - logits[0]
     assert 0 < float(np.sqrt((moved**2).mean())) < 0.05 and abs(float(moved.mean())) < 0.01
     texts = [[c.corrected for c in each.correct_batch(sentences, lines=True)] for each in (exact, rounded)]

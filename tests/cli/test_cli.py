@@ -738,7 +738,7 @@ def test_precision(model: Path, here: Callable[..., tuple[int, bytes]]) -> None:
     text = b"".join(LINES)
     Path("all.txt").write_bytes(text)
     half = Corrector.load(model, dtype="bfloat16")
-    assert next(half.model.parameters()).dtype == torch.bfloat16
+    assert next(half.edit5.model.parameters()).dtype == torch.bfloat16
     wanted = half.correct(text.decode(), lines=True, markup=False).corrected
     assert here("--lines", "--dtype", "bfloat16", "all.txt") == (0, wanted.encode())
 

@@ -11,7 +11,7 @@ import pytest
 from edit_gec.cli.arguments import FrontOptions, ModelOptions
 from edit_gec.cli.loading import corrector_arguments, find_projects
 from edit_gec.cli.main import COMMANDS, command_parser
-from edit_gec.speculative.loading import LoadSettings
+from edit_gec.config.load_settings import LoadSettings
 
 REQUIRED = {"correct": [], "serve": [], "lsp": [], "corpus": ["in.txt", "out"], "distil": ["--output", "a.tsv"]}
 SETTINGS = """

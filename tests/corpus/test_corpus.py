@@ -8,7 +8,6 @@ import io
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.corpus_cli import PROSE, corpus, parts, read, rows, set_aside, summary, write_jsonl
+from support.correctors import verified_by
 from support.strategies import brief, nasty, thorough
 from support.tiny_t5 import pairs, trained_target
 
@@ -323,11 +323,11 @@ def test_once_is_correct_batch(corrector: Corrector, texts: list[str], remember:
 
 def test_once_with_a_target(model_folder: Path, tokens: Tokens) -> None:
     corrector = Corrector.load(model_folder, threads=1, backend="torch")
-    corrector = replace(corrector, verifier=Verifier(trained_target(tokens)))
+    corrector = verified_by(corrector, Verifier(trained_target(tokens)))
     texts = [f"{one} {other}" for (one, _), (other, _) in zip(pairs(12, seed=8), pairs(12, seed=9), strict=True)]
     wanted = corrector.correct_batch(texts)
-    assert corrector.verifier is not None
-    asked = corrector.verifier.summary()
+    asked = corrector.predictor.summary()
+    assert asked is not None
     once = DeduplicatingCorrector(corrector)
     once.take_counts()
     for _ in range(2):

@@ -13,7 +13,7 @@ from support.strategies import brief, nasty
 
 from edit_gec import Corrector
 from edit_gec.editing import alternatives
-from edit_gec.editing.alternatives import MOST, Suggester
+from edit_gec.editing.alternatives import MOST
 from edit_gec.text.correction import Correction
 from edit_gec.text.edits import apply
 from edit_gec.text.sentences import split
@@ -52,11 +52,10 @@ def shipped_corrector() -> Corrector:
 def suggest(corrector: Corrector, correction: Correction, doubt: float) -> Correction:
     """As `Corrector.suggest`, with hints from this doubt on."""
 
-    class Doubting(Corrector):
-        def suggester(self) -> Suggester:
-            return replace(super().suggester(), hint_doubt=doubt)
-
-    return Doubting(**vars(corrector)).suggest(correction)
+    suggester = corrector.suggester()
+    assert suggester is not None
+    sentences = split(correction.text)
+    return replace(suggester, hint_doubt=doubt).extend(correction, sentences)
 
 
 @brief
@@ -95,7 +94,9 @@ def test_no_edits_and_no_hints_ask_nothing(corrector: Corrector, monkeypatch: py
 
     monkeypatch.setattr(alternatives, "Reading", refuse)
     (sentence,) = split("She goes to school.")
-    assert corrector.suggester().suggest("She goes to school.", sentence, [], hints=False) == ((), ())
+    suggester = corrector.suggester()
+    assert suggester is not None
+    assert suggester.suggest("She goes to school.", sentence, [], hints=False) == ((), ())
 
 
 def test_a_misspelt_word_has_other_words(shipped_corrector: Corrector) -> None:

@@ -21,9 +21,9 @@ def chances(change: float) -> list[float]:
 
 @pytest.mark.parametrize(("doubt", "fires"), [(0.5, True), (MIN_DOUBT / 2, False)])
 def test_a_rule_fires_where_the_model_is_not_sure(shipped: Corrector, doubt: float, fires: bool) -> None:
-    pieces = shipped.tokens.encode("We know alot")
-    assert shipped.spelling is not None
-    words = list(shipped.spelling.find_words(pieces))
+    pieces = shipped.edit5.tokens.encode("We know alot")
+    assert shipped.edit5.spelling is not None
+    words = list(shipped.edit5.spelling.find_words(pieces))
     tags: list[int] = [KEEP] * (len(pieces) + 1)
     found = tag_certain_errors(
         tags, [chances(doubt) for _ in range(len(pieces) + 2)], pieces, find_rules(pieces.source), []
@@ -35,10 +35,10 @@ def test_a_rule_fires_where_the_model_is_not_sure(shipped: Corrector, doubt: flo
 
 def test_a_proposal_stands_alone(shipped: Corrector) -> None:
     """What the model would change in one gap with it is kept; a misspelt word is a proposal of its own."""
-    pieces = shipped.tokens.encode("So they was there")
-    assert shipped.spelling is not None
+    pieces = shipped.edit5.tokens.encode("So they was there")
+    assert shipped.edit5.spelling is not None
     unsure = [chances(0.9)] * (len(pieces) + 2)
-    so, they, was, there = shipped.spelling.find_words(pieces)
+    so, they, was, there = shipped.edit5.spelling.find_words(pieces)
     tags: list[int] = [KEEP, *([DELETE] * len(pieces))]
     proposed = tag_certain_errors(tags, unsure, pieces, find_rules(pieces.source), [])
     assert [each.texts for each in proposed] == [("were",)]

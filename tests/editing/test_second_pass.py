@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -101,7 +100,7 @@ TEXTS = [
 
 def test_the_shipped_model_reads_a_changed_sentence_twice(shipped: Corrector) -> None:
     """By hand, where sentences do not count: correct, and correct the outcome."""
-    assert shipped.thresholds.reads_twice
+    assert shipped.edit5.thresholds.reads_twice
     once = shipped_with(shipped, doubt_slope=0.0, neighbour_slope=0.0, min_confidence=0.1)
     twice = shipped_with(once, doubt_slope=1e-9)
     texts = [text for text in TEXTS if text != SOURCE]  # there the second reading would change what a rule wrote
@@ -118,13 +117,13 @@ def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
     once, strict = shipped_with(alone, doubt_slope=0.0), shipped_with(alone, doubt_slope=1e3)
     outcomes = set()
     for text in TEXTS:
-        pieces = shipped.tokens.encode(text)
-        plans = once.predict_plans([pieces])
-        (first,) = changes_of([pieces], plans, shipped.tokens)
-        again = shipped.tokens.encode(apply_changes(text, first))
-        doubts = shipped.predict_plans([again])[0].doubts
+        pieces = shipped.edit5.tokens.encode(text)
+        plans = once.edit5.predict_plans([pieces])
+        (first,) = changes_of([pieces], plans, shipped.edit5.tokens)
+        again = shipped.edit5.tokens.encode(apply_changes(text, first))
+        doubts = shipped.edit5.predict_plans([again])[0].doubts
         calm = [doubt <= CALM for doubt in doubts_beside(pieces, first, plans[0].doubts, again, doubts)]
-        (found,) = (each.drafted for each in strict.correct_windows([pieces]))
+        (found,) = strict.edit5.propose([pieces])
         assert bool(found) == any(calm)
         for change, is_calm in zip(first, calm, strict=True):
             assert not is_calm or any(start <= change[0] and change[1] <= end for start, end, *_ in found)
@@ -151,7 +150,7 @@ def test_the_doubt_of_a_change_is_that_beside_it(before: list[float], doubts: li
 
 def shipped_with(corrector: Corrector, **thresholds: float) -> Corrector:
     """The same corrector with other thresholds."""
-    return replace(corrector, thresholds=replace(corrector.thresholds, **thresholds))  # type: ignore[arg-type]
+    return corrector.with_thresholds(**thresholds)
 
 
 def test_closed_gaps_are_no_reason_to_read_again(shipped: Corrector) -> None:
@@ -160,29 +159,29 @@ def test_closed_gaps_are_no_reason_to_read_again(shipped: Corrector) -> None:
 
     def watch(again: Sequence[Pieces], thresholds: Thresholds) -> list[Prediction]:
         read.extend(each.source for each in again)
-        return shipped._predict_with(again, thresholds)
+        return shipped.edit5.predict_plans(again, thresholds)
 
-    second = SecondPass(watch, shipped.tokens, shipped.thresholds, shipped.network.config.max_pieces)
-    pieces = [shipped.tokens.encode(text) for text in ("We stayed at home , but they did n't .", SOURCE)]
-    plans = shipped.predict_plans(pieces)
-    gaps, others = changes_of(pieces, plans, shipped.tokens)
+    second = SecondPass(watch, shipped.edit5.tokens, shipped.edit5.thresholds, shipped.edit5.network.config.max_pieces)
+    pieces = [shipped.edit5.tokens.encode(text) for text in ("We stayed at home , but they did n't .", SOURCE)]
+    plans = shipped.edit5.predict_plans(pieces)
+    gaps, others = changes_of(pieces, plans, shipped.edit5.tokens)
     assert gaps and is_spacing(pieces[0].source, gaps) and not is_spacing(SOURCE, others)
     assert second.apply(pieces, plans)[0]
     assert len(read) == 1 and "stayed" not in read[0]
 
 
 def test_what_grows_too_long_is_not_read_again(shipped: Corrector) -> None:
-    pieces = shipped.tokens.encode(SOURCE)
-    plans = shipped.predict_plans([pieces])
+    pieces = shipped.edit5.tokens.encode(SOURCE)
+    plans = shipped.edit5.predict_plans([pieces])
     assert plans[0].plan.changes
     read: list[int] = []
 
     def predict(again: Sequence[Pieces], thresholds: Thresholds) -> list[Prediction]:
         read.extend(len(each) for each in again)
-        return shipped._predict_with(again, thresholds)
+        return shipped.edit5.predict_plans(again, thresholds)
 
-    for longest in (shipped.network.config.max_pieces, 5):
-        found = SecondPass(predict, shipped.tokens, shipped.thresholds, longest).apply([pieces], plans)
+    for longest in (shipped.edit5.network.config.max_pieces, 5):
+        found = SecondPass(predict, shipped.edit5.tokens, shipped.edit5.thresholds, longest).apply([pieces], plans)
         assert found[0] and len(read) == 1, "the second time nothing is read, and the changes stand"
 
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from support.correctors import edit5_corrector
 from support.strategies import brief, nasty
 
 from edit_gec import Corrector
@@ -240,9 +241,7 @@ def test_respelt_plans_are_plans(model: EdiT5, tokens: Tokens, texts: list[str])
 def test_words_that_are_doubted_are_respelt(model: EdiT5, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edit_gec.editing.spelling.MIN_DOUBT", -1.0)
     monkeypatch.setattr(lexicon, "FOREIGN", 9)
-    corrector = Corrector(
-        TorchNetwork(model), tokens, Thresholds(keep_bias=8), folder=Path("none"), spelling=Words(WORDS)
-    )
+    corrector = edit5_corrector(TorchNetwork(model), tokens, Thresholds(keep_bias=8), spelling=Words(WORDS))
     found = corrector.correct("xx, yy.")
     assert found.corrected in ("house, house.", "small garden, house.", "house, small garden.")
     assert found.corrected == apply(found.text, found.edits)

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from support.correctors import edit5_corrector
+
 from edit_gec.annotation import m2
 from edit_gec.corrector import Corrector
 from edit_gec.editing.alignment import align
@@ -111,7 +113,6 @@ def tiny() -> Corrector:
     import torch
 
     from edit_gec.backends.torch_network import TorchNetwork
-    from edit_gec.editing.thresholds import Thresholds
     from edit_gec.modeling.config import EdiT5Config
     from edit_gec.modeling.edit5 import EdiT5
 
@@ -122,7 +123,7 @@ def tiny() -> Corrector:
     with torch.no_grad():
         model.point_distance[9] /= 2
         model.embedding.weight[1] *= 16
-    return Corrector(TorchNetwork(model), vocabulary(), Thresholds(), folder=MODEL)
+    return edit5_corrector(TorchNetwork(model), vocabulary(), folder=MODEL)
 
 
 def path(data: bytes) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from conftest import SLOTS
+from support.correctors import verified_by, verifier_of
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.thresholds import Thresholds
@@ -147,21 +148,20 @@ def test_as_a_t5_of_its_own(folders: tuple[Path, Path], tmp_path: Path) -> None:
 def test_the_corrector_encodes_once(folders: tuple[Path, Path], batch_size: int) -> None:
     edit5, t5 = folders
     corrector = Corrector.load(edit5, target=t5, batch_size=batch_size)
-    assert corrector.verifier is not None and corrector.verifier.target.edit5 is corrector.model
-    corrector.verifier.target.max_length = 60
+    assert verifier_of(corrector).target.edit5 is corrector.edit5.model
+    verifier_of(corrector).target.max_length = 60
     runs: list[int] = []
-    hook = corrector.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
+    hook = corrector.edit5.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
     corrections = corrector.correct_batch(SENTENCES, lines=True)
     hook.remove()
     assert len(runs) == -(-len(SENTENCES) // batch_size)
     apart = Corrector.load(edit5, target=t5, batch_size=batch_size)
-    assert apart.verifier is not None
-    apart.verifier.target = Target.load(t5, max_length=60)  # with an encoder of its own, the same one
+    verifier_of(apart).target = Target.load(t5, max_length=60)  # with an encoder of its own, the same one
     assert [c.edits for c in apart.correct_batch(SENTENCES, lines=True)] == [c.edits for c in corrections]
-    summary = corrector.verifier.summary()
+    summary = verifier_of(corrector).summary()
     times = [summary[f"{part}_s"] for part in ("draft", "verify", "align", "other")]
     assert all(time >= 0 for time in times)
-    assert sum(times) == pytest.approx(corrector.verifier.statistics.total_s)
+    assert sum(times) == pytest.approx(verifier_of(corrector).statistics.total_s)
 
 
 def test_heads_of_a_targets_own_draft_for_it(pair: tuple[Path, Path], make_model: Callable[..., EdiT5]) -> None:
@@ -174,12 +174,12 @@ def test_heads_of_a_targets_own_draft_for_it(pair: tuple[Path, Path], make_model
     shared_encoder.save_heads(heads, t5 / "drafter")
     assert set(checkpoint.read_tensors(t5 / "drafter")) == set(own)
     corrector = Corrector.load(edit5, target=t5)
-    assert corrector.verifier is not None and corrector.verifier.profile.heads is corrector.model
-    target = corrector.verifier.target
+    assert verifier_of(corrector).profile.heads is corrector.edit5.model
+    target = verifier_of(corrector).target
     stored = unpack(pack(own), "here")
     theirs = {**EdiT5.load(edit5).state_dict(), **target.model.state_dict()}
     theirs["encoder.norm.weight"] = EdiT5.load(edit5).encoder.norm.weight
-    for name, p in corrector.model.state_dict().items():
+    for name, p in corrector.edit5.model.state_dict().items():
         wanted = stored[name].float() if name in own else theirs[name]
         assert torch.equal(p, wanted), name
     runs: list[int] = []
@@ -188,7 +188,7 @@ def test_heads_of_a_targets_own_draft_for_it(pair: tuple[Path, Path], make_model
     assert len(runs) == len(hooks) == 3, "each layer runs once for both"
     for hook in hooks:
         hook.remove()
-    drafter = make_edit5_drafter(target, corrector.model, corrector.tokens, Thresholds())
+    drafter = make_edit5_drafter(target, corrector.edit5.model, corrector.edit5.tokens, Thresholds())
     assert type(drafter) is SharedEdiT5Drafter
     assert verify(target, drafter, SENTENCES)[0] == target.generate(SENTENCES)
 
@@ -205,7 +205,7 @@ def test_which_heads_draft(pair: tuple[Path, Path], make_model: Callable[..., Ed
     assert Verifier(given, profile).target.edit5 is profile.heads
     two = Verifier(given, replace(profile, hypotheses=2))
     assert two.target.edit5 is usual
-    assert Corrector.load(edit5).verified_by(two).model is not profile.heads
+    assert verified_by(Corrector.load(edit5), two).edit5.model is not profile.heads
     for dtype in (torch.bfloat16, torch.float16):
         narrow = Target.load(t5, dtype=dtype)
         loaded = DraftingProfile.load(t5, narrow).heads
@@ -273,4 +273,4 @@ def test_the_profile_measures_one_encoder(folders: tuple[Path, Path]) -> None:
     """As the product does, whichever of the two is named first."""
     for names in (folders, folders[::-1]):
         pair = Pair(Setup.of_models(tuple(map(str, names))))
-        assert pair.target.edit5 is pair.corrector.model
+        assert pair.target.edit5 is pair.corrector.edit5.model

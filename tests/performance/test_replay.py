@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import given as for_all
 from hypothesis import strategies as st
+from support.correctors import edit5_corrector
 from support.strategies import law
 from support.tiny_t5 import SHAPE, broken_target, pairs, random_target
 
@@ -60,9 +61,9 @@ def test_random_models_take_the_steps_of_a_stream(
     assert any(stream.plan.insertions for stream in streams.by_sentence.values())
     untrained = random_target(tokens, 3, max_length=48)
     assert replay_target(untrained, streams).generate(SENTENCES) == target.generate(SENTENCES)
-    own = Corrector(TorchNetwork(make_model(5)), tokens, Thresholds(), folder=model_folder)
-    other = Corrector(TorchNetwork(replay_edit5(own.model, tokens, streams)), tokens, Thresholds(), folder=model_folder)
-    assert [p.plan for p in other.predict_plans([tokens.encode(s) for s in SENTENCES])] == [
+    own = edit5_corrector(TorchNetwork(make_model(5)), tokens)
+    other = edit5_corrector(TorchNetwork(replay_edit5(own.edit5.model, tokens, streams)), tokens)
+    assert [p.plan for p in other.edit5.predict_plans([tokens.encode(s) for s in SENTENCES])] == [
         streams.find(s).plan for s in SENTENCES
     ]
     assert record(other, replay_target(untrained, streams), SENTENCES) == streams

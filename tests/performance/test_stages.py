@@ -57,7 +57,7 @@ def build(tiny: Setup) -> Iterator[Callable[..., dict[str, Run]]]:
 
 
 def test_the_case_study_is_replayed(tiny: Setup, build: Build) -> None:
-    tokens = Pair(tiny).corrector.tokens
+    tokens = Pair(tiny).corrector.edit5.tokens
     assert len(tokens.ids(CASE_STUDY.source)) == 23
     stream = CASE_STUDY.plan(tokens).stream(tokens)
     slots = {tokens.slot(k): f"<extra_id_{k}>" for k in (1, 6, 8)}

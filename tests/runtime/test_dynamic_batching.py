@@ -11,14 +11,15 @@ import pytest
 
 pytest.importorskip("fastapi")
 from support import live_server
+from support.correctors import windows_of
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing import decode
+from edit_gec.editing.predictor import Window, WindowChanges
 from edit_gec.modeling.tokenizer import Pieces
 from edit_gec.runtime.async_corrector import Cache
 from edit_gec.runtime.dynamic_batching import Batcher, Busy
 from edit_gec.runtime.metrics import Metrics
-from edit_gec.speculative.window_corrector import SentenceChanges
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +41,16 @@ def run(corrector: Corrector, work: Callable[[Batcher], Awaitable[Any]], max_wai
     return asyncio.run(all_of_it())
 
 
-def pieces(corrector: Corrector, *texts: str) -> list[Pieces]:
-    return [corrector.tokens.encode(text) for text in texts]
-
-
 def test_texts_share_batches_and_get_their_own_plans(corrector: Corrector) -> None:
     texts = [f"She go home with {n} of them." for n in range(7)]
-    encoded = pieces(corrector, *texts)
+    encoded = windows_of(corrector, *texts)
 
     async def work(batcher: Batcher) -> None:
         futures = [batcher.submit([each], corrector)[0] for each in encoded]
         done = await asyncio.gather(*futures)
-        expected = [corrector.correct_windows([each])[0] for each in encoded]
-        assert [[change[:3] for change in found.drafted] for found, _ in done] == [
-            [change[:3] for change in each.drafted] for each in expected
+        expected = [corrector.predictor.predict([each])[0] for each in encoded]
+        assert [[change[:3] for change in found.changes] for found, _ in done] == [
+            [change[:3] for change in each.changes] for each in expected
         ]
         assert done[0][1] is done[3][1] and done[0][1] is not done[6][1]  # a batch of four, a batch of three
         assert done[0][1].encoder_s > 0 and done[0][1].steps > 0 and done[0][1].steps_s > 0
@@ -70,13 +67,13 @@ def test_two_cores_share_a_long_text_whose_sentences_differ_in_length(corrector:
         "It rain.",
         "They was here.",
     ] * 3
-    encoded = pieces(corrector, *texts)
-    expected = [corrector.correct_windows([each])[0] for each in encoded]
+    encoded = windows_of(corrector, *texts)
+    expected = [corrector.predictor.predict([each])[0] for each in encoded]
     corrector = replace(corrector, workers=2)
 
     async def work(batcher: Batcher) -> None:
         done = await asyncio.gather(*batcher.submit(encoded, corrector))
-        assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in e.drafted] for e in expected]
+        assert [[c[:3] for c in found.changes] for found, _ in done] == [[c[:3] for c in e.changes] for e in expected]
         assert len({timing for _, timing in done}) > 1
 
     metrics = run(corrector, work)
@@ -86,19 +83,19 @@ def test_two_cores_share_a_long_text_whose_sentences_differ_in_length(corrector:
 
 def test_misspelt_words_and_other_languages_are_known_as_everywhere() -> None:
     shipped = Corrector.load(threads=1)
-    encoded = pieces(shipped, "I recieved the accomodation becuase of it.", "Ich habe das Buch gestern gelesen.")
-    expected = shipped.correct_windows(encoded)
-    assert replace(shipped, spelling=None).correct_windows(encoded) != expected
+    encoded = windows_of(shipped, "I recieved the accomodation becuase of it.", "Ich habe das Buch gestern gelesen.")
+    expected = shipped.predictor.predict(encoded)
+    assert replace(shipped.edit5, spelling=None).predict(encoded) != expected
 
     async def work(batcher: Batcher) -> None:
         done = await asyncio.gather(*batcher.submit(encoded, shipped))
-        assert [[c[:3] for c in found.drafted] for found, _ in done] == [[c[:3] for c in e.drafted] for e in expected]
+        assert [[c[:3] for c in found.changes] for found, _ in done] == [[c[:3] for c in e.changes] for e in expected]
 
     run(shipped, work)
 
 
 def test_a_short_text_does_not_wait_for_a_long_one(corrector: Corrector) -> None:
-    long, short = pieces(corrector, *["It rain all day."] * 40), pieces(corrector, "She go.")
+    long, short = windows_of(corrector, *["It rain all day."] * 40), windows_of(corrector, "She go.")
 
     async def work(batcher: Batcher) -> None:
         many = batcher.submit(long, corrector)
@@ -110,10 +107,10 @@ def test_a_short_text_does_not_wait_for_a_long_one(corrector: Corrector) -> None
     run(corrector, work)
 
 
-def edited(corrector: Corrector) -> list[Pieces]:
+def edited(corrector: Corrector) -> list[Window]:
     """A sentence that this random model changes."""
     texts = [*live_server.PROSE.split(". "), *live_server.PROSE.splitlines()]
-    return pieces(corrector, next(text for text in texts if corrector.correct(text).edits))
+    return windows_of(corrector, next(text for text in texts if corrector.correct(text).edits))
 
 
 def test_thresholds_are_not_mixed(corrector: Corrector) -> None:
@@ -122,13 +119,13 @@ def test_thresholds_are_not_mixed(corrector: Corrector) -> None:
 
     async def work(batcher: Batcher) -> None:
         (sure,), (unsure,) = batcher.submit(sentence, never), batcher.submit(sentence, corrector)
-        assert not (await sure)[0].drafted and (await unsure)[0].drafted
+        assert not (await sure)[0].changes and (await unsure)[0].changes
 
     run(corrector, work)
 
 
 def test_too_much_is_refused_and_what_was_cancelled_is_not_predicted(corrector: Corrector) -> None:
-    many = pieces(corrector, *["It rain all day."] * 60)
+    many = windows_of(corrector, *["It rain all day."] * 60)
 
     async def work(batcher: Batcher) -> None:
         first = batcher.submit(many, corrector)
@@ -145,7 +142,7 @@ def test_too_much_is_refused_and_what_was_cancelled_is_not_predicted(corrector: 
 
 
 def test_a_text_larger_than_the_queue_is_done_when_nothing_else_waits(corrector: Corrector) -> None:
-    many = pieces(corrector, *["It rain all day."] * 12)
+    many = windows_of(corrector, *["It rain all day."] * 12)
 
     async def work(batcher: Batcher) -> None:
         await asyncio.gather(*batcher.submit(many, corrector))
@@ -154,11 +151,11 @@ def test_a_text_larger_than_the_queue_is_done_when_nothing_else_waits(corrector:
 
 
 def test_a_failure_stays_with_its_sentence(corrector: Corrector, monkeypatch: pytest.MonkeyPatch) -> None:
-    good, bad = edited(corrector), pieces(corrector, "She go away.")
+    good, bad = edited(corrector), windows_of(corrector, "She go away.")
     real = decode.predict
 
     def fails(model: Any, tokens: Any, sentences: list[Pieces], options: Any, **given: Any) -> Any:
-        if bad[0] in sentences:
+        if bad[0].pieces in sentences:
             raise RuntimeError("out of memory")
         return real(model, tokens, sentences, options, **given)
 
@@ -166,7 +163,7 @@ def test_a_failure_stays_with_its_sentence(corrector: Corrector, monkeypatch: py
 
     async def work(batcher: Batcher) -> None:
         (first,), (second,) = batcher.submit(good, corrector), batcher.submit(bad, corrector)
-        assert (await first)[0].drafted
+        assert (await first)[0].changes
         with pytest.raises(RuntimeError, match="out of memory"):
             await second
 
@@ -177,14 +174,14 @@ def test_closing_cancels_what_waits(corrector: Corrector) -> None:
     waiting: list[asyncio.Future[Any]] = []
 
     async def work(batcher: Batcher) -> None:
-        waiting.extend(batcher.submit(pieces(corrector, "She go home."), corrector))
+        waiting.extend(batcher.submit(windows_of(corrector, "She go home."), corrector))
 
     run(corrector, work)
     assert waiting[0].cancelled()
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
-    cache: Cache[tuple[SentenceChanges, ...]] = Cache(10)
+    cache: Cache[tuple[WindowChanges, ...]] = Cache(10)
     for text in ("aaaa", "bbbb"):
         cache.put((text, 0.0), ())
     assert cache.get(("aaaa", 0.0)) == () and cache.get(("aaaa", 0.5)) is None

@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ pytest.importorskip("schemathesis")
 import httpx
 import language_tool_python
 from support import live_server
+from support.correctors import verified_by
 from support.live_server import LIMITS, PROSE, serving
 
 from edit_gec.cli.main import main
@@ -204,7 +204,7 @@ def test_a_target_verifies(folder: Path, tokens: Any) -> None:
     text = " ".join([PROSE, "It rain.", "We was here.", "They goes to school."])
     for seed in range(40):  # the first random target that says something else and comes to an end
         verifier = Verifier(random_target(tokens, seed, max_length=64))
-        verified = replace(Corrector.load(folder, threads=1), verifier=verifier)
+        verified = verified_by(Corrector.load(folder, threads=1), verifier)
         if verified.correct(text).edits:
             break
     for asked in ({}, {"min_confidence": 0.01}):
@@ -408,7 +408,7 @@ def test_an_error_of_ours_shows_no_text(
     def breaks(*_: object) -> None:
         raise ValueError("of some secret text")
 
-    monkeypatch.setattr(corrector.tokens.__class__, "encode", breaks)
+    monkeypatch.setattr(corrector.edit5.tokens.__class__, "encode", breaks)
     with caplog.at_level(logging.INFO), serving(corrector) as address:
         answer = httpx.post(f"{address}/v2/check", data={"language": "en", "text": "A secret text."})
         assert (answer.status_code, answer.text) == (500, "Error: internal error")

@@ -132,7 +132,7 @@ def test_whole_folders_load(folder: Path, t5_folder: Path) -> None:
     (folder / WORDS).write_text("house\n\nhice house\n", encoding="utf-8")
     loaded = Corrector.load(folder, threads=1, target=t5_folder)
     loaded.correct("She go home.")
-    assert loaded.spelling is not None and loaded.spelling.knows("house") and loaded.verifier is not None
+    assert loaded.edit5.spelling is not None and loaded.edit5.spelling.knows("house") and loaded.predictor.is_exact
 
 
 def test_the_folder_of_an_encoder(tmp_path: Path) -> None:

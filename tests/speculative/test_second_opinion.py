@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from support.correctors import window_of
 from support.strategies import law, nasty
 from support.tiny_t5 import pairs, random_target, trained_target
 
@@ -17,6 +18,7 @@ from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
 from edit_gec.errors import ModelError
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
+from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.second_opinion import (
     BELOW_SURE,
     JointScale,
@@ -120,7 +122,7 @@ def test_a_sentence_of_any_length_is_read_around_its_edit(tokens: Tokens) -> Non
     endless = Change(at, at + 3, "w" * 200, 0.5)
     judge = SecondOpinion(target, JointScale(gain_slope=0.5))
     pieces = tokens.encode(text)
-    ((judged,),) = judge.judge([pieces], [[endless]], 0.4)
+    ((judged,),) = judge.judge([window_of(pieces)], [[endless]], 0.4)
     assert judged[:3] == endless[:3] and judged.confidence == pytest.approx(0.5)
     assert judge.summary() == {"edits": 1, "refused": 0, "unread": 1, "passes": 0}
 
@@ -128,7 +130,7 @@ def test_a_sentence_of_any_length_is_read_around_its_edit(tokens: Tokens) -> Non
 def test_edits_of_which_the_first_is_sure_are_not_read(tokens: Tokens) -> None:
     judge = SecondOpinion(random_target(tokens, max_length=60), JointScale(gain_slope=5.0, sure=0.6))
     changes = [Change(0, 4, "We", 0.7), Change(5, 8, "were", 0.5)]
-    (judged,) = judge.judge([tokens.encode("They was here.")], [changes], 0.0)
+    (judged,) = judge.judge([window_of(tokens.encode("They was here."))], [changes], 0.0)
     assert judged[0] == changes[0] and judged[1].confidence != 0.5
     assert judge.summary()["edits"] == judge.summary()["passes"] == 1
 
@@ -149,8 +151,8 @@ def test_a_target_with_a_scale_judges_by_default(model_folder: Path, pair_folder
     """Lower thresholds make more edits, each with the confidence that it has under any threshold."""
     sentences = [source for source, _ in pairs(25, seed=8)]
     corrector = Corrector.load(model_folder, target=pair_folder, batch_size=4)
-    assert corrector.verifier is None and corrector.second_opinion is not None
-    assert corrector.thresholds.min_confidence == 0.3
+    assert isinstance(corrector.predictor, Judged)
+    assert corrector.edit5.thresholds.min_confidence == 0.3
     edits = [c.edits for c in corrector.correct_batch(sentences, lines=True)]
     assert all(edit.confidence >= 0.3 for each in edits for edit in each)
     alone = [c.edits for c in Corrector.load(model_folder, backend="torch").correct_batch(sentences, lines=True)]
@@ -158,13 +160,13 @@ def test_a_target_with_a_scale_judges_by_default(model_folder: Path, pair_folder
     one_by_one = [corrector.correct(sentence, lines=True).edits for sentence in sentences]
     for together, single in zip(edits, one_by_one, strict=True):
         assert [(e.start, e.end, e.replacement) for e in together] == [(e.start, e.end, e.replacement) for e in single]
-    assert corrector.second_opinion.summary()["edits"] > 0
+    assert corrector.predictor.summary()["edits"] > 0
 
 
 def test_presets_are_the_targets(model_folder: Path, pair_folder: Path) -> None:
     def load(**given: object) -> float:
         corrector = Corrector.load(model_folder, target=pair_folder, **given)  # type: ignore[arg-type]
-        return corrector.thresholds.min_confidence
+        return corrector.edit5.thresholds.min_confidence
 
     assert (load(strictness="low"), load(strictness="high"), load(min_confidence=0.7)) == (0.9, 0.1, 0.7)
 
@@ -173,7 +175,7 @@ def test_exact_text_is_still_there(model_folder: Path, pair_folder: Path) -> Non
     sentences = [source for source, _ in pairs(12, seed=8)]
     target = Target.load(pair_folder)
     exact = Corrector.load(model_folder, target=pair_folder, verify="exact", batch_size=4)
-    assert exact.second_opinion is None
+    assert exact.predictor.is_exact
     texts = [correction.corrected for correction in exact.correct_batch(sentences, lines=True)]
     assert texts == [target.text(output) for output in target.generate(sentences)]
 

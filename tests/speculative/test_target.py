@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from support.correctors import verifier_of
 from support.strategies import brief
 from support.tiny_t5 import broken_target, random_target
 
@@ -85,7 +86,7 @@ def test_a_target_of_the_hub_verifies(
     (cached / "refs" / "main").write_text(commit)
     by_id = Corrector.load(model_folder, target=hub_id)
     by_folder = Corrector.load(model_folder, target=folder, target_prefix="grammar: ")
-    assert by_id.verifier and by_id.verifier.target.prefix == "grammar: "
+    assert verifier_of(by_id).target.prefix == "grammar: "
     for sentence in SENTENCES:
         assert by_id.correct(sentence) == by_folder.correct(sentence)
     with pytest.raises(ModelError, match="the hub does not give it"):

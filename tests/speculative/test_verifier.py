@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from hypothesis import given
+from support.correctors import verified_by, verifier_of
 from support.strategies import law, nasty
 from support.tiny_t5 import pairs, random_target, trained_target
 
@@ -133,8 +134,7 @@ def test_verified_text_is_the_targets(model_folder: Path, target_folder: Path, t
         assert {edit.provenance for edit in correction.refused} <= {"target refused"}
         assert all(0 <= edit.confidence <= 1 for edit in correction.edits)
     assert any(correction.refused for correction in corrections), "an untrained drafter is refused now and then"
-    assert corrector.verifier is not None
-    summary = corrector.verifier.summary()
+    summary = verifier_of(corrector).summary()
     assert summary["sentences"] == 25 and summary["unfinished"] == summary["too_long"] == 0
     together = corrector.correct("\n\n".join(sentences[:6]))
     assert together.corrected == "\n\n".join(alone[:6])
@@ -149,13 +149,13 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
         profile = DraftingProfile({"min_confidence": threshold})
         Target(plain.model, tokens).export(tmp_path / str(threshold), **profile.config_entries())
         corrector = Corrector.load(model_folder, target=tmp_path / str(threshold), batch_size=4)
-        assert corrector.thresholds.min_confidence == threshold
+        assert corrector.edit5.thresholds.min_confidence == threshold
         corrections = corrector.correct_batch(sentences, lines=True)
         texts[threshold] = [correction.corrected for correction in corrections]
         assert any(correction.refused for correction in corrections) == (threshold == 0.0)
     assert texts[0.0] == texts[1.0] != sentences
     strict = Corrector.load(model_folder, target=tmp_path / "0.0", min_confidence=1.0)
-    assert strict.thresholds.min_confidence == 0.0
+    assert strict.edit5.thresholds.min_confidence == 0.0
     assert [c.corrected for c in strict.correct_batch(sentences, lines=True)] == sentences
     config = json.loads((tmp_path / "1.0" / "config.json").read_text())
     (tmp_path / "1.0" / "config.json").write_text(json.dumps(config | {"thresholds": {"zeal": 1}}))
@@ -171,10 +171,10 @@ def test_further_hypotheses_change_no_text(model_folder: Path, tokens: Tokens, t
     texts, passes = [], []
     for hypotheses in (1, 2, 3):
         given = Corrector.load(model_folder, target=tmp_path)
-        assert given.verifier is not None and given.thresholds.alternative_threshold == 0.0, "on a CPU one is enough"
-        verifier = Verifier(given.verifier.target, replace(given.verifier.profile, hypotheses=hypotheses))
-        corrector = Corrector.load(model_folder).verified_by(verifier)
-        assert corrector.thresholds.alternative_threshold == (0.01 if hypotheses > 1 else 0.0)
+        assert given.edit5.thresholds.alternative_threshold == 0.0, "on a CPU one is enough"
+        verifier = Verifier(verifier_of(given).target, replace(verifier_of(given).profile, hypotheses=hypotheses))
+        corrector = verified_by(Corrector.load(model_folder), verifier)
+        assert corrector.edit5.thresholds.alternative_threshold == (0.01 if hypotheses > 1 else 0.0)
         texts.append([correction.corrected for correction in corrector.correct_batch(sentences, lines=True)])
         passes.append(verifier.summary()["passes"])
     assert texts[0] == texts[1] == texts[2] != sentences
@@ -187,8 +187,7 @@ def test_batches_of_several_workers_are_verified_and_counted(model_folder: Path,
     for workers in (1, 3):
         corrector = replace(Corrector.load(model_folder, target=target_folder, batch_size=4), workers=workers)
         corrections = corrector.correct_batch(sentences, lines=True)
-        assert corrector.verifier is not None
-        summary = corrector.verifier.summary()
+        summary = verifier_of(corrector).summary()
         counts = {name: summary[name] for name in ("sentences", "tokens", "unfinished", "too_long")}
         found[workers] = [correction.corrected for correction in corrections], counts
     assert found[1] == found[3] and found[1][1]["sentences"] == 40
@@ -197,11 +196,10 @@ def test_batches_of_several_workers_are_verified_and_counted(model_folder: Path,
 def test_long_sentences_are_verified_in_parts(model_folder: Path, target_folder: Path) -> None:
     """Each part is the target's own, and nothing is changed next to a cut."""
     corrector = Corrector.load(model_folder, target=target_folder)
-    assert corrector.verifier is not None
-    target = corrector.verifier.target
+    target = verifier_of(corrector).target
     target.longest_source = 24
     text = "They walks to to the market by the bus every day . The children drives to the school in the rain ."
-    parts = corrector.encode(text)
+    parts = corrector.predictor.encode(text)
     assert len(parts) > 1 and all(target.fits(part.covered) for part in parts)
     expected = []
     for part, output in zip(parts, target.generate([part.covered for part in parts]), strict=True):
@@ -209,7 +207,7 @@ def test_long_sentences_are_verified_in_parts(model_folder: Path, target_folder:
         expected += leave_cuts(changes, part)
     correction = corrector.correct_batch([text], lines=True)[0]
     assert correction.corrected == apply_changes(text, expected) != text
-    summary = corrector.verifier.summary()
+    summary = verifier_of(corrector).summary()
     assert summary["too_long"] == 0 and summary["sentences"] == len(parts)
 
 
@@ -253,14 +251,15 @@ def test_the_shipped_target_reads_misspelt_words_as_the_list_has_them() -> None:
         "All is well.",
     ]
     corrector = Corrector.load(target="t5-mini", verify="exact", threads=1)
-    assert corrector.verifier is not None and corrector.verifier.profile.respelt
-    target = corrector.verifier.target
-    pieces = [corrector.tokens.encode(sentence) for sentence in sentences]
-    predictions = corrector.predict_plans(pieces)
+    assert verifier_of(corrector).profile.respelt
+    target = verifier_of(corrector).target
+    pieces = [corrector.edit5.tokens.encode(sentence) for sentence in sentences]
+    predictions = corrector.edit5.predict_plans(pieces)
     read = [
         apply(each.source, [Edit(s, e, each.source[s:e], new, c) for s, e, new, c, _ in changes])
         for each, changes in (
-            (p, list(q.changes(p, corrector.tokens, respelt=True))) for p, q in zip(pieces, predictions, strict=True)
+            (p, list(q.changes(p, corrector.edit5.tokens, respelt=True)))
+            for p, q in zip(pieces, predictions, strict=True)
         )
     ]
     assert "received" in read[0] and "Definitely" in read[1] and read[2:] == sentences[2:]

@@ -40,8 +40,8 @@ def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path
         model.save(folder)
         corrector = Corrector.load(folder, threads=1)
         edits = corrector.correct(PROSE, markup=False).edits
-        sentences = [corrector.tokens.encode(sentence) for sentence in PROSE.splitlines()]
-        written = sum(prediction.steps for prediction in corrector.predict_plans(sentences))
+        sentences = [corrector.edit5.tokens.encode(sentence) for sentence in PROSE.splitlines()]
+        written = sum(prediction.steps for prediction in corrector.edit5.predict_plans(sentences))
         sure = [edit.confidence for edit in edits]
         if len(edits) >= 4 and written and min(sure) < 0.3 < max(sure) and edits[-1].start > PROSE.index("🏠"):
             return folder

@@ -48,7 +48,7 @@ def test_wide_spaces_are_a_habit() -> None:
 
 
 def test_a_document_keeps_its_words_and_a_line_has_none() -> None:
-    projection = Projection(Corrector.load(threads=1).spelling)
+    projection = Projection(Corrector.load(threads=1).edit5.spelling)
     for word, stays in (("skipif", True), ("becuase", False)):
         (sentence,) = split(f"It is so {word} he is late.")
         document = f"It is so {word} he is late. " * 3
@@ -70,7 +70,7 @@ def test_a_document_keeps_its_words_and_a_line_has_none() -> None:
     ],
 )
 def test_a_word_of_the_code_is_a_name(document: str, stays: bool) -> None:
-    projection = Projection(Corrector.load(threads=1).spelling)
+    projection = Projection(Corrector.load(threads=1).edit5.spelling)
     sentence = split(document)[0]
     end = sentence.text.index(" now")
     edits = projection.choose(document, sentence, [Change(9, end, "Think", 0.9)])

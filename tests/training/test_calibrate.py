@@ -142,9 +142,9 @@ def test_the_evidence_is_that_of_the_products_confidence(model_folder: Path, dat
     everything = {"min_confidence": 1e-9, "doubt_slope": 0.3, "neighbour_slope": 0.5}
     corrector = Corrector.load(model_folder).with_thresholds(**everything)
     sample = reread(corrector, collect(corrector, clean), Scale(offset=100.0))
-    graded = grade(sample, corrector.thresholds)
+    graded = grade(sample, corrector.edit5.thresholds)
     first = corrector.with_thresholds(doubt_slope=0.0)
-    once = grade(sample, first.thresholds)
+    once = grade(sample, first.edit5.thresholds)
     assert sample.proposals and graded != once
     for n, correction in enumerate(first.correct_batch(clean.lines, lines=True, markup=False)):
         found = [sure for p, sure in zip(sample.proposals, once, strict=True) if p.sentence == n]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.correctors import verified_by
 from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.corrector import Corrector
@@ -23,7 +23,7 @@ SOURCES = [source for source, _ in pairs(10, seed=3)]
 
 @pytest.fixture
 def corrector(model: EdiT5, model_folder: Path, tokens: Tokens) -> Corrector:
-    return replace(Corrector.load(model_folder), verifier=Verifier(trained_target(tokens)))
+    return verified_by(Corrector.load(model_folder), Verifier(trained_target(tokens)))
 
 
 def test_pairs_are_the_targets_own(corrector: Corrector, tokens: Tokens, tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ def test_without_a_target_they_are_edit5s_own(model_folder: Path) -> None:
 def test_a_target_on_the_drafters_encoder(model: EdiT5, model_folder: Path, tokens: Tokens) -> None:
     corrector = Corrector.load(model_folder)
     t5 = random_target(tokens, 3).model
-    target = Target.sharing(corrector.model, t5, tokens, max_length=60)
-    corrector = replace(corrector, verifier=Verifier(target))
+    target = Target.sharing(corrector.edit5.model, t5, tokens, max_length=60)
+    corrector = verified_by(corrector, Verifier(target))
     finished = [(s, target.text(o)) for s, o in zip(SOURCES, target.generate(SOURCES), strict=True) if o[-1] == 1]
     found = list(distil(corrector, iter(SOURCES), 100))
     assert found == [(s, t) for s, t in finished if t and not {"\t", "\n", "\r"} & {*t}]

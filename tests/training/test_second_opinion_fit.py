@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+from support.correctors import window_of
 from support.tiny_t5 import trained_target
 
 from edit_gec.corrector import Corrector
@@ -14,6 +15,7 @@ from edit_gec.editing.confidence import Evidence, Scale
 from edit_gec.errors import InputError
 from edit_gec.evaluation.datasets import find_test_sets
 from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.second_opinion import JointScale, SecondOpinion
 from edit_gec.text.edits import Change
 from edit_gec.training import calibrate, second_opinion
@@ -124,7 +126,7 @@ def test_gains_are_those_of_the_product(model_folder: Path, tokens: Tokens, data
     for sample, gains in zip(samples, opinions.gains, strict=True):
         for p, gain in zip(sample.proposals, gains, strict=True):
             sure = p.change._replace(confidence=0.4)
-            ((judged,),) = judge.judge([sample.windows[p.window]], [[sure]], 0.0)
+            ((judged,),) = judge.judge([window_of(sample.windows[p.window])], [[sure]], 0.0)
             assert judged.confidence == pytest.approx(TRUE.confidence(0.4, gain), abs=1e-4)
 
 
@@ -143,9 +145,9 @@ def test_a_folder_gets_what_was_fitted(
     assert main(words) == 0
     report = capsys.readouterr().out
     corrector = Corrector.load(model_folder, target=folder)
-    assert corrector.second_opinion is not None
-    scale = corrector.second_opinion.scale
-    fitted: Fit = fit(opinions, Corrector.load(model_folder).thresholds, 1.5)
+    assert isinstance(corrector.predictor, Judged) and isinstance(corrector.predictor.judge, SecondOpinion)
+    scale = corrector.predictor.judge.scale
+    fitted: Fit = fit(opinions, Corrector.load(model_folder).edit5.thresholds, 1.5)
     assert scale == fitted.scale and scale.gain_slope in (0.0, 0.3)
     assert f"gain_slope = {scale.gain_slope:g}\n" in report and "in 5 folds, both:" in report
     strictness = json.loads((folder / "config.json").read_text())["strictness"]

@@ -399,7 +399,7 @@ def test_a_long_run_is_interrupted_and_finishes(corpora: Path, long_run: Path, t
     for name, tensor in mean.items():
         torch.testing.assert_close(tensor, sum(part[name] for part in parts) / 3)
     Corrector.load(stage / names[0]).correct("She walk home.")  # it loads and runs
-    assert Corrector.load(model).thresholds.keep_bias == 0.5
+    assert Corrector.load(model).edit5.thresholds.keep_bias == 0.5
 
 
 def test_a_long_run_goes_on_from_a_snapshot_alone(corpora: Path, long_run: Path, tmp_path: Path) -> None:

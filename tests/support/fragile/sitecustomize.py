@@ -1,7 +1,7 @@
 """With this folder in PYTHONPATH every process has a model that dies of one word and fails at another.
 
 All else is the real thing. Python imports this file when it starts, also in processes that Ray or multiprocessing
-start; the model is replaced when, and where, edit_gec.corrector is imported.
+start; the model is replaced when, and where, edit_gec.editing.predictor is imported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEADLY, FAULTY = "basilisk", "gremlin"
 
 class Arm(importlib.abc.MetaPathFinder):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != "edit_gec.corrector":
+        if name != "edit_gec.editing.predictor":
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
@@ -27,20 +27,20 @@ class Arm(importlib.abc.MetaPathFinder):
 
         def exec_module(module: Any) -> None:
             run(module)
-            module.Corrector.correct_windows = fragile(module.Corrector.correct_windows)
+            module.EdiT5Predictor.predict = fragile(module.EdiT5Predictor.predict)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
-def fragile(correct_windows: Any) -> Any:
+def fragile(predict: Any) -> Any:
     def correct_or_die(self: Any, windows: Any) -> Any:
-        text = " ".join(window.source for window in windows)
+        text = " ".join(window.pieces.source for window in windows)
         if DEADLY in text:
             os.kill(os.getpid(), signal.SIGKILL)
         if FAULTY in text:
             raise IndexError("a gremlin")
-        return correct_windows(self, windows)
+        return predict(self, windows)
 
     return correct_or_die
 

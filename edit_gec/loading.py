@@ -1,0 +1,159 @@
+"""Settings -> a predictor, and how its changes become edits. What a Corrector is made of is chosen here, once.
+
+target                       predictor         projection
+none                         EdiT5Predictor    Projection
+one that can judge           Judged            Projection            speculative/second_opinion.py
+one whose own text counts    Verified          VerifiedProjection    speculative/verifier.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from edit_gec.catalog import find_model, find_pretrained
+from edit_gec.config.load_settings import LoadSettings
+from edit_gec.errors import DeviceError, InputError, ModelError
+
+if TYPE_CHECKING:
+    from edit_gec.backends.network import Network
+    from edit_gec.backends.torch_network import TorchNetwork
+    from edit_gec.editing.document_edits import Projection
+    from edit_gec.editing.predictor import EdiT5Predictor, Predictor
+
+
+class Parts(NamedTuple):
+    """What a Corrector is made of.
+
+    presets: thresholds by name. folder: that of the EdiT5. workers: batches that its device reads at the same time.
+    """
+
+    predictor: Predictor
+    projection: Projection
+    presets: dict[str, float]
+    folder: Path
+    workers: int
+
+
+def load_parts(settings: LoadSettings) -> Parts:
+    """Load what the settings name.
+
+    Raises ModelError for an unknown model, a broken folder or one with another kind of model, and DeviceError for a
+    missing device.
+    """
+    folder = find_model(settings.model)  # before torch is imported, which takes a second
+    target = None if settings.target is None else find_pretrained(settings.target)
+    from edit_gec.editing.document_edits import Projection
+    from edit_gec.editing.thresholds import read_presets
+
+    edit5, workers = _load_edit5(folder, settings)
+    predictor: Predictor = edit5
+    presets = read_presets(folder)
+    if target is not None:
+        predictor = _ask_target(target, edit5, settings)
+        presets = {} if predictor.is_exact else read_presets(target)
+    wanted = _find_threshold(presets, settings, target or folder)
+    if wanted is not None:
+        predictor = predictor.with_thresholds(min_confidence=wanted)
+    words = frozenset(word.casefold() for word in settings.dictionary)
+    projection = Projection(edit5.spelling, words, settings.dialect)
+    return Parts(predictor, fit_projection(projection, predictor), presets, folder, workers)
+
+
+def fit_projection(projection: Projection, predictor: Predictor) -> Projection:
+    """The projection of a predictor's changes, with the words and the dialect of this one."""
+    from edit_gec.editing.document_edits import Projection
+
+    settings = {**vars(projection), "min_confidence": predictor.edit5.threshold}
+    if not predictor.is_exact:
+        return Projection(**settings)
+    from edit_gec.speculative.provenance import VerifiedProjection
+
+    return VerifiedProjection(**settings)
+
+
+def _find_threshold(presets: dict[str, float], settings: LoadSettings, folder: Path) -> float | None:
+    """The requested confidence; `presets` are those of this folder. None: that of the model."""
+    if settings.min_confidence is not None or settings.strictness in (None, "default"):
+        return settings.min_confidence
+    if settings.strictness not in presets:
+        missing = f"{folder / 'config.json'}: no strictness {settings.strictness!r}"
+        raise ModelError(f"{missing}; give --min-confidence, a number from 0 to 1")
+    return presets[settings.strictness]
+
+
+def _load_edit5(folder: Path, settings: LoadSettings) -> tuple[EdiT5Predictor, int]:
+    """The EdiT5 of a folder with its own threshold, and how many batches its device reads at once."""
+    from edit_gec.backends.choose import choose_backend
+
+    backend = choose_backend(folder, settings.backend, settings.needs_torch)
+    from edit_gec.editing.lexicon import WordList
+    from edit_gec.editing.predictor import EdiT5Predictor
+    from edit_gec.editing.thresholds import load_thresholds
+    from edit_gec.modeling.tokenizer import Tokens
+
+    network, workers = _load_onnx(folder, settings) if backend == "onnx" else _load_torch(folder, settings)
+    tokens = Tokens.load(folder, network.config.slots)
+    if tokens.size != (expected := network.config.vocab_size):
+        raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
+    return EdiT5Predictor(network, tokens, load_thresholds(folder), WordList.load(folder)), workers
+
+
+def _load_onnx(folder: Path, settings: LoadSettings) -> tuple[Network, int]:
+    """The network by ONNX Runtime, and how many batches it reads at once."""
+    from edit_gec.backends.choose import count_cores, load_onnx
+
+    workers = settings.threads or count_cores()
+    return load_onnx(folder, settings.precision, workers), workers
+
+
+def _load_torch(folder: Path, settings: LoadSettings) -> tuple[TorchNetwork, int]:
+    """The network by torch, and how many batches its device reads at once."""
+    if settings.precision == "int8":
+        raise InputError("precision int8: computed by backend onnx only; leave it out")
+    import torch
+
+    from edit_gec.backends.torch_network import TorchNetwork
+    from edit_gec.modeling.edit5 import EdiT5
+
+    kind = check_device(settings.device)
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    model = EdiT5.load(folder, getattr(torch, settings.dtype)).to(settings.device)
+    return TorchNetwork(model), torch.get_num_threads() if kind == "cpu" else 1
+
+
+def check_device(device: str) -> str:
+    """The kind of a device, "cpu" or "cuda". Raises DeviceError for a device that is unknown or missing."""
+    import torch
+
+    try:
+        kind = torch.device(device).type
+    except RuntimeError:
+        raise DeviceError(f"device {device}: expected cpu, cuda or cuda:0 and so on") from None
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise DeviceError(f"device {device}: this torch sees no GPU; leave --device out to use the CPU")
+    return kind
+
+
+def _ask_target(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> Predictor:
+    """The EdiT5 with a T5 that judges its edits, by default at a threshold of the T5's own, or verifies its drafts."""
+    import torch
+
+    from edit_gec.speculative.judged import Judged
+    from edit_gec.speculative.second_opinion import KEY, JointScale, SecondOpinion
+    from edit_gec.speculative.target import Target
+    from edit_gec.speculative.verified import Verified
+    from edit_gec.speculative.verifier import Verifier
+
+    scale = JointScale.load(folder) if settings.verify != "exact" else None
+    if scale is None and settings.strictness is not None:
+        raise InputError(f"strictness {settings.strictness}: the T5's own text has no presets; give min_confidence")
+    how: dict[str, Any] = {"device": settings.device, "dtype": getattr(torch, settings.dtype)}
+    target = Target.load(folder, edit5=edit5.model, prefix=settings.target_prefix, **how)
+    if scale is not None:
+        return Judged(edit5.with_thresholds(min_confidence=scale.min_confidence), SecondOpinion(target, scale))
+    if settings.verify == "both":
+        wanted = "fit them (python -m edit_gec.training.second_opinion), or take --verify-mode exact"
+        raise ModelError(f"{folder / 'config.json'}: no {KEY}, the numbers that join both opinions; {wanted}")
+    return Verified.drafted_by(edit5, Verifier.load(folder, target))
