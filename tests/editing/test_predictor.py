@@ -56,11 +56,11 @@ def test_below_its_threshold_it_proposes_more(shipped: Corrector) -> None:
         "He explain me about the problem yesterday.",
     ]
     windows = windows_of(shipped, *texts)
-    usual = shipped.edit5.predict(windows)
-    bolder = shipped.edit5.with_thresholds(min_confidence=0.0).predict(windows)
-    assert sum(len(found.changes) for found in bolder) > sum(len(found.changes) for found in usual) > 0
-    for less in usual:
-        assert all(change.confidence >= shipped.min_confidence for change in less.changes)
+    strict, bold = (shipped.edit5.with_thresholds(min_confidence=least) for least in (0.88, 0.0))
+    sure, all_of_it = ([found.changes for found in each.predict(windows)] for each in (strict, bold))
+    assert sum(map(len, all_of_it)) > sum(map(len, sure)) > 0
+    assert all(change.confidence >= strict.threshold for changes in sure for change in changes)
+    assert any(change.confidence < strict.threshold for changes in all_of_it for change in changes)
     for wrong in ({"zeal": 1.0}, {"min_confidence": 2.0}):
         with pytest.raises(InputError):
             shipped.edit5.with_thresholds(**wrong)

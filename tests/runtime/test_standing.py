@@ -57,7 +57,7 @@ def test_new_suggestions_come_where_nothing_stands() -> None:
     standing = StandingSuggestions(capacity=1)
     standing.keep("they was late", None, [Change(5, 8, "were", 0.9), Change(9, 13, "early", 0.4)])
     assert standing.keep("they were late", None, ()) == (), "the capacity is one sentence"
-    assert standing.keep("they was early", None, ()) == ((5, 8, "were", 0.9),)
+    assert standing.keep("they was early", None, ()) == (Change(5, 8, "were", 0.9),)
     standing = StandingSuggestions()
     standing.keep("they was late", None, [Change(5, 8, "were", 0.9), Change(9, 13, "early", 0.4)])
     for asked, kept in ((None, "were"), (0.5, "are")):
