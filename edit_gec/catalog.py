@@ -17,6 +17,7 @@ from edit_gec.errors import MissingExtraError, ModelError
 
 DEFAULT_MODEL = "edit5-mini"
 DEFAULT_TARGET = "t5-mini"
+DEFAULT_JUDGE = "smollm2"
 CONFIG = "config.json"
 _HERE = Path(__file__).resolve().parent
 MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout

@@ -2,8 +2,8 @@
 
 target                       predictor         projection
 none                         EdiT5Predictor    Projection
-one that can judge           Judged            Projection            speculative/second_opinion.py
-one whose own text counts    Verified          VerifiedProjection    speculative/verifier.py
+a language model judges      Judged            Projection            speculative/judge.py
+its own text counts          Verified          VerifiedProjection    speculative/verifier.py
 """
 
 from __future__ import annotations
@@ -46,11 +46,13 @@ def load_parts(settings: LoadSettings) -> Parts:
     from edit_gec.editing.document_edits import Projection
     from edit_gec.editing.thresholds import read_presets
 
-    edit5, workers = _load_edit5(folder, settings)
+    judges = target is not None and _can_judge(target, settings)
+    needs_torch = settings.needs_torch or (None if target is None or judges else "a target")
+    edit5, workers = _load_edit5(folder, settings, needs_torch)
     predictor: Predictor = edit5
     presets = read_presets(folder)
     if target is not None:
-        predictor = _ask_target(target, edit5, settings)
+        predictor = (_ask_judge if judges else _ask_target)(target, edit5, settings)
         presets = {} if predictor.is_exact else read_presets(target)
     wanted = _find_threshold(presets, settings, target or folder)
     if wanted is not None:
@@ -82,11 +84,11 @@ def _find_threshold(presets: dict[str, float], settings: LoadSettings, folder: P
     return presets[settings.strictness]
 
 
-def _load_edit5(folder: Path, settings: LoadSettings) -> tuple[EdiT5Predictor, int]:
+def _load_edit5(folder: Path, settings: LoadSettings, needs_torch: str | None) -> tuple[EdiT5Predictor, int]:
     """The EdiT5 of a folder with its own threshold, and how many batches its device reads at once."""
     from edit_gec.backends.choose import choose_backend
 
-    backend = choose_backend(folder, settings.backend, settings.needs_torch)
+    backend = choose_backend(folder, settings.backend, needs_torch)
     from edit_gec.editing.lexicon import WordList
     from edit_gec.editing.predictor import EdiT5Predictor
     from edit_gec.editing.thresholds import load_thresholds
@@ -136,24 +138,38 @@ def check_device(device: str) -> str:
     return kind
 
 
+def _can_judge(target: Path, settings: LoadSettings) -> bool:
+    """Whether the settings want a target to judge: they say so, or its folder has the numbers and they say nothing."""
+    from edit_gec.modeling.config import read_config
+    from edit_gec.speculative.judge import KEY
+
+    knows = KEY in read_config(target) if target.is_dir() else False
+    if settings.verify == "judge" and not knows:
+        wanted = "fit them (python -m edit_gec.training.judge_scale), or take --verify-mode exact"
+        raise ModelError(f"{target}: no {KEY!r} in its config.json, the numbers that join both models; {wanted}")
+    return knows and settings.verify != "exact"
+
+
+def _ask_judge(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> Predictor:
+    """The EdiT5 with a language model that judges its edits, at a threshold of the judge's own."""
+    from edit_gec.speculative.judge import LanguageJudge
+    from edit_gec.speculative.judged import Judged
+
+    check_device(settings.device)
+    judge = LanguageJudge.load(folder, device=settings.device, dtype=settings.dtype)
+    return Judged(edit5.with_thresholds(min_confidence=judge.scale.min_confidence), judge)
+
+
 def _ask_target(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> Predictor:
-    """The EdiT5 with a T5 that judges its edits, by default at a threshold of the T5's own, or verifies its drafts."""
+    """The EdiT5 with a T5 that verifies its drafts."""
     import torch
 
-    from edit_gec.speculative.judged import Judged
-    from edit_gec.speculative.second_opinion import KEY, JointScale, SecondOpinion
     from edit_gec.speculative.target import Target
     from edit_gec.speculative.verified import Verified
     from edit_gec.speculative.verifier import Verifier
 
-    scale = JointScale.load(folder) if settings.verify != "exact" else None
-    if scale is None and settings.strictness is not None:
+    if settings.strictness is not None:
         raise InputError(f"strictness {settings.strictness}: the T5's own text has no presets; give min_confidence")
     how: dict[str, Any] = {"device": settings.device, "dtype": getattr(torch, settings.dtype)}
     target = Target.load(folder, edit5=edit5.model, prefix=settings.target_prefix, **how)
-    if scale is not None:
-        return Judged(edit5.with_thresholds(min_confidence=scale.min_confidence), SecondOpinion(target, scale))
-    if settings.verify == "both":
-        wanted = "fit them (python -m edit_gec.training.second_opinion), or take --verify-mode exact"
-        raise ModelError(f"{folder / 'config.json'}: no {KEY}, the numbers that join both opinions; {wanted}")
     return Verified.drafted_by(edit5, Verifier.load(folder, target))

@@ -212,6 +212,7 @@ TESTED_BY = {
     "cli.corrupt": "training/test_corruptor.py",
     "cli.distil": "training/test_distillation.py",
     "cli.export": "backends/test_onnx_network.py",
+    "cli.label": "training/test_label.py",
     "cli.lsp": "lsp/test_lsp.py",
     "cli.profile": "performance/test_stages.py",
     "cli.score": "evaluation/test_score.py",

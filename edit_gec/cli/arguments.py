@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
+from edit_gec.catalog import DEFAULT_JUDGE, DEFAULT_MODEL, DEFAULT_TARGET
 from edit_gec.config.load_settings import BACKENDS, DTYPES, PRECISIONS, STRICTNESS, VERIFY
 from edit_gec.errors import InputError
 from edit_gec.text.dialect import DIALECTS
@@ -166,20 +166,20 @@ def add_model_options(
     )  # fmt: skip
     add(
         "--target", metavar="NAME|PATH|ID",
-        help="T5 that judges or verifies the edits: a name, a folder, or an id on the Hugging Face hub; without "
-        "--verify it judges them if it can, and verifies exactly otherwise",
+        help="second model that judges or verifies the edits: a name, a folder, or an id on the Hugging Face hub; "
+        "without --verify-mode it judges them if it can, and verifies exactly otherwise",
     )  # fmt: skip
     add("--target-prefix", metavar="TEXT", help='text that the T5 expects before each sentence, such as "grammar: "')
 
 
 def add_verification_options(parser: argparse.ArgumentParser) -> None:
-    """How a T5 verifies: by default the shipped one."""
+    """What a second model does: by default the language model judges, and the shipped T5 verifies exactly."""
     add = parser.add_argument_group("verification").add_argument
-    add("--verify", action="store_true", help=f"ask a T5 as well: --target, or {DEFAULT_TARGET}")
+    add("--verify", action="store_true", help=f"ask a second model: --target, or {DEFAULT_JUDGE}")
     add(
         "--verify-mode", choices=VERIFY,
-        help="--verify in this way. both: let the T5 judge the edits of which the model is not sure. exact: show the "
-        "T5's own text (default: both if the T5 can)",
+        help="--verify in this way. judge: a language model judges the edits. exact: show the target's own text, by "
+        f"default that of {DEFAULT_TARGET}",
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET
+from edit_gec.catalog import DEFAULT_JUDGE, DEFAULT_MODEL, DEFAULT_TARGET
 from edit_gec.cli.arguments import FrontOptions, ModelOptions
 from edit_gec.cli.console import say
 from edit_gec.config.projects import Projects
@@ -58,10 +58,17 @@ def corrector_arguments(options: ModelOptions, settings: Settings | None = None)
         "dtype": options.dtype,
         "threads": options.threads,
         "batch_size": options.batch_size,
-        "target": options.target or (DEFAULT_TARGET if options.verify or options.verify_mode else None),
+        "target": options.target or default_target(options),
         "target_prefix": options.target_prefix,
         "verify": options.verify_mode,
     }
+
+
+def default_target(options: ModelOptions) -> str | None:
+    """The second model of --verify where none is named."""
+    if options.verify_mode == "exact":
+        return DEFAULT_TARGET
+    return DEFAULT_JUDGE if options.verify or options.verify_mode else None
 
 
 def warm_up(corrector: Corrector) -> None:

@@ -11,7 +11,7 @@ from typing import TypedDict
 from edit_gec.errors import InputError
 from edit_gec.text.dialect import check_dialect
 
-VERIFY = ("both", "exact")
+VERIFY = ("judge", "exact")
 STRICTNESS = ("low", "default", "high")  # thresholds that a model folder names, from few edits to many
 DTYPES = ("float32", "bfloat16", "float16")
 BACKENDS = ("auto", "onnx", "torch")
@@ -44,18 +44,18 @@ class LoadSettings:
         (edit-gec export), and nothing below needs torch.
     precision: of ONNX Runtime, "float32", "int8", or "auto": int8 if the processor is fast at it and the model folder
         has a graph for it. Both use the same thresholds; their edits differ where the evidence is at a threshold.
-    device, dtype: of torch. Anything but cpu and float32 needs torch, as a target does.
+    device, dtype: of torch. Anything but cpu and float32 needs torch, as a target does that verifies.
     min_confidence: from 0 to 1, replaces the model's own threshold; with "exact", the lowest probability of the
         target's edits, 0 by default (drafts then follow thresholds that suit the target).
     strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
         more edits. "exact" has none.
     dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
-    target: a T5 that judges or verifies the edits: a folder, one of our names, or an id (owner/name) on the Hugging
-        Face hub. target_prefix: the text that it expects before each sentence ("grammar: "), by default that of its
-        config.json or the known prefix of a public model (prefixes.py).
-    verify: what a target is for. "both": the edits that both models support, with one confidence from both
-        (second_opinion.py). "exact": the target's own text. None: "both" if the target has a scale for it, else
-        "exact".
+    target: a second model that judges or verifies the edits: a folder, one of our names, or an id (owner/name) on the
+        Hugging Face hub. target_prefix: the text that a T5 expects before each sentence ("grammar: "), by default that
+        of its config.json or the known prefix of a public model (prefixes.py).
+    verify: what a target is for. "judge": a language model judges the edits, and their confidence is that of both
+        models (speculative/judge.py). "exact": the target's own text. None: "judge" if the target has the numbers for
+        it, else "exact".
     threads: of the backend, by default its own choice. batch_size: most windows that are read together.
     """
 
@@ -106,8 +106,6 @@ class LoadSettings:
     @property
     def needs_torch(self) -> str | None:
         """The setting that needs torch, if any does."""
-        if self.target is not None:
-            return "a target"
         if self.device != "cpu":
             return f"device {self.device}"
         return None if self.dtype == "float32" else f"dtype {self.dtype}"

@@ -7,10 +7,12 @@ load_causal("SmolLM2-135M.Q4_1.gguf")    weights and vocabulary in one file, deq
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from edit_gec.errors import InputError
 from edit_gec.modeling.adapters import read_adapters
 from edit_gec.modeling.bases import find_base
 from edit_gec.modeling.causal_config import CausalConfig
@@ -54,3 +56,26 @@ def _read_folder(folder: Path) -> tuple[CausalConfig, dict[str, Tensor]]:
 
 def _stack(parts: list[Tensor]) -> Tensor:
     return torch.cat([part.float() for part in parts]) if len(parts) > 1 else parts[0]
+
+
+def export_hugging_face(model: CausalLM) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The configuration and the tensors of a model as `transformers` has them: what `load_causal` reads, undone.
+
+    Only models without scaled rotary positions; raises InputError for others.
+    """
+    c = model.config
+    if c.rotary.kind != "default":
+        raise InputError(f"rotary positions {c.rotary.kind}: expected plain ones")
+    kind = "qwen2" if c.qkv_bias and not c.output_bias else "llama"
+    names = ("attention_bias", "mlp_bias") if kind == "llama" else ()
+    plain = [name for name in CausalConfig.__dataclass_fields__ if not name.endswith("_bias") and name != "rotary"]
+    config = {name: getattr(c, name) for name in plain} | {"rope_theta": c.rotary.theta, "model_type": kind}
+    config |= dict(zip(names, (c.output_bias, c.mlp_bias), strict=False))
+    wide = c.num_attention_heads * c.head_dim, *[c.num_key_value_heads * c.head_dim] * 2
+    rows = {"attention.qkv": wide, "wi": (c.intermediate_size, c.intermediate_size)}
+    tensors: dict[str, Tensor] = {}
+    state = model.state_dict()
+    for ours, theirs in hugging_face_names(c).items():
+        sizes = next((rows[part] for part in rows if f".{part}." in ours), (len(state[ours]),))
+        tensors.update(zip(theirs, state[ours].split(list(sizes)), strict=True))
+    return config, tensors

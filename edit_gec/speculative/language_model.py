@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.text.edits import count_shared_ends
 
 TAIL = 12  # tokens after the last difference that are compared: more change no ranking (profiles/LOG.md)
-MOST_CONTEXT = 64  # tokens before the sentence
+MOST_CONTEXT = 250  # tokens before the text
 MOST_ROW = 512  # tokens of a row
 MOST_TOKENS = 2048  # tokens of one pass
 
@@ -73,6 +74,21 @@ class LanguageModel:
 
     network: LanguageNetwork
     tokens: BytePairs
+
+    @classmethod
+    def load(cls, path: str | Path, device: str = "cpu", dtype: str = "float32") -> LanguageModel:
+        """The model of a folder or a GGUF file, in torch.
+
+        Raises ModelError for a broken or unknown model and for a base that is not installed, MissingExtraError without
+        the packages that read it.
+        """
+        tokens = BytePairs.load(path)
+        import torch
+
+        from edit_gec.backends.torch_language_network import TorchLanguageNetwork
+        from edit_gec.modeling.causal_checkpoint import load_causal
+
+        return cls(TorchLanguageNetwork(load_causal(path, getattr(torch, dtype)).to(device)), tokens)
 
     def gains(self, questions: Sequence[Question]) -> list[list[float]]:
         """log p(variant) - log p(source) for each variant of each question; 0 for a variant that is the source."""

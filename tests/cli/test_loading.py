@@ -62,7 +62,7 @@ def test_without_options_it_is_what_the_library_does(name: str) -> None:
 @pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])
 def test_verify_alone_takes_our_own_target(name: str) -> None:
     given = corrector_arguments(parse(name, "--verify"))
-    assert (given["target"], given["verify"]) == ("t5-mini", None)
+    assert (given["target"], given["verify"]) == ("smollm2", None)
 
 
 @pytest.mark.parametrize("name", ["correct", "serve", "lsp", "corpus"])

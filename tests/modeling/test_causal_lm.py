@@ -10,8 +10,8 @@ import pytest
 import torch
 from support.tiny_causal import make_oracle, save_folder, save_gguf
 
-from edit_gec.errors import EditGecError, ModelError
-from edit_gec.modeling.causal_checkpoint import load_causal
+from edit_gec.errors import EditGecError, InputError, ModelError
+from edit_gec.modeling.causal_checkpoint import export_hugging_face, load_causal
 from edit_gec.modeling.causal_lm import CausalLM, causal_visibility
 
 LLAMA3 = {
@@ -57,6 +57,27 @@ def test_logits_are_those_of_transformers(pair: tuple[CausalLM, Any]) -> None:
             wanted = oracle(torch.tensor([row])).logits[0]
         assert torch.allclose(read(model, [row])[0], wanted, atol=1e-4)
         assert torch.allclose(together[n, : len(row)], wanted, atol=1e-4)
+
+
+def test_export_is_what_was_read(pair: tuple[CausalLM, Any]) -> None:
+    """The tensors that `transformers` wrote; the same logits in its model."""
+    import transformers
+
+    model, oracle = pair
+    if model.config.rotary.kind != "default":
+        with pytest.raises(InputError, match="rotary"):
+            export_hugging_face(model)
+        return
+    config, tensors = export_hugging_face(model)
+    wanted = oracle.state_dict()
+    assert all(torch.equal(tensor, wanted[name]) for name, tensor in tensors.items())
+    make: Any = transformers.AutoModelForCausalLM
+    again = make.from_config(transformers.AutoConfig.for_model(**config)).eval()
+    again.load_state_dict(tensors, strict=not model.config.tie_word_embeddings)
+    again.tie_weights()
+    row = torch.tensor([[0, 5, 77, 31]])
+    with torch.inference_mode():
+        assert torch.allclose(again(row).logits, oracle(row).logits, atol=1e-5)
 
 
 def test_cached_positions_are_uncached_ones(pair: tuple[CausalLM, Any]) -> None:

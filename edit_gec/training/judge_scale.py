@@ -1,17 +1,15 @@
-"""Fit one confidence from two opinions: an EdiT5's on its own edits, and a T5's on the same edits.
+"""Fit one confidence from two models: an EdiT5's on its own proposals, and a language model's gain of each.
 
-    python -m edit_gec.training.second_opinion --model models/edit5-mini --target models/t5-mini --data DEV
-    python -m edit_gec.training.second_opinion --model models/edit5-mini --target models/t5-mini --data DEV --write
+    python -m edit_gec.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV
+    python -m edit_gec.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV --write
 
-The EdiT5 proposes edits of text with corrections and of clean text (evidence.py). The T5 says of each how much likelier
-it makes its sentence (speculative/second_opinion.py). Logistic regression on likely edits of all sets with corrections
-gives the offset of the joint confidence. Slopes of the T5's gain are tried, and confidences from which the EdiT5 is not
-doubted. Those with the best F0.5 on learners' text count, in the mean over the rates of clean sentences changed that
-the presets of --strictness have.
+The EdiT5 proposes edits of text with corrections and of clean text (evidence.py). The
+language model says of each by how much it makes its sentence likelier (speculative/judge.py). Logistic regression on
+all of them, those of clean text as wrong ones, gives both slopes and the offset.
 
 Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other sentences, the scale of the EdiT5 as
-well. With --write the folder of the T5 gets the scale, the threshold of one rate, and the presets of --strictness. Run
-it again for new weights of either model.
+well. With --write the folder of the judge gets the scale, the threshold of one rate, and the presets of --strictness.
+Run it again for new weights of either model.
 """
 
 from __future__ import annotations
@@ -20,24 +18,22 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from edit_gec.config.load_settings import DTYPES
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import CALM, Evidence, Scale, log_odds
 from edit_gec.errors import InputError
 from edit_gec.evaluation.calibration import fit_logistic
 from edit_gec.modeling.config import read_config
-from edit_gec.speculative.second_opinion import KEY, MOST_GAIN, JointScale, SecondOpinion
-from edit_gec.speculative.target import Target
+from edit_gec.speculative.judge import KEY, MOST_GAIN, JointScale, LanguageJudge
+from edit_gec.text.edits import Change
 from edit_gec.text.files import write_json
 from edit_gec.training.calibrate import (
     FOLDS,
-    LIKELY,
     NEVER,
     RATES,
-    STEPS,
     STRICTNESS_RATES,
     Outcome,
     add_set_arguments,
@@ -51,11 +47,7 @@ from edit_gec.training.calibrate import (
 from edit_gec.training.entry import run_main
 from edit_gec.training.evidence import Sample, collect, reread
 
-GAIN_SLOPES = (0.0, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5)
-SURE_RATES = (0.5, 1.5, 3.0)  # the EdiT5 can be sure of what it does at these rates of clean sentences changed
-ALWAYS = 1.0  # the T5 is asked about every edit
 USUAL_RATE = 1.5  # clean sentences changed by default, per cent
-SCORED_RATES = (*STRICTNESS_RATES.values(), USUAL_RATE)  # what a scale is chosen by: the rates of the presets
 AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is
 
 
@@ -100,43 +92,32 @@ def with_confidences(sample: Sample, confidences: Sequence[float]) -> Sample:
     return sample._replace(proposals=tuple(p._replace(evidence=Evidence(sure), doubt=CALM) for p, sure in each))
 
 
-def collect_opinions(corrector: Corrector, target: Target, samples: Sequence[Sample]) -> Opinions:
-    """What the T5 says of the proposals of an EdiT5."""
-    judge = SecondOpinion(target, JointScale())
-    gains = [judge.gains([(sample.windows[p.window], p.change) for p in sample.proposals]) for sample in samples]
-    return Opinions(tuple(samples), tuple(map(tuple, gains)))
+def collect_opinions(judge: LanguageJudge, samples: Sequence[Sample]) -> Opinions:
+    """What the judge says of the proposals of an EdiT5, each alone in its sentence."""
+    found = []
+    for sample in samples:
+        asked: list[list[Change]] = [[] for _ in sample.windows]
+        for p in sample.proposals:
+            asked[p.window].append(p.change)
+        gains = [iter(each) for each in judge.gains(sample.windows, asked)]
+        found.append(tuple(next(gains[p.window]) for p in sample.proposals))
+    return Opinions(tuple(samples), tuple(found))
 
 
-def fit_joint(opinions: Opinions, own: Scale, gain_slope: float, sure: float) -> JointScale:
-    """The scale under which what happened to likely edits below `sure` is most likely.
+def fit_joint(opinions: Opinions, own: Scale) -> JointScale:
+    """The scale under which what happened to all proposals is most likely.
 
     Raises InputError where all of these are right, or none is.
     """
-    right, known = [], []
-    for sample, gains in zip(opinions.samples[:-1], opinions.gains[:-1], strict=True):
+    rows, right = [], []
+    for sample, gains in zip(opinions.samples, opinions.gains, strict=True):
         for p, first, gain in zip(sample.proposals, grade(sample, own), gains, strict=True):
-            if LIKELY <= first < sure:
-                right.append(0 < p.made == p.right)
-                known.append(log_odds(first) + gain_slope * max(-MOST_GAIN, min(MOST_GAIN, gain)))
+            rows.append([log_odds(first), max(-MOST_GAIN, min(MOST_GAIN, gain)), 1.0])
+            right.append(0 < p.made == p.right)
     if len(set(right)) < 2:
         raise InputError(f"{len(right)} edits, {sum(right)} right: too few sentences to fit a scale")
-    (offset,) = fit_logistic([[1.0]] * len(right), right, known)
-    return JointScale(gain_slope, round(offset, 3), sure)
-
-
-def best_joint(opinions: Opinions, own: Scale) -> JointScale:
-    """The scale whose F0.5 on the learners' text is the best in the mean over SCORED_RATES."""
-
-    def mean(joint: JointScale) -> float:
-        learners, *_, clean = opinions.joined(own, joint)
-        outcomes = count(learners, clean, AS_IT_IS, STEPS)
-        best = [max((o.scores[2] for o in outcomes if o.rate <= rate), default=0.0) for rate in SCORED_RATES]
-        return sum(best) / len(best)
-
-    learners, *_, clean = opinions.alone(own)
-    alone = choose(learners, clean, AS_IT_IS)
-    sure = sorted({ALWAYS, *(round(alone[rate].min_confidence, 3) for rate in SURE_RATES if rate in alone)})
-    return max((fit_joint(opinions, own, *each) for each in product(GAIN_SLOPES, sure)), key=mean)
+    first_slope, gain_slope, offset = (round(float(weight), 3) for weight in fit_logistic(rows, right))
+    return JointScale(max(first_slope, 0.001), max(gain_slope, 0.0), offset)
 
 
 def cross_validate(opinions: Opinions) -> tuple[dict[float, Outcome], dict[float, Outcome]]:
@@ -146,7 +127,7 @@ def cross_validate(opinions: Opinions) -> tuple[dict[float, Outcome], dict[float
         known = opinions.fold(number, inside=False)
         new = opinions.fold(number, inside=True)
         own = known.own_scale()
-        joint = best_joint(known, own)
+        joint = fit_joint(known, own)
         tried = ((known.alone(own), new.alone(own)), (known.joined(own, joint), new.joined(own, joint)))
         for total, (fitted, unseen) in zip(totals, tried, strict=True):
             chosen = choose(fitted[0], fitted[-1], AS_IT_IS)
@@ -176,7 +157,7 @@ class Fit(NamedTuple):
 
 def fit(opinions: Opinions, own: Scale, rate: float) -> Fit:
     """The best scale for an EdiT5 that has its `own`, with the threshold of a rate. Raises InputError if none is."""
-    joint = best_joint(opinions, own)
+    joint = fit_joint(opinions, own)
     learners, *_, clean = opinions.joined(own, joint)
     seen = choose(learners, clean, AS_IT_IS)
     if rate not in seen:
@@ -186,7 +167,7 @@ def fit(opinions: Opinions, own: Scale, rate: float) -> Fit:
 
 
 def write_scale(folder: Path, fitted: Fit) -> None:
-    """Put what was fitted into config.json of a T5 folder, in one step."""
+    """Put what was fitted into config.json of a judge's folder, in one step."""
     presets = {name: rate for name, rate in STRICTNESS_RATES.items() if rate in fitted.seen}
     strictness = {name: round(fitted.seen[rate].min_confidence, 3) for name, rate in presets.items()}
     config = {**read_config(folder), KEY: asdict(fitted.scale), "strictness": strictness}
@@ -198,20 +179,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--model", type=Path, required=True, help="folder of the EdiT5")
-    add("--target", type=Path, required=True, help="folder of the T5")
+    add("--judge", type=Path, required=True, help="folder of the language model")
     add_set_arguments(parser)
     add(
         "--rate", type=float, default=USUAL_RATE, choices=RATES, help="clean sentences changed, per cent (default: 1.5)"
     )
-    add("--write", action="store_true", help="write the scale into the folder of the T5")
+    add("--dtype", default="float32", choices=DTYPES, help="of the judge (default: float32)")
+    add("--write", action="store_true", help="write the scale into the folder of the judge")
     args = parser.parse_args(argv)
     corrector = Corrector.load(args.model, precision="float32")
-    samples = [reread(corrector, collect(corrector, test), corrector.edit5.thresholds) for test in find_sets(args)]
-    opinions = collect_opinions(corrector, Target.load(args.target), samples)
-    fitted = fit(opinions, corrector.edit5.thresholds, args.rate)
+    own = corrector.edit5.thresholds
+    samples = [reread(corrector, collect(corrector, test), own) for test in find_sets(args)]
+    judge = LanguageJudge.load(args.judge, JointScale(), dtype=args.dtype)
+    fitted = fit(collect_opinions(judge, samples), own, args.rate)
     sys.stdout.write(fitted.report())
     if args.write:
-        write_scale(args.target, fitted)
+        write_scale(args.judge, fitted)
     return 0
 
 

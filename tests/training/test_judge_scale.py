@@ -1,4 +1,4 @@
-"""Two opinions joined: a fit that finds what a T5 knows, ignores what it does not, and a folder that gets the scale."""
+"""A judge joined: a fit that finds what it knows, ignores what it does not, and a folder that gets the scale."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ from pathlib import Path
 
 import pytest
 from support.correctors import window_of
-from support.tiny_t5 import trained_target
+from support.tiny_causal import save_folder
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import Evidence, Scale
 from edit_gec.errors import InputError
 from edit_gec.evaluation.datasets import find_test_sets
-from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.speculative.judge import JointScale, LanguageJudge
 from edit_gec.speculative.judged import Judged
-from edit_gec.speculative.second_opinion import JointScale, SecondOpinion
 from edit_gec.text.edits import Change
-from edit_gec.training import calibrate, second_opinion
+from edit_gec.training import calibrate, judge_scale
 from edit_gec.training.calibrate import grade
 from edit_gec.training.evidence import Proposal, Sample, collect
-from edit_gec.training.second_opinion import (
+from edit_gec.training.judge_scale import (
     AS_IT_IS,
     Fit,
     Opinions,
-    best_joint,
     collect_opinions,
     cross_validate,
     fit,
@@ -34,7 +32,7 @@ from edit_gec.training.second_opinion import (
     with_confidences,
 )
 
-TRUE = JointScale(gain_slope=0.3, offset=-0.2)
+TRUE = JointScale(first_slope=0.8, gain_slope=0.3, offset=-0.2)
 
 
 @pytest.fixture(autouse=True)
@@ -70,23 +68,24 @@ def test_confidences_stay_what_they_are() -> None:
 
 def test_the_scale_that_made_the_edits_is_found() -> None:
     opinions = draw(2, 6000)
-    fitted = fit_joint(opinions, Scale(), TRUE.gain_slope, 1.0)
-    assert fitted.offset == pytest.approx(TRUE.offset, abs=0.1)
+    fitted = fit_joint(Opinions(opinions.samples[:1], opinions.gains[:1]), Scale())
+    for name in ("first_slope", "gain_slope", "offset"):
+        assert getattr(fitted, name) == pytest.approx(getattr(TRUE, name), abs=0.1)
     learners = opinions.samples[0]
     joined = grade(opinions.joined(Scale(), fitted)[0], AS_IT_IS)
     assert sum(joined) == pytest.approx(sum(p.right for p in learners.proposals), rel=0.02)
 
 
-def test_a_target_that_knows_something_is_asked_and_helps() -> None:
+def test_a_judge_that_knows_something_helps() -> None:
     opinions = draw(3, 1500)
-    assert best_joint(opinions, Scale()).gain_slope > 0
+    assert fit_joint(opinions, Scale()).gain_slope > 0.1
     alone, both = cross_validate(opinions)
     mean = {name: sum(o.scores[2] for o in each.values()) / len(each) for name, each in (("a", alone), ("b", both))}
     assert mean["b"] > mean["a"] + 3
     assert {o.expected for o in both.values()} == {o.expected for o in alone.values()} == {1500}
 
 
-def test_a_target_that_knows_nothing_costs_next_to_nothing() -> None:
+def test_a_judge_that_knows_nothing_costs_next_to_nothing() -> None:
     alone, both = cross_validate(draw(4, 1500, informed=False))
     assert all(both[rate].scores[2] > alone[rate].scores[2] - 2 for rate in (1.5, 3.0, 8.0))
 
@@ -95,7 +94,7 @@ def test_too_few_edits_are_reported() -> None:
     opinions = draw(5, 5)
     none = tuple(sample._replace(proposals=()) for sample in opinions.samples)
     with pytest.raises(InputError, match="0 edits, 0 right: too few sentences to fit a scale"):
-        fit_joint(Opinions(none, ((), ())), Scale(), 0.1, 1.0)
+        fit_joint(Opinions(none, ((), ())), Scale())
 
 
 # ---------------------------------------------------------------- folders
@@ -116,13 +115,20 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_gains_are_those_of_the_product(model_folder: Path, tokens: Tokens, data: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "judge"
+    save_folder(made)
+    return made
+
+
+def test_gains_are_those_of_the_product(model_folder: Path, folder: Path, data: Path) -> None:
     corrector = Corrector.load(model_folder)
     samples = [collect(corrector, find_test_sets(name, data)[0]) for name in ("wi-3k", "clean")]
-    target = trained_target(tokens)
-    opinions = collect_opinions(corrector, target, samples)
+    judge = LanguageJudge.load(folder, TRUE)
+    opinions = collect_opinions(judge, samples)
     assert [len(gains) for gains in opinions.gains] == [len(sample.proposals) for sample in samples]
-    judge = SecondOpinion(target, TRUE)
+    assert any(opinions.gains)
     for sample, gains in zip(samples, opinions.gains, strict=True):
         for p, gain in zip(sample.proposals, gains, strict=True):
             sure = p.change._replace(confidence=0.4)
@@ -131,24 +137,22 @@ def test_gains_are_those_of_the_product(model_folder: Path, tokens: Tokens, data
 
 
 def test_a_folder_gets_what_was_fitted(
-    model_folder: Path, tokens: Tokens, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    model_folder: Path, folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command end to end; what the models say of so few sentences is replaced by opinions that were drawn."""
-    folder = data / "t5"
-    trained_target(tokens).export(folder)
-    words = ["--model", str(model_folder), "--target", str(folder), "--data", str(data), "--others", "--write"]
+    """The command end to end; what the models say of so few sentences is replaced by gains that were drawn."""
+    words = ["--model", str(model_folder), "--judge", str(folder), "--data", str(data), "--others", "--write"]
     with pytest.raises(InputError, match="too few sentences to fit a scale"):
         main(words)  # a model that was never trained is never right
     opinions = draw(6, 300)
-    monkeypatch.setattr(second_opinion, "GAIN_SLOPES", (0.0, 0.3))
-    monkeypatch.setattr(second_opinion, "collect_opinions", lambda *_: opinions)
+    monkeypatch.setattr(judge_scale, "collect_opinions", lambda *_: opinions)
     assert main(words) == 0
     report = capsys.readouterr().out
     corrector = Corrector.load(model_folder, target=folder)
-    assert isinstance(corrector.predictor, Judged) and isinstance(corrector.predictor.judge, SecondOpinion)
+    assert isinstance(corrector.predictor, Judged) and isinstance(corrector.predictor.judge, LanguageJudge)
     scale = corrector.predictor.judge.scale
-    fitted: Fit = fit(opinions, Corrector.load(model_folder).edit5.thresholds, 1.5)
-    assert scale == fitted.scale and scale.gain_slope in (0.0, 0.3)
+    own = Corrector.load(model_folder).edit5.thresholds
+    fitted: Fit = fit(opinions, own, 1.5)
+    assert scale == fitted.scale and scale.gain_slope > 0.1
     assert f"gain_slope = {scale.gain_slope:g}\n" in report and "in 5 folds, both:" in report
     strictness = json.loads((folder / "config.json").read_text())["strictness"]
     assert strictness["low"] >= scale.min_confidence >= strictness["high"]

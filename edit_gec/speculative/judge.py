@@ -1,0 +1,137 @@
+"""A language model judges what an EdiT5 proposes: how much likelier does each change make its sentence?
+
+    prompt    She go to school.\\n
+    source    She go to school.
+    variant   She goes to school.            gain: log p(variant) - log p(source), after the prompt
+    variant   She go to schools.
+
+The confidence of a change is one number from both models
+(`JointScale`), and the only one that a threshold is compared with. On capitals and added marks a language model says
+little; there its gain is small, and EdiT5 decides.
+
+The prompt is that of a model which has learnt to correct: its likelihoods know what a minimal correction is. A plain
+language model has none, and prefers what is frequent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from edit_gec.editing.confidence import log_odds, logistic
+from edit_gec.editing.second_pass import shift
+from edit_gec.errors import ModelError
+from edit_gec.modeling.config import read_config
+from edit_gec.speculative.language_model import LanguageModel, Question
+from edit_gec.text.edits import Change, apply_changes
+from edit_gec.tracing import Stage, span
+
+if TYPE_CHECKING:
+    from edit_gec.editing.predictor import Window
+    from edit_gec.modeling.tokenizer import Pieces
+
+MOST_GAIN = 8.0  # nats, in either direction; more counts as this
+KEY = "judge"  # of config.json
+PROMPT = "prompt"  # of config.json
+SOURCE = "{source}"
+
+
+@dataclass(frozen=True)
+class JointScale:
+    """From EdiT5's confidence and the judge's gain to one confidence; the judge's folder carries fitted values.
+
+    log-odds = first_slope * log-odds(EdiT5's confidence) + gain_slope * gain + offset
+
+    `min_confidence` is the default threshold.
+    """
+
+    first_slope: float = 1.0
+    gain_slope: float = 0.0
+    offset: float = 0.0
+    min_confidence: float = 0.5
+
+    def confidence(self, first: float, gain: float) -> float:
+        """How often such edits are right, 0 to 1. `first` is EdiT5's confidence."""
+        most = max(-MOST_GAIN, min(MOST_GAIN, gain))
+        return logistic(self.first_slope * log_odds(first) + self.gain_slope * most + self.offset)
+
+    def lowest_first(self, confidence: float) -> float:
+        """The confidence of EdiT5 below which no gain lifts an edit to this confidence."""
+        return logistic((log_odds(confidence) - self.gain_slope * MOST_GAIN - self.offset) / self.first_slope)
+
+    @classmethod
+    def load(cls, folder: Path) -> JointScale:
+        """The scale in config.json of a judge's folder. Raises ModelError for missing or wrong entries."""
+        entries: Any = read_config(folder).get(KEY)
+        names = [field.name for field in fields(cls)]
+        expected = f"{folder / 'config.json'}: {KEY} {entries!r}; expected numbers for {', '.join(names)}"
+        if not isinstance(entries, dict) or not set(names) <= set(entries):
+            raise ModelError(expected)
+        values = {name: entries[name] for name in names}
+        if not all(isinstance(value, int | float) for value in values.values()):
+            raise ModelError(expected)
+        scale = cls(**values)
+        if scale.gain_slope < 0 or scale.first_slope <= 0 or not 0 < scale.min_confidence <= 1:
+            raise ModelError(f"{expected}: first_slope above 0, gain_slope not below, min_confidence a share above 0")
+        return scale
+
+
+class LanguageJudge:
+    """A language model that judges the changes of an EdiT5 (judged.py). Several threads may use one."""
+
+    reads_before = False
+
+    def __init__(self, model: LanguageModel, scale: JointScale, prompt: str = "") -> None:
+        self.model = model
+        self.scale = scale
+        self.prompt = prompt
+        self._counting = Lock()
+        self._asked = self._refused = 0
+
+    @classmethod
+    def load(cls, folder: Path, scale: JointScale | None = None, **how: str) -> LanguageJudge:
+        """The judge of a folder, by default with its own scale; `how` is that of LanguageModel.load.
+
+        Raises ModelError for a prompt without {source}, and as JointScale.load and LanguageModel.load do.
+        """
+        scale = scale or JointScale.load(folder)
+        prompt = read_config(folder).get(PROMPT, "")
+        if not isinstance(prompt, str) or (prompt and SOURCE not in prompt):
+            raise ModelError(f"{folder / 'config.json'}: {PROMPT} {prompt!r}; expected a text with {SOURCE}")
+        return cls(LanguageModel.load(folder, **how), scale, prompt)
+
+    def summary(self) -> dict[str, int]:
+        """What it did, for JSON: edits that it was asked about, and those refused."""
+        return {"edits": self._asked, "refused": self._refused}
+
+    def lowest_proposed(self, threshold: float) -> float:
+        """The confidence of EdiT5 below which no gain lifts an edit to this threshold."""
+        return self.scale.lowest_first(threshold)
+
+    def judge(
+        self, windows: Sequence[Window], proposed: Sequence[Sequence[Change]], threshold: float
+    ) -> list[list[Change]]:
+        """The changes of each window whose joint confidence reaches the threshold, with that confidence."""
+        found = self.gains([window.pieces for window in windows], proposed)
+        judged: list[list[Change]] = []
+        for changes, gains in zip(proposed, found, strict=True):
+            sure = [self.scale.confidence(c.confidence, gain) for c, gain in zip(changes, gains, strict=True)]
+            joint = [change._replace(confidence=value) for change, value in zip(changes, sure, strict=True)]
+            judged.append([change for change in joint if change.confidence >= threshold])
+        with self._counting:
+            self._asked += sum(map(len, proposed))
+            self._refused += sum(map(len, proposed)) - sum(map(len, judged))
+        return judged
+
+    def gains(self, windows: Sequence[Pieces], asked: Sequence[Sequence[Change]]) -> list[list[float]]:
+        """By how many nats each change, alone, makes its window likelier."""
+        questions = []
+        for pieces, changes in zip(windows, asked, strict=True):
+            here = shift(changes, -pieces.starts[0]) if changes else []
+            variants = tuple(apply_changes(pieces.covered, [change]) for change in here)
+            questions.append(Question(self.prompt.replace(SOURCE, pieces.covered), pieces.covered, variants))
+        with span(Stage.VERIFY):
+            return self.model.gains(questions)

@@ -1,0 +1,123 @@
+"""A language model as a judge: gains after its prompt, one scale for both models, folders that say what they lack."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.correctors import windows_of
+from support.strategies import law
+from support.tiny_causal import save_folder
+
+from edit_gec.corrector import Corrector
+from edit_gec.errors import EditGecError, ModelError
+from edit_gec.speculative.judge import KEY, JointScale, LanguageJudge
+from edit_gec.speculative.judged import Judged
+from edit_gec.speculative.language_model import Question
+from edit_gec.text.edits import apply_changes
+
+scales = st.builds(JointScale, st.floats(0.3, 2), st.floats(0, 1), st.floats(-2, 2), st.floats(0.1, 0.9))
+shares = st.floats(0.001, 0.999)
+TEXTS = ["She go to school every days.", "I recieved it becuase she ask me.", "We was at home yesterday."]
+SCALE = JointScale(first_slope=1.0, gain_slope=0.2, offset=0.3, min_confidence=0.3)
+
+
+def write_config(folder: Path, **entries: Any) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **entries}))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judge of random weights."""
+    made = tmp_path_factory.mktemp("judge")
+    save_folder(made)
+    write_config(made, prompt="Fix: {source}\n", **{KEY: asdict(SCALE)}, strictness={"low": 0.6, "high": 0.1})
+    return made
+
+
+@law
+@given(scales, shares, shares, st.floats(-20, 20), st.floats(-20, 20))
+def test_the_scale_rises_with_both_models(scale: JointScale, p: float, q: float, g: float, h: float) -> None:
+    low, high = scale.confidence(min(p, q), min(g, h)), scale.confidence(max(p, q), max(g, h))
+    assert 0 <= low <= high + 1e-12 <= 1.0 + 1e-12
+
+
+@law
+@given(scales, shares, st.floats(0.01, 0.99), st.floats(-20, 20))
+def test_no_gain_lifts_what_is_not_proposed(scale: JointScale, first: float, threshold: float, gain: float) -> None:
+    if scale.confidence(first, gain) > threshold + 1e-9:
+        assert first >= scale.lowest_first(threshold) - 1e-9
+
+
+def test_gains_are_those_of_each_change_alone_after_the_prompt(folder: Path) -> None:
+    judge = LanguageJudge.load(folder)
+    edit5 = Corrector.load(threads=1).edit5
+    windows = windows_of(Corrector.load(threads=1), *TEXTS)
+    proposed = edit5.with_thresholds(min_confidence=judge.lowest_proposed(0.1)).propose(
+        [each.pieces for each in windows]
+    )
+    gains = judge.gains([each.pieces for each in windows], proposed)
+    assert sum(map(len, proposed)) > len(TEXTS)
+    for window, changes, found in zip(windows, proposed, gains, strict=True):
+        text = window.pieces.source
+        for change, gain in zip(changes, found, strict=True):
+            question = Question(f"Fix: {text}\n", text, (apply_changes(text, [change]),))
+            assert judge.model.gains([question])[0][0] == pytest.approx(gain, abs=1e-3)
+
+
+def test_both_models_decide(folder: Path) -> None:
+    """What is made has the joint confidence, at the judge's own threshold, preset or the user's."""
+    alone = Corrector.load(threads=1)
+    corrector = Corrector.load(threads=1, target=folder)
+    assert isinstance(corrector.predictor, Judged) and corrector.edit5.network.backend == alone.edit5.network.backend
+    assert corrector.min_confidence == 0.3
+    edits = [edit for text in TEXTS for edit in corrector.correct(text).edits]
+    assert edits and min(edit.confidence for edit in edits) >= 0.3
+    judge = corrector.predictor.judge
+    assert judge.summary()["edits"] >= len(edits)
+    for options, threshold in (({"strictness": "low"}, 0.6), ({"min_confidence": 0.9}, 0.9)):
+        strict = Corrector.load(threads=1, target=folder, **options)
+        assert strict.min_confidence == threshold
+        assert sum(len(strict.correct(text).edits) for text in TEXTS) <= len(edits)
+
+
+def test_alone_and_in_a_batch_the_edits_are_the_same(folder: Path) -> None:
+    corrector = Corrector.load(threads=1, target=folder)
+    together = corrector.correct_batch(TEXTS * 3)
+    for text, correction in zip(TEXTS * 3, together, strict=True):
+        single = corrector.correct(text)
+        assert [(e.span, e.replacement) for e in single.edits] == [(e.span, e.replacement) for e in correction.edits]
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
+    [
+        ({KEY: None}, "expected numbers"),
+        ({KEY: {"gain_slope": 1.0}}, "expected numbers"),
+        ({KEY: {**asdict(SCALE), "gain_slope": "much"}}, "expected numbers"),
+        ({KEY: {**asdict(SCALE), "first_slope": 0}}, "first_slope above 0"),
+        ({KEY: {**asdict(SCALE), "min_confidence": 2}}, "a share above 0"),
+        ({"prompt": "Correct this:"}, "a text with {source}"),
+        ({"prompt": 3}, "a text with {source}"),
+    ],
+)
+def test_wrong_folders(tmp_path: Path, entries: dict[str, Any], reason: str) -> None:
+    save_folder(tmp_path)
+    write_config(tmp_path, **{"prompt": "{source}\n", KEY: asdict(SCALE), **entries})
+    with pytest.raises(ModelError, match=reason) as caught:
+        Corrector.load(threads=1, target=tmp_path, verify="judge")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_without_the_numbers_does_not_judge(tmp_path: Path) -> None:
+    save_folder(tmp_path)
+    with pytest.raises(ModelError, match="the numbers that join both models"):
+        Corrector.load(threads=1, target=tmp_path, verify="judge")
+    with pytest.raises(EditGecError):
+        Corrector.load(threads=1, target=tmp_path)
