@@ -170,7 +170,7 @@ class Run:
             read_as=arguments.read_as,
             stdin_filename=arguments.stdin_filename,
             code=arguments.code,
-            writing=arguments.output == "write",
+            writing=arguments.output in ("write", "diff"),  # which `git apply` writes
             force_exclude=arguments.force_exclude,
             uses_gitignore=not arguments.no_gitignore,
             is_verbose=arguments.verbose,

@@ -19,6 +19,7 @@ from edit_gec.editing.obvious import DOUBLED, find_obvious
 from edit_gec.text.dialect import find_other_side, keep_side
 from edit_gec.text.edits import Change, Edit, Provenance, contains_word
 from edit_gec.text.habits import find_code_words, is_habit
+from edit_gec.text.kept import keep_known_words, must_stay
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
 from edit_gec.text.style import extra_odds, is_style, swaps_small_words
@@ -58,7 +59,10 @@ class Projection:
 
     def choose(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
         """The edits of the changes, without those that break words, swap dialects or break the document's habits."""
-        edits = self._cut(text, sentence, (change for change in changes if self._keeps_words(sentence.text, change)))
+        edits: Iterable[Edit] = self._cut(
+            text, sentence, (change for change in changes if self._keeps_words(sentence.text, change))
+        )
+        edits = (keep_known_words(edit, self._is_known) for edit in edits)
         own = (keep_side(text, edit, self.dialect, self._is_known) for edit in edits)
         return name_kinds(text, (edit for edit in own if edit and not self._is_left(text, sentence, edit)))
 
@@ -91,7 +95,7 @@ class Projection:
         """Whether an edit is a matter of style, or the document around its sentence writes so throughout, and it is no
         error that everybody knows."""
         is_edited = sentence.in_code or not sentence.unmarked or swaps_small_words(edit)
-        if is_style(text, sentence, edit, self._is_known):
+        if must_stay(text, sentence, edit, self._is_known) or is_style(text, sentence, edit, self._is_known):
             return True
         if sentence.alone:
             return False

@@ -3,6 +3,7 @@
     "the best best of them"     best            a word stands twice
     "the seccond of them"       second          one letter from a common word
     "a preprocssor is"          preprocessor    one letter from a word that the document has elsewhere
+    "my phone.It is new."       phone. It       two sentences
     "the end is near."          The             a line that is a whole sentence
 
 In documents that people keep, a word that stands twice is nearly always an error, unless it is one that may ("gave her
@@ -17,11 +18,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from edit_gec.rules.doubled import DOUBLE, may_stand_twice
 from edit_gec.text.edits import Change, Provenance, count_shared_ends
 from edit_gec.text.habits import HABIT, count_words
+from edit_gec.text.protected import STARTERS
 from edit_gec.text.sentences import Sentence
 
 if TYPE_CHECKING:
@@ -44,6 +47,8 @@ _START = re.compile(
     r"on|at|by|with|an?|also|then|some|many|most|i(?! (?:is|be|and|or)\b)) (?:[A-Za-z'’-]+,? ){2}"
     r"[^()\[\]{}<>=+*/\\|_]*[.!?]\s*"
 )
+_LAST = re.compile(r"(?<![\w.@/-])([a-z]{2,})[.!?]\Z")  # "phone.It is new"
+_NEXT = re.compile(r"([A-Z][a-z]*)(?:['’][a-z]{1,2})?(?:,| (?=[a-z]))")
 _PREFIXED = re.compile("(?:un|re|pre|non|sub|multi|micro|over|under|down)([a-z]{5,})")
 _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
 
@@ -53,7 +58,12 @@ def find_obvious(text: str, sentence: Sentence, words: WordList) -> Iterator[Cha
     if sentence.alone:
         yield from _find_small_start(text, sentence, words)
         return
-    yield from sorted([*_find_doubled(sentence, words), *_find_slips(text, sentence, words)])
+    found = (
+        _find_doubled(sentence, words),
+        _find_slips(text, sentence, words),
+        _find_missing_space(text, sentence, words),
+    )
+    yield from sorted(chain.from_iterable(found))
 
 
 def _find_small_start(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
@@ -73,6 +83,16 @@ def _find_doubled(sentence: Sentence, words: WordList) -> Iterator[Change]:
         twice = is_pair and may_stand_twice(word.lower(), sentence.text, found.start())
         if is_word and not twice and _is_free(sentence, *found.span()):
             yield Change(*found.span("again"), "", DOUBLED, Provenance.RULE)
+
+
+def _find_missing_space(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
+    """The space between two sentences, where it is missing: neither of them holds the place."""
+    end = sentence.offsets[-1]
+    last, following = _LAST.search(sentence.text), _NEXT.match(text, end)
+    if last is None or following is None or sentence.in_code or not words.knows(last[1]):
+        return
+    if following[1] in STARTERS:
+        yield Change(len(sentence.text), len(sentence.text), " ", DOUBLED)
 
 
 def _find_slips(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:

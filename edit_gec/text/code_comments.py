@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from heapq import merge
 from typing import Any
 
 from edit_gec.errors import MissingExtraError
@@ -29,6 +30,7 @@ _OPEN = re.compile(r"[ \t]*(?:/\*+[!<]?|\(\*+|\{-+\|?|<!--|<#|#=|#\||--\[=*\[|\"
 _CLOSE = re.compile(r"[ \t]*(?:\*+/|\*+\)|-+\}|-->|#>|=#|\|#|\]=*\]|\"{3}|'{3})[ \t\r]*\Z")
 _STAR = re.compile(r"[ \t]*(?:\*(?![*/])[ \t]?)?")
 _LINE = re.compile(r"[ \t]*(?:#+[!:|]?|//+[!<]*|--+(?: ?[|^])?|;+|%+|!+[<>]?|'+|\"|[Rr][Ee][Mm]\b|::|\\)[ \t]?")
+_DESCRIBED = re.compile(r"[ \t]*\n[ \t]*[^\W\d]")
 _ENDLESS_NAME = re.compile(r"[\w?.$]{1000}")  # or the beginning of one
 _CLOSING_PAIRS = frozenset(
     ("*/", "/*", "*)", "(*", "-}", "{-", "->", "--", "#>", "?>", "%>", "=#", "|#", "]]", "//", '""', "''")
@@ -43,7 +45,8 @@ def read_code(text: str, language: str) -> Iterator[Part]:
     lexer = _find_lexer(language, text)
     if lexer is None:
         return
-    for start, end in _find_comments(text, lexer):
+    docstrings = _find_docstrings(text, lexer) if lexer.name == "Julia" else ()
+    for start, end in merge(_find_comments(text, lexer), docstrings):
         if not has_notice(text, start, end):
             lines = _strip_marks(text, start, end)
             if lines:
@@ -109,6 +112,17 @@ def _find_comments(text: str, lexer: Any) -> Iterator[Span]:
         last = (start, end) if _stands_free(text, start, end, depth if is_quoted else None) else None
     if last is not None:
         yield last
+
+
+def _find_docstrings(text: str, lexer: Any) -> Iterator[Span]:
+    """Strings in triple quotes in front of what they describe, where pygments takes them for strings like others."""
+    from pygments.token import String
+
+    marks = (at for at, kind, value in lexer.get_tokens_unprocessed(text) if kind in String and value == '"""')
+    for start, end in zip(marks, marks, strict=False):
+        before = text[text.rfind("\n", 0, start) + 1 : start].strip()
+        if before in ("", "@doc") and _DESCRIBED.match(text, end + 3):
+            yield start, end + 3
 
 
 def _hide_traps(text: str) -> str:

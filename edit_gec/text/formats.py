@@ -29,11 +29,13 @@ UNDERSTOOD = (
     "mdx",
     "typst",
     "subtitles",
+    "notebook",
     "mail",
     "commit",
+    "gettext",
     "code",
 )
-NAMED_ONLY = ("mail", "commit", "code")  # no search of a folder gives them unless it is asked to
+NAMED_ONLY = ("mail", "commit", "gettext", "code")  # no search of a folder gives them unless it is asked to
 PLAIN = "plain"  # of a text in which nothing is markup
 READ_ALIKE = ("markdown", "html", "text")  # by one reader; the others have their own (readers.py)
 
@@ -49,15 +51,17 @@ NAMES = {  # as messages say them
     "typst": "Typst",
     "roff": "roff",
     "subtitles": "subtitles",
+    "notebook": "Jupyter notebooks",
     "mail": "e-mail",
     "commit": "commit messages",
+    "gettext": "gettext catalogues",
     "licence": "a licence",
     "data": "data",
     "code": "code",
 }
 
 _SUFFIXES = {
-    "markdown": "md markdown qmd",
+    "markdown": "md markdown qmd rmd mkd mkdn mdown mdwn mdc livemd svx",
     "html": "html htm",
     "text": "txt text",
     "mdx": "mdx",
@@ -68,11 +72,13 @@ _SUFFIXES = {
     "typst": "typ",
     "roff": "roff man mdoc troff",
     "subtitles": "srt vtt sub sbv",
+    "notebook": "ipynb",
     "mail": "eml",
     "commit": "gitcommit",
+    "gettext": "po",
     "data": "csv tsv bib json jsonl ndjson json5 jsonc xml xsd xsl xslt svg rss atom plist ini cfg "
-    "conf cnf config properties env lock po pot pem crt key ics vcf mbox dic aff m2 conll conllu diff "
-    "patch rej avsc ipynb service desktop editorconfig ass ssa ttml",
+    "conf cnf config properties env lock pot pem crt key ics vcf mbox dic aff m2 conll conllu diff "
+    "patch rej avsc service desktop editorconfig ass ssa ttml",
     "code": "py pyi pyx pxd pyw js mjs cjs jsx ts mts cts tsx vue svelte astro c h cc cpp cxx hh hpp hxx m mm rs "
     "go java kt kts scala groovy gradle clj cljs cljc edn ex exs erl hrl hs lhs ml mli fs fsx fsi cs vb "
     "swift dart rb erb gemspec rake php phtml pl pm t lua r jl f f90 f95 for d nim zig v vhd vhdl sv asm "
@@ -121,36 +127,40 @@ def format_of(path: str) -> str | None:
 
 # What editors call the formats: VS Code, Vim, Helix, Emacs. Every other name is that of a programming language.
 _LANGUAGES = {
-    "markdown": "markdown gfm quarto rmd",
+    "markdown": "markdown gfm quarto rmd pandoc vimwiki myst",
     "html": "html xhtml",
     "text": "text txt plaintext help fundamental",
     "mdx": "mdx",
     "rst": "rst restructuredtext",
-    "asciidoc": "asciidoc adoc",
+    "asciidoc": "asciidoc adoc asciidoctor",
     "org": "org",
     "latex": "latex tex plaintex latex-expl3 context",
     "typst": "typst",
     "roff": "roff nroff groff man",
     "subtitles": "subtitles srt subrip vtt webvtt",
     "mail": "mail email message eml",
+    "notebook": "notebook ipynb jupyter",
+    "gettext": "gettext po",
     "commit": "commit gitcommit git-commit vc-git-log-edit log-edit",
     PLAIN: PLAIN,
 }
 _NAMED_LANGUAGES = {name: known for known, names in _LANGUAGES.items() for name in names.split()}
 _UNKNOWN_LANGUAGES = ("", "unknown", "default")
+_OF_PROSE = frozenset(UNDERSTOOD) - {"text", "code"}  # whose suffixes say more than the name of an unknown language
 
 
 def find_format(language: str = "", path: str = "") -> str | None:
     """What to read a document as: by the language that an editor names, or else by its path. None is not known.
 
     The format of code says which code: "code/python" or "code/client.py". What git lets one edit is a commit message in
-    every language.
+    every language. A suffix of prose counts where the language is not known, or is plain text.
     """
     language = language.casefold()
     by_path = format_of(path)
     if language in _UNKNOWN_LANGUAGES or by_path == "commit":
         return f"code/{os.path.basename(path)}" if by_path == "code" else by_path
-    return _NAMED_LANGUAGES.get(language, f"code/{language}")
+    known = _NAMED_LANGUAGES.get(language)
+    return by_path if known in (None, "text") and by_path in _OF_PROSE else known or f"code/{language}"
 
 
 def is_understood(format: str | None) -> bool:

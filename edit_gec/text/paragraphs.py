@@ -40,7 +40,8 @@ class Line(NamedTuple):
 
 _LEAD = re.compile(r"(?:>[ \t]?)*(?:(?:#{1,6}|//+!?|;;+|%+)[ \t]+)?[ \t]*")
 _ITEM = re.compile(
-    r"(?:(?P<number>\d{1,3})\.|[-*+•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z])\)|\\item\b)[ \t]+(?:\[[ xX]\][ \t]+)?"
+    r"(?:(?P<number>\d{1,3})\.|[-*+•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{2,4})\)|(?:[a-z]|[ivx]{2,4})\.|\\item\b)"
+    r"[ \t]+(?:\[[ xX]\][ \t]+)?"
     r"|\[\^[^\]\s]{1,40}\]:[ \t]*|:[ \t]+(?=\S)"
 )
 _DEFINITION = re.compile(r"[ \t>]*:[ \t]+\S")
@@ -215,12 +216,18 @@ def _trim(text: str, flags: bytearray, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
+def _is_list(text: str, group: list[Line]) -> bool:
+    """Whether lines are titles or names, one in each: all begin with a capital, and none ends a sentence."""
+    return len(group) > 2 and all(text[line.start].isupper() and text[line.end - 1].isalnum() for line in group)
+
+
 def _unwrap(text: str, group: list[Line]) -> Iterator[list[Line]]:
     """Cut a run of lines where the writer, not the margin, broke the line.
 
     A hard wrap comes where the next word no longer fits; a capitalised word that would have fitted starts a new thing.
     """
-    width = max(_MIN_WRAP, max(line.width for line in group))
+    width = max(line.width for line in group)
+    is_list = width < _MIN_WRAP or _is_list(text, group)
     if group[0].fragment:  # an item goes on, wherever its lines are cut
         group = [line._replace(fragment=True) for line in group]
     paragraph = [group[0]]
@@ -228,7 +235,7 @@ def _unwrap(text: str, group: list[Line]) -> Iterator[list[Line]]:
         last = paragraph[-1]
         word = _FIRST_WORD.match(text, line.start, line.end)
         assert word is not None
-        fits = last.width + 1 + len(word[0]) <= width
+        fits = is_list or last.width + 1 + len(word[0]) <= width
         starts = (word[1] or "").isupper() and word[0] not in ("I", "I'm", "I’m", "I've", "I’ve", "I'll", "I’ll")
         if fits and starts and text[last.end - 1] not in ",;-–—(&/":
             yield paragraph

@@ -10,7 +10,7 @@ sentences of a part know where they stand in the document (sentences.py).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, starmap
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ class Part(NamedTuple):
     offsets: Sequence[int]
     format: str = "markdown"
     fragment: bool = False  # its blocks need not hold whole sentences
+    widths: Mapping[int, int] = {}  # how long in the document those characters are that are escaped there
 
 
 def take(document: str, spans: Iterable[Span], format: str = "markdown", *, fragment: bool = False) -> Part:

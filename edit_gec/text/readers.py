@@ -18,6 +18,7 @@ from edit_gec.text.markup import regions
 from edit_gec.text.mdx import mark_mdx_regions
 from edit_gec.text.org import mark_org
 from edit_gec.text.parts import Part
+from edit_gec.text.quoted import read_catalogue, read_notebook
 from edit_gec.text.rst import mark_rst
 from edit_gec.text.subtitles import mark_cues, read_subtitles
 from edit_gec.text.typst import mark_typst
@@ -35,7 +36,9 @@ READERS: dict[str, Reader] = {  # by the names of formats.NAMES, and "cues", a p
 }
 _PART_READERS: dict[str, PartReader] = {
     "commit": read_commit,
+    "gettext": read_catalogue,
     "mail": read_mail,
+    "notebook": read_notebook,
     "subtitles": read_subtitles,
 }
 
@@ -49,9 +52,11 @@ SPECIAL = {  # characters that an edit must not bring in
     "code": '\\"`<>{}[]*/#%|=',
     "commit": "#",
     "cues": "<>{}[]",
+    "gettext": '"\\%',
     "latex": "\\{}$&%#^_~",
     "mail": ">",
     "mdx": "{}<",
+    "notebook": '"\\',
     "typst": "\\#$*_`@<>[]{}~",
 }
 

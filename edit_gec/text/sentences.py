@@ -446,16 +446,21 @@ def _split_parts(text: str, tidy: str, parts: Iterator[Part], kind: str) -> Iter
 def _to_document(text: str, part: Part, sentence: Sentence, kind: str) -> Sentence:
     """The same sentence with its place in the document, of this kind, that the part is of."""
     places = [part.offsets[at] for at in sentence.offsets[:-1]]
-    last = places[-1] + 1
+    last = places[-1] + part.widths.get(sentence.offsets[len(places) - 1], 1)
     dense = last - places[0] == len(places)
-    folds = tuple(
-        (at, text[part.offsets[sentence.offsets[at]] : part.offsets[sentence.offsets[at] + len(characters)]])
+    folds = {
+        at: text[part.offsets[sentence.offsets[at]] : part.offsets[sentence.offsets[at] + len(characters)]]
         for at, characters in sentence.folds
-    )
+    }
+    escaped = [at for at, place in enumerate(sentence.offsets[:-1]) if place in part.widths and at not in folds]
+    folds |= {at: text[places[at] : places[at] + part.widths[sentence.offsets[at]]] for at in escaped}
     return replace(
         sentence,
         offsets=range(places[0], last + 1) if dense else (*places, last),
-        folds=folds,
+        protected=(*sorted((*sentence.protected, *((at, at + 1) for at in escaped))),)
+        if escaped
+        else sentence.protected,
+        folds=tuple(sorted(folds.items())),
         fragment=sentence.fragment or part.fragment,
         special=sentence.special + SPECIAL.get(kind, ""),
         in_code=kind == "code",

@@ -154,6 +154,7 @@ const b = <a href="x">http://she go home</a>;
         ("rust", "//! Crate docs is\nfn x() {} // here\n/* not closed", ["Crate docs is", "here"]),
         ("a.go", "//go:build linux\n\n// She go home\npackage x\n", ["She go home"]),
         ("vim", '" She go home\n', ["She go home"]),
+        ("julia", '"""\n    f(x)\n\nIt is $x.\n"""\nf(x) = x\ny = """\n  String\n  """\nend\n', ["It is $x."]),
         ("julia", '#= She go\nhome =#\n# She go\n"""\nString\n"""\n', ["She go home", "She go"]),
         ("sql", "SELECT '-- no' -- it go\n", ["it go"]),
         ("yaml", "# it go\nkey: 'a # no' # yes\nrun: |\n  she go\n", ["it go", "yes"]),

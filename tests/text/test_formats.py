@@ -53,7 +53,21 @@ def test_every_format_has_a_name() -> None:
     ("language", "path", "known"),
     [
         ("gfm", "a.py", "markdown"),  # the editor knows best
-        ("plaintext", "a.md", "text"),
+        ("plaintext", "a.adoc", "asciidoc"),  # but for a suffix that says more than it
+        ("plaintext", "a.org", "org"),
+        ("plaintext", "a.py", "text"),
+        ("plaintext", "a.md", "markdown"),
+        ("mermaid-notes", "a.md", "markdown"),  # or a name that nothing has
+        ("vimwiki", "a.md", "markdown"),
+        ("pandoc", "", "markdown"),
+        ("prompt", "fix.prompt.md", "markdown"),
+        ("asciidoctor", "a.adoc", "asciidoc"),
+        ("foam", "a.rst", "rst"),
+        ("", "a.Rmd", "markdown"),
+        ("", "a.mkdn", "markdown"),
+        ("", "a.ipynb", "notebook"),
+        ("", "a.po", "gettext"),
+        ("", "a.pot", "data"),
         ("plaintext", ".git/COMMIT_EDITMSG", "commit"),  # but for what git asks
         ("GitCommit", "", "commit"),
         ("mail", "/tmp/mutt-1", "mail"),

@@ -1,0 +1,142 @@
+"""What stays, whoever proposes an edit of it, in lines as well as in documents.
+
+No no, I mean it.      meant repetition: interjections, and any word of a shout that stands three times
+an nginx module        a/an before code and words that the lexicon does not know: it depends on how they are read
+a udev rule            words of the trade: commands, options, types, file names
+How we decide on pay   a title that begins with a question word is no question
+Of course it will.     an opening before a clause of a few words needs no comma
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from rapidfuzz.distance import OSA
+
+from edit_gec.text.edits import Edit
+from edit_gec.text.fragments import is_open_ended
+from edit_gec.text.habits import find_code_words
+from edit_gec.text.kinds import is_spelling
+from edit_gec.text.sentences import Sentence
+from edit_gec.text.terms import is_name, is_term
+from edit_gec.text.words import WORD
+
+_READABLE = re.compile(  # a word that begins otherwise may be read letter by letter: nginx, xterm
+    r"(?:[bcdfghjklmnpqrstvwz]|[bcfgps]l|[bcdfgkpt]r|[dst]w|s[cfkmnpqt]|sc[hr]|s[hpt]r|[cgprstw]h|[ct]hr|spl|[gkp]n|ps|wr|qu"
+    r"|squ|kl|ts)?[aeiouy]"
+)
+_BEHIND = re.compile(r"[^\w]*")
+_SMALL = frozenset(  # words that stand twice or three times only by mistake
+    "the a an of to in on at for with by from and or but if as is are be this these those i we he she they my your his "
+    "its our their not been being about into than then when which would could should will can may might must".split()
+)
+_MEANT = frozenset(  # and words that are meant so
+    "oh hey na yeah yes yep nope ah ha haha he ho hi hello bye no la da dum doo shoo wow whoa please sorry thanks wait "
+    "stop come run go look listen right well okay ok now why ouch ow my very really so too more many much never ever "
+    "again long far old big good had that knock tick tock hush boo yum yay aye quick slow love home work money".split()
+)
+_QUESTION = re.compile(r"\W*(?:\d+[.)]\s*)?(?:how|what|why|when|where|who|which|whose)\b(?!.*\?)", re.IGNORECASE)
+_AUXILIARY = re.compile(r"\b(?:do|does|did)\b|\?", re.IGNORECASE)
+_OPENING = re.compile(
+    r"\W*(?:of course|in fact|in time|at least|no doubt|in truth|at last|at first|for now|by now|of late|in short|sure|"
+    r"surely|maybe|perhaps|then|now|soon|again|still)\Z",
+    re.IGNORECASE,
+)
+_FEW = 4  # words of a clause behind an opening that needs no comma
+_PRONOUN = re.compile(r"\s*(?:i|you|he|she|it|we|they|this|that|there)\b", re.IGNORECASE)
+
+
+def must_stay(text: str, sentence: Sentence, edit: Edit, is_known: Callable[[str], bool]) -> bool:
+    """Whether an edit of a sentence of the text touches what stays; `is_known` tells the words."""
+    start, end = sentence.span_of(edit)
+    return (
+        _is_meant_repetition(text, edit)
+        or _is_article_of_unknown(sentence, edit, end, is_known)
+        or _is_word_of_trade(text, sentence, edit, start, is_known)
+        or _makes_question(sentence, edit)
+        or _is_comma_of_opening(sentence, edit, start)
+    )
+
+
+def _is_meant_repetition(text: str, edit: Edit) -> bool:
+    """Whether a repeated word is deleted that may be repeated."""
+    old, new = (WORD.findall(side.casefold()) for side in (edit.original, edit.replacement))
+    if len(set(old)) != 1 or len(new) >= len(old) or not {*new} <= {*old}:
+        return False
+    word = old[0]
+    before = WORD.findall(text[max(0, edit.start - 60) : edit.start].casefold())
+    behind = WORD.findall(text[edit.end : edit.end + 60].casefold())
+    times = len(old) + _count_first(word, before[::-1]) + _count_first(word, behind)
+    return times > 1 and (word in _MEANT or (times > 2 and word not in _SMALL))
+
+
+def _count_first(word: str, words: list[str]) -> int:
+    """How many of the words are this one, before the first other one."""
+    return next((n for n, each in enumerate(words) if each != word), len(words))
+
+
+def _is_article_of_unknown(sentence: Sentence, edit: Edit, end: int, is_known: Callable[[str], bool]) -> bool:
+    """Whether "a" or "an" becomes another word before code or a word in small letters that is not known."""
+    if edit.original.strip().casefold() not in ("a", "an") or not edit.replacement.strip().isalpha():
+        return False
+    behind = _BEHIND.match(sentence.text, end)
+    at = behind.end() if behind else end
+    if any(low < at + 1 and end <= low <= at for low, _ in sentence.protected):
+        return not sentence.text[at : at + 1].isdigit()
+    word = WORD.match(sentence.text, at)
+    if word is None or not word[0][0].islower():
+        return False
+    return not _READABLE.match(word[0]) or is_term(word[0]) or not is_known(word[0])
+
+
+def _is_word_of_trade(text: str, sentence: Sentence, edit: Edit, start: int, is_known: Callable[[str], bool]) -> bool:
+    """Whether a word becomes another one that is a word of the trade, a name inside a sentence, or code elsewhere."""
+    new = set(WORD.findall(edit.replacement.casefold()))
+    for found in WORD.finditer(edit.original):
+        word = found[0]
+        if word.casefold() in new:
+            continue
+        is_inside = start + found.start() > 0
+        if is_term(word) or (is_inside and is_name(word)):
+            return True
+        if not is_known(word) and word.casefold() in find_code_words(text):
+            return True
+    return False
+
+
+def keep_known_words(edit: Edit, is_known: Callable[[str], bool]) -> Edit:
+    """The edit, or the respelling in it alone where a neighbour comes or goes with it.
+
+    "adress book" -> "address" is "adress" -> "address"; "alot" -> "a lot" stays.
+    """
+    old, new = WORD.findall(edit.original), WORD.findall(edit.replacement)
+    if len(old) == len(new) or OSA.distance("".join(old), "".join(new), score_cutoff=1) < 2:
+        return edit
+    unknown = [found for found in WORD.finditer(edit.original) if not is_known(found[0])]
+    if len(unknown) != 1:
+        return edit
+    wrong = unknown[0]
+    right = min(new, key=lambda word: OSA.distance(wrong[0].casefold(), word.casefold()), default="")
+    if not is_spelling(wrong[0].casefold(), right.casefold()):
+        return edit
+    start = edit.start + wrong.start()
+    return replace(edit, start=start, end=start + len(wrong[0]), original=wrong[0], replacement=right)
+
+
+def _makes_question(sentence: Sentence, edit: Edit) -> bool:
+    """Whether a block without an end mark that begins with a question word becomes a question."""
+    if not (sentence.first and sentence.last and _AUXILIARY.search(edit.replacement)):
+        return False
+    is_new = len(_AUXILIARY.findall(edit.replacement)) > len(_AUXILIARY.findall(edit.original))
+    return is_new and is_open_ended(sentence.text) and _QUESTION.match(sentence.text) is not None
+
+
+def _is_comma_of_opening(sentence: Sentence, edit: Edit, start: int) -> bool:
+    """Whether nothing but a comma comes between an opening and a clause of a few words."""
+    if edit.original.strip() or edit.replacement.strip() != ",":
+        return False
+    clause = sentence.text[start:]
+    is_short = len(WORD.findall(clause)) <= _FEW and _PRONOUN.match(clause) is not None
+    return is_short and _OPENING.match(sentence.text[:start]) is not None
