@@ -98,7 +98,8 @@ def test_no_word_is_left_twice(words: list[str]) -> None:
     left = once.split()
     for n, (first, second) in enumerate(pairwise(left)):
         before = "".join(word + " " for word in left[:n])
-        assert first != second or may_stand_twice(first, before + first, len(before))
+        is_meant = f"{first} {first} {first}" in document  # "dig dig dig"
+        assert first != second or is_meant or may_stand_twice(first, before + first, len(before))
 
 
 @pytest.mark.parametrize(
