@@ -3,6 +3,7 @@
     FOLDER/adapter_config.json  adapter_model.safetensors
 
 A matrix W becomes W + s B A, where s is alpha / r, or alpha / sqrt(r) with use_rslora. Adapters are merged at load.
+They may have a byte for each weight (quantization.py).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from edit_gec.errors import ModelError
 from edit_gec.modeling.causal_config import CausalConfig
 from edit_gec.modeling.config import read_config
-from edit_gec.modeling.weights import read_weights
+from edit_gec.modeling.weights import SCALES, read_weights
 
 CONFIG = "adapter_config.json"
 FILE = "adapter_model.safetensors"
@@ -50,7 +51,7 @@ def read_adapters(folder: Path, config: CausalConfig) -> Iterator[Update]:
     scale = _scale(given, folder / CONFIG)
     pairs: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     weights = read_weights(folder, FILE)
-    for name in weights.tensors:
+    for name in (each for each in weights.tensors if not each.endswith(SCALES)):
         parts = _NAME.fullmatch(name)
         if parts is None:
             raise ModelError(f"{folder / FILE}: {name}; expected lora_A and lora_B of matrices of the layers")

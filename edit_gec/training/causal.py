@@ -6,7 +6,7 @@ A pair is one text, `<begin> source \\n target <end>`; only the target is learnt
 edits and from prose with synthetic errors, as for every other model here (pairs.py). The base stays as it is, in
 bfloat16; what is trained is a product of two thin matrices beside each of its matrices (Hu et al. 2021). RUN gets a
 checkpoint every SAVE_STEPS updates, and in the end adapter_model.safetensors with adapter_config.json, as peft writes
-them. The same command resumes.
+them but in a byte for each weight. The same command resumes.
 """
 
 from __future__ import annotations
@@ -25,9 +25,12 @@ from torch.nn import functional as F
 from torch.utils.data import IterableDataset, get_worker_info
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from edit_gec.modeling.adapters import FILE
 from edit_gec.modeling.bases import find_base
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import export_hugging_face, load_causal
+from edit_gec.modeling.quantization import pack
+from edit_gec.text.files import atomic_write
 from edit_gec.training.clean_prose import prepare
 from edit_gec.training.entry import run_main
 from edit_gec.training.pairs import Pairs
@@ -190,6 +193,14 @@ def train(args: argparse.Namespace) -> None:
     trainer.add_callback(Narrator())
     trainer.train(resume_from_checkpoint=last)
     trainer.save_model(str(args.output))
+    pack_adapters(args.output / FILE)
+
+
+def pack_adapters(path: Path) -> None:
+    """Rewrite a file of adapters in a byte for each weight; modeling/adapters.py reads both."""
+    from safetensors.torch import load_file, save
+
+    atomic_write(path, save(pack(load_file(path)), metadata={"format": "pt"}))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
