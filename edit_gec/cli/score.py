@@ -110,7 +110,11 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
         help="outputs: tokenised lines or M2; for --documents a folder of corrected copies",
     )
     who.add_argument(
-        "--system", action="append", metavar="S", default=[], help="edit-gec, none, or a command with {in} and {out}"
+        "--system",
+        action="append",
+        metavar="S",
+        default=[],
+        help="edit-gec, edit-gec+smollm2 (any judge), none, or a command with {in} and {out}",
     )
     who.add_argument("--model", metavar="DIR", help="model folder for --system edit-gec (default: the shipped one)")
     who.add_argument("--min-confidence", type=confidence, metavar="P", help="threshold (default: the model's own)")

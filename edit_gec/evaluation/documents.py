@@ -139,14 +139,14 @@ def _correct_documents(
     """The corrected texts; None for a document whose format the system does not read."""
     if system == "none":
         return [document.text for document in documents]
-    if system == "edit-gec":
+    if systems.is_ours(system):
         read = [document for document in documents if _is_understood(document.path)]
-        corrector = systems.load_corrector(model, min_confidence)
+        corrector = systems.load_corrector(model, min_confidence, systems.judge_of(system))
         made = corrector.correct_batch([d.text for d in read], formats=[d.format for d in read])
         by_path = {document.path: correction.corrected for document, correction in zip(read, made, strict=True)}
         return [by_path.get(document.path) for document in documents]
     if not systems.is_command(system):
-        raise InputError(f"system '{system}': expected 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
+        raise InputError(f"system '{system}': expected {systems.EXPECTED}")
     with tempfile.TemporaryDirectory() as made_in:
         texts: list[str | None] = []
         for number, document in enumerate(documents):

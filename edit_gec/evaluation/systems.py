@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.annotation.m2 import read_lines
-from edit_gec.catalog import DEFAULT_MODEL, fingerprint
+from edit_gec.catalog import DEFAULT_MODEL, find_model, fingerprint
 from edit_gec.errors import InputError
 from edit_gec.text.edits import Change, apply_changes
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.text.correction import Correction
+
+EXPECTED = "'edit-gec', 'edit-gec+JUDGE', 'none', or a command with {in} and {out} in it"
 
 
 @dataclass(frozen=True)
@@ -54,20 +56,37 @@ def run_system(
     """
     if system == "none":
         return [Output(text) for text in texts]
-    if system == "edit-gec":
-        found = load_corrector(model, min_confidence).correct_batch(list(texts), lines=True, markup=markup)
+    if is_ours(system):
+        found = load_corrector(model, min_confidence, judge_of(system)).correct_batch(
+            list(texts), lines=True, markup=markup
+        )
         return [Output.from_correction(correction) for correction in found]
     if is_command(system):
         return _run_on_lines(system, texts)
-    raise InputError(f"system '{system}': expected 'edit-gec', 'none', or a command with {{in}} and {{out}} in it")
+    raise InputError(f"system '{system}': expected {EXPECTED}")
+
+
+def is_ours(system: str) -> bool:
+    """Whether a system is edit-gec itself, alone or with a judge."""
+    return system == "edit-gec" or system.startswith("edit-gec+")
+
+
+def judge_of(system: str) -> str | None:
+    """The judge in the name of a system.
+
+    >>> judge_of("edit-gec+smollm2"), judge_of("edit-gec")
+    ('smollm2', None)
+    """
+    return system.partition("+")[2] or None
 
 
 @cache
-def load_corrector(model: str | None, min_confidence: float | None) -> Corrector:
-    """The corrector of `--system edit-gec`, loaded once; None takes the shipped model, and the model's threshold."""
+def load_corrector(model: str | None, min_confidence: float | None, judge: str | None = None) -> Corrector:
+    """The corrector of `--system edit-gec`, loaded once; None takes the shipped model, its threshold, and no judge."""
     from edit_gec.corrector import Corrector
 
-    return Corrector.load(model or DEFAULT_MODEL, min_confidence=min_confidence)
+    verify = "judge" if judge else None
+    return Corrector.load(model or DEFAULT_MODEL, min_confidence=min_confidence, target=judge, verify=verify)
 
 
 def is_command(system: str) -> bool:
@@ -108,7 +127,11 @@ def apply_confident(source: str, output: Output, threshold: float) -> str:
 
 def describe_system(system: str, model: str | None, min_confidence: float | None) -> str:
     """A system in a signature: a command as given, edit-gec with its model."""
-    return f"edit-gec+{identify_model(model, min_confidence)}" if system == "edit-gec" else system
+    if not is_ours(system):
+        return system
+    judge = judge_of(system)
+    named = f"+{judge}:{fingerprint(find_model(judge))[:8]}" if judge else ""
+    return f"edit-gec+{identify_model(model, min_confidence)}{named}"
 
 
 def identify_model(model: str | None, min_confidence: float | None) -> str:

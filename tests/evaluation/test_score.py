@@ -244,7 +244,11 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
     ("x", ["--source", SOURCE, "--ref", REFS[0]], "give a system"),
     ("x", ["--source", SOURCE, "--hyp", HYP], "--source needs --ref"),
     ("x", ["--hyp", HYP], "give one test set"),
-    ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "harper"], "expected 'edit-gec', 'none', or a command"),
+    (
+        "x",
+        ["--source", SOURCE, "--ref", REFS[0], "--system", "harper"],
+        "expected 'edit-gec'",
+    ),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "false {in} {out}"], "failed with status 1"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "true {in} {out}"], "wrote no {out} file"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "head -2 {in} > {out}"], "32 lines in, 2 out"),
