@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +33,8 @@ CUTS: dict[str, str | None] = {
     "qwen2": rf"{_WORDS}|\p{{N}}|{_MARKS}",
 }
 
+CONTROL = 3  # a special token, by tokenizer.ggml.token_type
+
 
 class Encoded(NamedTuple):
     """The ids of a text, and for each the character after its last one."""
@@ -42,11 +45,16 @@ class Encoded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BytePairs:
-    """A vocabulary of byte pairs. `begin` starts a text and `end` ends one, so far as the model knows such ids."""
+    """A vocabulary of byte pairs. `begin` starts a text and `end` ends one, so far as the model knows such ids.
+
+    `opening`: what the tokenizer itself puts before every text. `ends`: all ids that end an output.
+    """
 
     tokenizer: Any
     begin: int | None
     end: int | None
+    opening: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
 
     @classmethod
     def load(cls, path: str | Path) -> BytePairs:
@@ -81,6 +89,34 @@ class BytePairs:
         """How many ids there are."""
         return int(self.tokenizer.get_vocab_size())
 
+    @cached_property
+    def specials(self) -> dict[str, int]:
+        """Special tokens, which no text is tokenised to, by what they are called."""
+        added = self.tokenizer.get_added_tokens_decoder()
+        return {token.content: number for number, token in added.items() if token.special}
+
+    @cached_property
+    def surfaces(self) -> list[bytes]:
+        """What each id writes; nothing where it is special. Raises ModelError where ids are not made of bytes."""
+        written = {chr(code): byte for byte, code in enumerate(_byte_codes())}
+        if self.tokenizer.token_to_id(chr(_byte_codes()[ord("\n")])) is None:
+            raise ModelError("vocabulary: its pieces are not made of bytes; expected byte-level pairs, as of GPT-2")
+        surfaces = [b""] * self.size
+        added = self.tokenizer.get_added_tokens_decoder()
+        for piece, number in self.tokenizer.get_vocab().items():
+            if number in added:
+                surfaces[number] = b"" if added[number].special else piece.encode()
+            else:
+                surfaces[number] = bytes(written[character] for character in piece if character in written)
+        return surfaces
+
+
+def _byte_codes() -> list[int]:
+    """The code point that stands for each byte: itself where it is visible, the next one from 256 on where not."""
+    visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = iter(range(256, 512))
+    return [byte if byte in visible else next(hidden) for byte in range(256)]
+
 
 def _load_json(folder: Path) -> BytePairs:
     from tokenizers import Tokenizer
@@ -93,8 +129,14 @@ def _load_json(folder: Path) -> BytePairs:
     except Exception as error:  # a bare Exception is what `tokenizers` raises
         raise ModelError(f"{path}: not a vocabulary ({error}); copy or download it again") from None
     config = read_config(folder)
-    begin = _find_begin(tokenizer, _first(config.get("bos_token_id")))
-    return BytePairs(tokenizer, begin, _first(config.get("eos_token_id")))
+    begin = _find_begin(tokenizer, next(iter(_ids(config.get("bos_token_id"))), None))
+    ends = _ids(config.get("eos_token_id"))
+    generation = read_config(folder, "generation_config.json") if (folder / "generation_config.json").is_file() else {}
+    every = dict.fromkeys((*ends, *_ids(generation.get("eos_token_id"))))
+    one = tokenizer.encode("a", add_special_tokens=False).ids[0]
+    framed = tokenizer.encode("a").ids
+    opening = tuple(framed[: framed.index(one)])
+    return BytePairs(tokenizer, begin, next(iter(ends), None), opening, tuple(every))
 
 
 def _find_begin(tokenizer: Any, given: int | None) -> int | None:
@@ -103,10 +145,9 @@ def _find_begin(tokenizer: Any, given: int | None) -> int | None:
     return given if found is None else int(found)
 
 
-def _first(given: Any) -> int | None:
-    """An id of config.json, which may be a list of them."""
-    found = given[0] if isinstance(given, list) and given else given
-    return found if isinstance(found, int) else None
+def _ids(given: Any) -> list[int]:
+    """The ids of an entry of config.json, which may be one or a list."""
+    return [each for each in (given if isinstance(given, list) else [given]) if type(each) is int]
 
 
 def _load_gguf(path: Path) -> BytePairs:
@@ -129,7 +170,12 @@ def _load_gguf(path: Path) -> BytePairs:
     tokenizer.pre_tokenizer = _make_cutter(CUTS[cut])
     tokenizer.decoder = decoders.ByteLevel()
     begin = _find_begin(tokenizer, gguf_field(reader, "tokenizer.ggml.bos_token_id"))
-    return BytePairs(tokenizer, begin, gguf_field(reader, "tokenizer.ggml.eos_token_id"))
+    kinds = gguf_field(reader, "tokenizer.ggml.token_type", [])
+    tokenizer.add_special_tokens([piece for piece, kind in zip(pieces, kinds, strict=False) if kind == CONTROL])
+    ends = [gguf_field(reader, f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot")]
+    opens = begin is not None and gguf_field(reader, "tokenizer.ggml.add_bos_token", False)
+    known = tuple(int(end) for end in ends if end is not None)
+    return BytePairs(tokenizer, begin, next(iter(known), None), (begin,) if opens else (), known)
 
 
 def _make_cutter(cut: str | None) -> Any:

@@ -11,6 +11,7 @@ or several that share their beginning (speculative/judge.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,13 @@ from edit_gec.modeling.onednn import Linear, linear
 from edit_gec.modeling.t5 import Cache, RMSNorm
 
 
+class GrowingCache(Protocol):
+    """Keys and values of one layer's past (t5.Cache; speculative/ragged_cache.RaggedCache)."""
+
+    def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Add new positions [B, G, T, k]; returns all keys and values so far."""
+
+
 class CausalAttention(nn.Module):
     """Grouped-query attention with rotary positions; queries, keys and values share one matrix."""
 
@@ -31,19 +39,21 @@ class CausalAttention(nn.Module):
         self.qkv = Linear(c.hidden_size, (self.heads + 2 * self.groups) * self.width, bias=c.qkv_bias)
         self.o = Linear(self.heads * self.width, c.hidden_size, bias=c.output_bias)
 
-    def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor, cache: Cache | None) -> Tensor:
+    def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor, cache: GrowingCache | None) -> Tensor:
         """x [B, T, d]; turn: cosines and sines [B, 1, T, k]; mask [B, 1, T, L] is added to scores -> [B, T, d]."""
-        mixed = self.qkv(x).view(*x.shape[:2], -1, self.width).transpose(1, 2)  # [B, H + 2 G, T, k]
+        return self.o(self.mix(self.qkv(x), turn, mask, cache))  # type: ignore[no-any-return]
+
+    def mix(self, qkv: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor, cache: GrowingCache | None) -> Tensor:
+        """What each position takes from those that it sees: qkv [B, T, (H + 2 G) k] -> [B, T, H k]."""
+        mixed = qkv.view(*qkv.shape[:2], -1, self.width).transpose(1, 2)  # [B, H + 2 G, T, k]
         turned, v = rotate(mixed[:, : -self.groups], *turn), mixed[:, -self.groups :]
         q, k = turned[:, : self.heads], turned[:, self.heads :]
         if cache is not None:
             k, v = cache.append(k, v)
-        attended = F.scaled_dot_product_attention(q, self.repeat(k), self.repeat(v), attn_mask=mask)  # [B, H, T, k]
-        return self.o(attended.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
-
-    def repeat(self, x: Tensor) -> Tensor:
-        """[B, G, L, k] -> [B, H, L, k]: each key/value head serves H / G heads in a row."""
-        return x if self.heads == self.groups else x.repeat_interleave(self.heads // self.groups, dim=1)
+        shared = self.heads // self.groups  # queries that share a key: more positions of one head, so no key is copied
+        q = q.reshape(len(q), self.groups, -1, self.width)  # [B, G, H / G * T, k]
+        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.repeat(1, 1, shared, 1))
+        return attended.view(len(q), self.heads, -1, self.width).transpose(1, 2).flatten(2)
 
 
 class CausalLayer(nn.Module):
@@ -57,9 +67,12 @@ class CausalLayer(nn.Module):
         self.wi = Linear(c.hidden_size, 2 * c.intermediate_size, bias=c.mlp_bias)  # gate, value
         self.wo = Linear(c.intermediate_size, c.hidden_size, bias=c.mlp_bias)
 
-    def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor, cache: Cache | None) -> Tensor:
+    def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor, cache: GrowingCache | None) -> Tensor:
         """x [B, T, d] -> [B, T, d]; arguments as for CausalAttention."""
-        x = x + self.attention(self.attention_norm(x), turn, mask, cache)
+        return self.feed_forward(x + self.attention(self.attention_norm(x), turn, mask, cache))
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """x [..., d] -> [..., d], residual added."""
         gate, value = self.wi(self.feed_forward_norm(x)).chunk(2, dim=-1)
         return x + self.wo(F.silu(gate) * value)  # type: ignore[no-any-return]
 
@@ -88,13 +101,18 @@ class CausalLM(nn.Module):
     def forward(self, ids: Tensor, positions: Tensor, visible: Tensor, caches: Sequence[Cache] | None = None) -> Tensor:
         """ids, positions [B, T], visible [B, T, L], where L counts what the caches hold, too -> hidden [B, T, d]."""
         x = self.embedding(ids)
-        frequencies = torch.from_numpy(self.config.rotary.frequencies(self.config.head_dim))
-        angles = positions[..., None].float() * frequencies.to(ids.device)  # [B, T, k / 2]
-        turn = angles.cos()[:, None].to(x.dtype), angles.sin()[:, None].to(x.dtype)
+        turn = self.turn(positions)
         mask = torch.where(visible, 0.0, NEGATIVE)[:, None].to(x.dtype)  # [B, 1, T, L]
         for n, layer in enumerate(self.layers):
             x = layer(x, turn, mask, caches[n] if caches else None)
         return self.norm(x)  # type: ignore[no-any-return]
+
+    def turn(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Cosines and sines [B, 1, T, k / 2] by which queries and keys at these positions [B, T] turn."""
+        frequencies = torch.from_numpy(self.config.rotary.frequencies(self.config.head_dim))
+        angles = positions[..., None].float() * frequencies.to(positions.device)  # [B, T, k / 2]
+        dtype = self.embedding.weight.dtype
+        return angles.cos()[:, None].to(dtype), angles.sin()[:, None].to(dtype)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """hidden [..., d] -> [..., V]."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from edit_gec.errors import ModelError
 from edit_gec.modeling import json_tokenizer
@@ -73,8 +73,37 @@ class Pieces:
         )
 
 
+class Vocabulary(Protocol):
+    """What drafters, alignment and edits ask of a vocabulary: Tokens here, BytePieces of byte-level pairs."""
+
+    end: int  # ends an output
+    unknown: int | None  # stands for what cannot be expressed
+
+    @property
+    def size(self) -> int:
+        """How many ids there are."""
+
+    def encode(self, sentence: str) -> Pieces:
+        """Pieces of one sentence, whose spans tile it."""
+
+    def ids(self, text: str) -> list[int]:
+        """Canonical ids of a text."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of some pieces, leading space kept; special ids are silent."""
+
+    def surface(self, piece: int) -> bytes:
+        """UTF-8 bytes that a piece writes."""
+
+    def is_continuation(self, piece: int) -> bool:
+        """Whether a piece starts inside a character."""
+
+
 class Tokens:
     """A SentencePiece vocabulary plus slots; `size` counts both and is the number of rows of the embedding."""
+
+    end = EOS
+    unknown: int | None = UNK
 
     def __init__(self, processor: Any, slots: int) -> None:
         self.processor = processor

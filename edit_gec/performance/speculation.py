@@ -116,8 +116,8 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
             skipped[name] = "no such EdiT5 on the target's encoder"
     if learn:
         for order, name in ((1, "unigram"), (2, "bigram")):
-            following = NGramDrafter.learn(learn, tokens, order=order, gamma=Gamma(1)).following
-            makers[name] = (lambda gamma, sampling, f=following: NGramDrafter(f, Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
+            learnt = NGramDrafter.learn(learn, tokens, order=order, gamma=Gamma(1))
+            makers[name] = (lambda gamma, sampling, n=learnt: n.with_gamma(Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
     else:
         skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from (--learn FILE)")
     if setup.speculator:

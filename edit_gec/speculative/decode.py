@@ -26,19 +26,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from edit_gec.modeling.tokenizer import EOS
+from edit_gec.speculative.any_target import AnyTarget, Context, Sources
 from edit_gec.speculative.drafters import Drafter, Proposal, Row
-from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, token_probabilities, uniform
 from edit_gec.speculative.statistics import Statistics, Trace
-from edit_gec.speculative.target import Context, Encoded, Target
 from edit_gec.speculative.theory import best_length
 from edit_gec.tracing import Stage, span
 
 # On a CPU each token of a pass costs time (a GPU reads whole drafts). There drafts have the length that theory finds
-# best, for these costs beside the tokens themselves, counted in tokens (t5-mini, one core of Zen 5).
-PASS_COST = 40.0
-ROW_COST = 1.5
+# best, for the costs beside the tokens themselves, counted in tokens: of a pass (AnyTarget.pass_cost), and of a row.
+ROW_COST = 1.5  # t5-mini, one core of Zen 5
 ALPHA = 0.985  # acceptance after a pass that accepted the whole draft
 ALPHA_AFTER_REJECTION = 0.95
 JOIN_AT = 0.5  # the next sentences join when no more than this share of a batch is unfinished
@@ -71,12 +68,12 @@ class Judgement:
 
 @torch.inference_mode()
 def verify(
-    target: Target,
+    target: AnyTarget,
     drafter: Drafter,
     sentences: Sequence[str],
     options: VerifyOptions | None = None,
     *,
-    encoded: Encoded | None = None,
+    encoded: Sources | None = None,
 ) -> tuple[list[list[int]], Statistics]:
     """Output tokens of each sentence as `target.generate` writes them, and statistics in the same order.
 
@@ -89,7 +86,7 @@ def verify(
     verification.run(encoded)
     statistics = verification.statistics
     for output, trace in zip(verification.outputs, statistics.traces, strict=True):
-        trace.finished = output[-1] == EOS
+        trace.finished = output[-1] in target.ends
         trace.draft_is_output = trace.draft == output
     statistics.total_s = perf_counter() - begun
     return verification.outputs, statistics
@@ -139,7 +136,7 @@ class _Winner(NamedTuple):
 class _Verification:
     """One call of `verify`: the unfinished rows, the decoder that holds their caches, outputs and counts."""
 
-    def __init__(self, target: Target, drafter: Drafter, sentences: Sequence[str], options: VerifyOptions) -> None:
+    def __init__(self, target: AnyTarget, drafter: Drafter, sentences: Sequence[str], options: VerifyOptions) -> None:
         self.target = target
         self.drafter = drafter
         self.sentences = sentences
@@ -147,12 +144,12 @@ class _Verification:
         self.longest_draft = options.longest_draft
         if self.longest_draft is None and target.device.type != "cpu":
             self.longest_draft = target.max_length
-        self.decoder = RaggedDecoder(target.model)
+        self.decoder = target.new_decoder()
         self.rows: list[Row] = []
         self.outputs: list[list[int]] = [[] for _ in sentences]
         self.statistics = Statistics([Trace() for _ in sentences])
 
-    def run(self, encoded: Encoded | None) -> None:
+    def run(self, encoded: Sources | None) -> None:
         """Verify all sentences. Rows finish independently; new sentences join before all of a batch are finished."""
         size = self.options.batch_size
         waiting = sorted(range(len(self.sentences)), key=lambda n: len(self.sentences[n]))  # similar lengths together
@@ -168,18 +165,19 @@ class _Verification:
                 self.write_tokens(proposals, judgements)
                 self.drop_finished()
 
-    def add_sentences(self, numbers: Sequence[int], encoded: Encoded | None) -> None:
+    def add_sentences(self, numbers: Sequence[int], encoded: Sources | None) -> None:
         """Encode new sentences for the target unless they are `encoded`; let the drafter prepare them."""
         begun = perf_counter()
         sentences = [self.sentences[number] for number in numbers]
-        rows = [Row(n, sentence, self.target.limit(sentence)) for n, sentence in zip(numbers, sentences, strict=True)]
-        if encoded is None:
-            encoded = self.target.encode_shared(sentences)
+        sources: Sources = self.target.encode_shared(sentences) if encoded is None else encoded
+        rows = [
+            Row(n, sentence, self.target.limit(sentence), start)
+            for n, sentence, start in zip(numbers, sentences, sources.starts, strict=True)
+        ]
         with span(Stage.DECODER_SETUP):
-            self.decoder.add_rows(encoded.states, encoded.mask)
-            if encoded.edit5 is not None:
-                for row, states, length in zip(rows, encoded.edit5, encoded.mask.sum(1).tolist(), strict=True):
-                    row.encoded = states[:length]
+            self.decoder.add_sources(sources)
+            for row, states in zip(rows, sources.edit5_states or (), strict=False):
+                row.encoded = states
         target_done = perf_counter()
         with span(Stage.DRAFT):
             self.drafter.begin(rows)
@@ -190,19 +188,19 @@ class _Verification:
     def propose(self) -> list[Proposal]:
         """The drafter's proposals, cut to what a pass can use."""
         begun = perf_counter()
-        vocabulary = self.target.model.config.vocab_size
+        entries, ends = self.target.entries, self.target.ends
         proposals = []
         for row, proposal in zip(self.rows, self.drafter.propose(self.rows), strict=True):
-            tokens = cut_draft(proposal.tokens, vocabulary)
+            tokens = cut_draft(proposal.tokens, entries, ends)
             if not row.tokens:
                 self.statistics.traces[row.number].draft = tokens
-            longest = self.longest_draft or draft_length(row, len(self.rows))
+            longest = self.longest_draft or draft_length(row, self.target.pass_cost / len(self.rows))
             room = min(longest, row.limit - 1)  # the last token is the target's own
             tokens = tokens[:room]
-            others = [cut_draft(other, vocabulary)[:room] for other in proposal.others]
+            others = [cut_draft(other, entries, ends)[:room] for other in proposal.others]
             weights = proposal.probabilities
             if weights is not None:
-                weights = F.pad(weights[: len(tokens)], (0, vocabulary - weights.shape[1]))
+                weights = F.pad(weights[: len(tokens)], (0, entries - weights.shape[1]))
             proposals.append(Proposal(tokens, weights, tuple(filter(None, others))))
         seconds = perf_counter() - begun
         self.statistics.propose_s += seconds
@@ -238,10 +236,10 @@ class _Verification:
     def _read(self, drafts: list[_Draft]) -> _Reading:
         """The target pass: each draft after the last accepted token of its row."""
         rows = self.rows
-        inputs = [[rows[d.row].tokens[-1] if rows[d.row].tokens else self.target.start, *d.tokens] for d in drafts]
+        inputs = [[rows[d.row].last, *d.tokens] for d in drafts]
         self.decoder.keep([draft.row for draft in drafts])  # a row for each hypothesis, with the same past
         hidden = self.decoder.forward(inputs)  # [N, d]
-        logits = self.target.model.logits(hidden)  # [N, V]
+        logits = self.target.logits(hidden)  # [N, V]
         read = [(rows[d.row], d.tokens[:n]) for d in drafts for n in range(len(d.tokens) + 1)]
         places = [(row.number, len(row.tokens) + len(drafted)) for row, drafted in read]
         sampling = self.options.sampling
@@ -264,11 +262,9 @@ class _Verification:
         return accept_sampled(proposal, weights, own, sampling, self.rows[draft.row])
 
     def write_tokens(self, proposals: list[Proposal], judgements: list[Judgement]) -> None:
-        """Append the judged tokens to their rows, up to </s>, and count the pass."""
+        """Append the judged tokens to their rows, up to the first that ends an output, and count the pass."""
         for row, proposal, judgement in zip(self.rows, proposals, judgements, strict=True):
-            tokens = judgement.tokens
-            if EOS in tokens:
-                tokens = tokens[: tokens.index(EOS) + 1]
+            tokens = cut_at_end(judgement.tokens, self.target.ends)
             row.tokens = [*row.tokens, *tokens]
             row.limit -= len(tokens)
             row.proposed = judgement.proposed
@@ -282,10 +278,10 @@ class _Verification:
 
     def drop_finished(self) -> None:
         """Forget rejected tokens, store the outputs, and drop rows that ended or reached their limit."""
-        self.decoder.roll_back([len(row.tokens) for row in self.rows])  # <pad> and all tokens but the last
+        self.decoder.roll_back([len(row.tokens) for row in self.rows])  # the start and all tokens but the last
         for row in self.rows:
             self.outputs[row.number] = row.tokens
-        unfinished = [n for n, row in enumerate(self.rows) if row.tokens[-1] != EOS and row.limit]
+        unfinished = [n for n, row in enumerate(self.rows) if row.last not in self.target.ends and row.limit]
         self.decoder.keep(unfinished)
         self.rows = [self.rows[n] for n in unfinished]
 
@@ -298,20 +294,22 @@ def context(row: Row, drafted: Sequence[int]) -> Context:
     return Context(row.source, [*row.tokens, *drafted])
 
 
-def draft_length(row: Row, rows: int) -> int:
-    """Drafted tokens of this row that a pass over so many rows should read on a CPU."""
+def draft_length(row: Row, share: float) -> int:
+    """Drafted tokens of this row that a pass should read on a CPU; `share`: the row's part of what the pass costs."""
     whole_draft_accepted = row.accepted == row.proposed  # before the first pass both are 0
-    return best_length(ALPHA if whole_draft_accepted else ALPHA_AFTER_REJECTION, PASS_COST / rows + ROW_COST)
+    return best_length(ALPHA if whole_draft_accepted else ALPHA_AFTER_REJECTION, share + ROW_COST)
 
 
-def cut_draft(tokens: list[int], vocabulary: int) -> list[int]:
-    """A draft up to its first </s>, and without everything from the first unknown id on."""
-    for n, token in enumerate(tokens):
-        if token == EOS:
-            return tokens[: n + 1]
-        if not 0 <= token < vocabulary:
-            return tokens[:n]
-    return list(tokens)
+def cut_draft(tokens: list[int], entries: int, ends: frozenset[int]) -> list[int]:
+    """A draft up to its first end, and without everything from the first unknown id on."""
+    unknown = next((n for n, token in enumerate(tokens) if not 0 <= token < entries), len(tokens))
+    return cut_at_end(tokens[:unknown], ends)
+
+
+def cut_at_end(tokens: list[int], ends: frozenset[int]) -> list[int]:
+    """The tokens up to the first that ends an output, this one included."""
+    end = next((n for n, token in enumerate(tokens) if token in ends), len(tokens))
+    return tokens[: end + 1]
 
 
 def list_drafts(proposals: list[Proposal]) -> list[_Draft]:

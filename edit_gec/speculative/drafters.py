@@ -32,7 +32,8 @@ from edit_gec.editing.plan import realize
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Pieces, Tokens
+from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Pieces, Tokens, Vocabulary
+from edit_gec.speculative.any_target import AnyTarget
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.realign import Realigner, UniqueNGram
 from edit_gec.speculative.sampling import Purpose, Sampling, choose_tokens, draw_tokens, token_probabilities, uniform
@@ -46,12 +47,18 @@ class Row:
     number: int  # of the sentence in the call; keys its random numbers
     source: str
     limit: int  # tokens that the target may still write
+    start: int = PAD  # what the target reads before its first token
     tokens: list[int] = field(default_factory=list)  # accepted so far
     hidden: Tensor | None = None  # [d] the target's state that chose the last token; None before the first
     proposed: int = 0  # in the last pass
     accepted: int = 0  # of these
     encoded: Tensor | None = None  # [S, d] the source as EdiT5 reads it, where it shares the target's encoder
     drafts: Any = None  # what the drafter keeps for this row
+
+    @property
+    def last(self) -> int:
+        """The token that the target reads next."""
+        return self.tokens[-1] if self.tokens else self.start
 
 
 WriteDrafts = Callable[[list[str]], list[tuple[str, ...]]]  # sources -> drafts of each, the best first
@@ -97,7 +104,11 @@ class TextDrafter:
     aligns = True
 
     def __init__(
-        self, tokens: Tokens, write: WriteDrafts | None = None, *, rule: type[Realigner] | type[UniqueNGram] = Realigner
+        self,
+        tokens: Vocabulary,
+        write: WriteDrafts | None = None,
+        *,
+        rule: type[Realigner] | type[UniqueNGram] = Realigner,
     ) -> None:
         self.tokens = tokens
         self.write = write
@@ -118,7 +129,9 @@ class TextDrafter:
 
     def align_draft(self, source: list[int], draft: list[int]) -> Realigner | UniqueNGram:
         """A draft that can be continued from any accepted text, by the rule."""
-        return UniqueNGram(draft) if self.rule is UniqueNGram else Realigner(source, draft, self.tokens)
+        return (
+            UniqueNGram(draft, self.tokens.end) if self.rule is UniqueNGram else Realigner(source, draft, self.tokens)
+        )
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
         """For each row, how each of its drafts goes on from the accepted text."""
@@ -145,6 +158,7 @@ class SharedEdiT5Drafter(TextDrafter):
 
     def __init__(self, model: EdiT5, tokens: Tokens, options: Thresholds) -> None:
         super().__init__(tokens)
+        self.shared = tokens
         self.model = model
         self.options = options
 
@@ -152,10 +166,10 @@ class SharedEdiT5Drafter(TextDrafter):
         """Drafts of each row, the best first, by the EdiT5 on what the target has encoded."""
         encoded = [row.encoded for row in rows]
         sources = [row.source for row in rows]
-        return write_corrections(self.model, self.tokens, self.options, sources, encoded)
+        return write_corrections(self.model, self.shared, self.options, sources, encoded)
 
 
-def make_edit5_drafter(target: Target, model: EdiT5, tokens: Tokens, options: Thresholds) -> TextDrafter:
+def make_edit5_drafter(target: AnyTarget, model: EdiT5, tokens: Tokens, options: Thresholds) -> TextDrafter:
     """EdiT5, with its own `tokens`, as the drafter of this target: on one encoder if they share it, else by text."""
     if target.shares(model):
         return SharedEdiT5Drafter(model, tokens, options)
@@ -219,41 +233,49 @@ class Gamma:
         return min(self.tokens, row.limit - 1)
 
 
+START = -1  # stands before the first token
+
+
 class NGramDrafter:
     """The most likely next token: after the last one (order 2), or in all text (order 1)."""
 
     aligns = False
 
-    def __init__(self, following: dict[int | None, int], gamma: Gamma) -> None:
+    def __init__(self, following: dict[int | None, int], gamma: Gamma, end: int = EOS) -> None:
         self.following = following
         self.gamma = gamma
+        self.end = end
 
     @classmethod
-    def learn(cls, lines: Iterable[str], tokens: Tokens, *, order: int, gamma: Gamma) -> NGramDrafter:
+    def learn(cls, lines: Iterable[str], tokens: Vocabulary, *, order: int, gamma: Gamma) -> NGramDrafter:
         """Count the tokens of sentences, one a line. Raises InputError when there are none."""
         if order not in (1, 2):
             raise InputError(f"order {order}: 1 (unigrams) or 2 (bigrams) expected")
         counts: dict[int | None, Counter[int]] = {None: Counter()}
         for line in lines:
-            ids = [PAD, *tokens.ids(line), EOS]
+            ids = [START, *tokens.ids(line), tokens.end]
             counts[None].update(ids[1:-1])
             for before, after in pairwise(ids):
                 if order == 2:
                     counts.setdefault(before, Counter())[after] += 1
         if not counts[None]:
             raise InputError("n-grams: no text to learn from")
-        return cls({before: after.most_common(1)[0][0] for before, after in counts.items()}, gamma)
+        return cls({before: after.most_common(1)[0][0] for before, after in counts.items()}, gamma, tokens.end)
+
+    def with_gamma(self, gamma: Gamma) -> NGramDrafter:
+        """The same counts with another gamma."""
+        return NGramDrafter(self.following, gamma, self.end)
 
     def begin(self, rows: Sequence[Row]) -> None:
         """Nothing to prepare: the last token of a row is all that counts."""
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
         """The most likely tokens after the last one of each row."""
-        return [Proposal(self._continue(row.tokens[-1] if row.tokens else PAD, self.gamma(row))) for row in rows]
+        return [Proposal(self._continue(row.tokens[-1] if row.tokens else START, self.gamma(row))) for row in rows]
 
     def _continue(self, last: int, count: int) -> list[int]:
         drafted: list[int] = []
-        while len(drafted) < count and last != EOS:
+        while len(drafted) < count and last != self.end:
             last = self.following.get(last, self.following[None])
             drafted.append(last)
         return drafted

@@ -44,21 +44,37 @@ class RaggedCache:
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Write new positions [B, H, T, k] after each row; returns all keys and values [B, H, length + T, k]."""
         end = self.length + k.shape[2]
-        if self._kv is None or end > self._kv.shape[3]:
-            # zeros: a masked slot has weight 0, and 0 times uninitialised memory may be NaN
-            grown = k.new_zeros((2, *k.shape[:2], max(16, 2 * end), k.shape[3]))
-            if self._kv is not None:
-                grown[:, :, :, : self._kv.shape[3]] = self._kv
-            self._kv = grown
+        kv = self._reserve(k, end)
         if self.even:
-            self._kv[0, :, :, self.length : end] = k
-            self._kv[1, :, :, self.length : end] = v
+            kv[0, :, :, self.length : end] = k
+            kv[1, :, :, self.length : end] = v
         else:
             at = self.lengths[:, None] + torch.arange(k.shape[2], device=k.device)  # [B, T]
             rows = torch.arange(k.shape[0], device=k.device)[:, None]
-            self._kv[0].transpose(1, 2)[rows, at] = k.transpose(1, 2)
-            self._kv[1].transpose(1, 2)[rows, at] = v.transpose(1, 2)
-        return self._kv[0, :, :, :end], self._kv[1, :, :, :end]
+            kv[0].transpose(1, 2)[rows, at] = k.transpose(1, 2)
+            kv[1].transpose(1, 2)[rows, at] = v.transpose(1, 2)
+        return kv[0, :, :, :end], kv[1, :, :, :end]
+
+    def fill(self, rows: int, k: Tensor, v: Tensor) -> None:
+        """The last `rows` rows begin with these keys and values [1, H, T, k], as far as they are long."""
+        kv = self._reserve(k, k.shape[2])
+        kv[0, -rows:, :, : k.shape[2]] = k
+        kv[1, -rows:, :, : k.shape[2]] = v
+
+    def first(self, length: int) -> tuple[Tensor, Tensor]:
+        """Keys and values of the first positions [B, H, length, k]."""
+        assert self._kv is not None, "nothing was read"
+        return self._kv[0, :, :, :length].clone(), self._kv[1, :, :, :length].clone()
+
+    def _reserve(self, like: Tensor, end: int) -> Tensor:
+        """The keys and values, with room for `end` positions of heads as `like` [B, H, T, k] has them."""
+        if self._kv is None or end > self._kv.shape[3]:
+            # zeros: a masked slot has weight 0, and 0 times uninitialised memory may be NaN
+            grown = like.new_zeros((2, len(self.lengths), like.shape[1], max(16, 2 * end), like.shape[3]))
+            if self._kv is not None:
+                grown[:, :, :, : self._kv.shape[3]] = self._kv
+            self._kv = grown
+        return self._kv
 
     def roll_back(self, lengths: Tensor, longest: int, *, even: bool) -> None:
         """Rows hold `lengths` [B] positions from now on, `longest` at most; `even`: all the same number.
@@ -112,6 +128,10 @@ class RaggedDecoder:
         self.sources: list[tuple[Tensor, Tensor]] = []  # [B, H, S, k] cross-attention keys and values of each layer
         self.cross_bias = torch.zeros(0, 1, 1, 0)  # [B, 1, 1, S]
         self.by_distance = torch.zeros(0, 0)  # [1 + distance, H] position bias, NEGATIVE first
+
+    def add_sources(self, sources: Any) -> None:
+        """Add a row for each source (target.Encoded)."""
+        self.add_rows(sources.states, sources.mask)
 
     def add_rows(self, encoded: Tensor, mask: Tensor) -> None:
         """Add rows: encoded [N, S, d], mask [N, S] true where there is a source piece."""

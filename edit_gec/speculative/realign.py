@@ -26,7 +26,7 @@ from difflib import SequenceMatcher
 import numpy as np
 from numpy.typing import NDArray
 
-from edit_gec.modeling.tokenizer import EOS, Tokens
+from edit_gec.modeling.tokenizer import EOS, Vocabulary
 
 ENDING_BONUS = 1.0  # for each byte that accepted text and draft share before the boundary
 ENDING_BYTES = 6  # the most that are compared
@@ -36,10 +36,10 @@ MAX_REPETITION = 64  # tokens drafted of an output that repeats itself
 
 
 class AlignedText:
-    """A text that the target may be writing, as the target's tokens (</s> last), and its alignment so far."""
+    """A text that the target may be writing, as the target's tokens (the end last), and its alignment so far."""
 
-    def __init__(self, ids: Sequence[int], tokens: Tokens) -> None:
-        self.ids = [*ids, EOS]
+    def __init__(self, ids: Sequence[int], tokens: Vocabulary) -> None:
+        self.ids = [*ids, tokens.end]
         surfaces = [tokens.surface(i) for i in ids]
         self.bytes: NDArray[np.uint8] = np.frombuffer(b"".join(surfaces), dtype=np.uint8)
         self.boundaries: NDArray[np.int64] = np.cumsum([0, *map(len, surfaces)])  # bytes before each token
@@ -80,7 +80,7 @@ class AlignedText:
 class Realigner:
     """Proposes what follows any accepted text of one sentence, from its draft. The draft may be the source itself."""
 
-    def __init__(self, source: Sequence[int], draft: Sequence[int], tokens: Tokens) -> None:
+    def __init__(self, source: Sequence[int], draft: Sequence[int], tokens: Vocabulary) -> None:
         self.tokens = tokens
         self.draft = AlignedText(draft, tokens)
         self.source = self.draft if list(source) == list(draft) else AlignedText(source, tokens)
@@ -161,8 +161,8 @@ class UniqueNGram:
     draft. Then it copies what follows them there.
     """
 
-    def __init__(self, draft: Sequence[int]) -> None:
-        self.ids = [*draft, EOS]
+    def __init__(self, draft: Sequence[int], end: int = EOS) -> None:
+        self.ids = [*draft, end]
         self.draft_holds = True
 
     def propose(self, accepted: Sequence[int]) -> list[int]:

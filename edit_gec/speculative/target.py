@@ -31,14 +31,13 @@ from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.onednn import padded_length
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
+from edit_gec.speculative.any_target import MAX_LENGTH, Context, choose_settled, output_limit
 from edit_gec.speculative.prefixes import find_prefix
-from edit_gec.speculative.sampling import Sampling, choose_tokens, find_ties
+from edit_gec.speculative.ragged_cache import RaggedDecoder
+from edit_gec.speculative.sampling import Sampling
 from edit_gec.tracing import Stage, span
 
-MAX_LENGTH = 256  # tokens of one output, </s> included
 MOST_POSITIONS = 100_000  # that a config.json may claim
-GROWTH = 2
-ROOM = 16  # no correction has more than GROWTH * source + ROOM tokens; a longer output repeats itself
 
 
 class Encoded(NamedTuple):
@@ -47,11 +46,25 @@ class Encoded(NamedTuple):
     states: Tensor  # [B, S, d] for the target's decoder
     mask: Tensor  # [B, S] true where there is a piece
     edit5: Tensor | None  # [B, S, d] for the heads of an EdiT5 on the same encoder
+    start: int = PAD  # what the decoder reads first
+
+    @property
+    def starts(self) -> list[int]:
+        """What the decoder reads first, for each row."""
+        return [self.start] * len(self.mask)
+
+    @property
+    def edit5_states(self) -> list[Tensor] | None:
+        """[S, d] of each sentence for the heads of EdiT5, without padding."""
+        if self.edit5 is None:
+            return None
+        return [states[:length] for states, length in zip(self.edit5, self.mask.sum(1).tolist(), strict=True)]
 
     def rows(self, numbers: Sequence[int]) -> Encoded:
         """The encodings of some of the sentences."""
         index = torch.tensor(numbers, device=self.states.device)
-        return Encoded(self.states[index], self.mask[index], None if self.edit5 is None else self.edit5[index])
+        edit5 = None if self.edit5 is None else self.edit5[index]
+        return self._replace(states=self.states[index], mask=self.mask[index], edit5=edit5)
 
     def renewed(self, numbers: Sequence[int], others: Encoded) -> Encoded:
         """The same with other encodings of some of the sentences, for the target only: EdiT5 has read them already."""
@@ -59,14 +72,8 @@ class Encoded(NamedTuple):
         index = torch.tensor(numbers, device=self.states.device)
         ours, theirs = (F.pad(e.states, (0, 0, 0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S, d]
         mask, other_mask = (F.pad(e.mask, (0, longest - e.mask.shape[1])) for e in (self, others))  # [B, S]
-        return Encoded(ours.index_copy(0, index, theirs), mask.index_copy(0, index, other_mask), None)
-
-
-class Context(NamedTuple):
-    """What a target reads before it chooses a token."""
-
-    sentence: str
-    written: Sequence[int]  # the tokens so far, without <pad>
+        states, mask = ours.index_copy(0, index, theirs), mask.index_copy(0, index, other_mask)
+        return self._replace(states=states, mask=mask, edit5=None)
 
 
 class SourceFormat(NamedTuple):
@@ -91,7 +98,10 @@ PLAIN = SourceFormat()
 
 
 class Target:
-    """A T5, its vocabulary and the sources that it reads; `edit5` where it shares the encoder of one."""
+    """A T5, its vocabulary and the sources that it reads; `edit5` where it shares the encoder of one (AnyTarget)."""
+
+    ends = frozenset((EOS,))
+    pass_cost = 40.0  # t5-mini, one core of Zen 5
 
     def __init__(
         self,
@@ -189,6 +199,19 @@ class Target:
         return self.model.embedding.weight.device
 
     @property
+    def entries(self) -> int:
+        """Rows of its output layer."""
+        return self.model.config.vocab_size
+
+    def new_decoder(self) -> RaggedDecoder:
+        """A decoder without rows."""
+        return RaggedDecoder(self.model)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """hidden [N, d] -> [N, V]."""
+        return self.model.logits(hidden)
+
+    @property
     def max_pieces(self) -> int:
         """Pieces of the longest source that it reads, prefix included: no more than it was trained on or can copy."""
         return min(self.longest_source or self.max_length, self.max_length - 1)
@@ -230,9 +253,9 @@ class Target:
             mask = torch.tensor([[n < len(row) for n in range(width)] for row in rows], device=self.device)
         with span(Stage.TARGET_ENCODE):
             if self.edit5 is None:
-                return Encoded(self.model.encode(ids, mask), mask, None)
+                return Encoded(self.model.encode(ids, mask), mask, None, self.start)
             states, of_edit5 = shared_encoder.encode(self.model, self.edit5, ids, mask)
-            return Encoded(states, mask, of_edit5)
+            return Encoded(states, mask, of_edit5, self.start)
 
     def text(self, ids: Sequence[int]) -> str:
         """Text of an output."""
@@ -251,15 +274,9 @@ class Target:
     ) -> list[int]:
         """The token at each place (sentence, position), from logits [N, V]; `context` says what stands before a place.
 
-        Rounding depends on what is read together. So in float32, where two tokens are almost equally likely, the
-        sentence is read once more by itself: then plain decoding and verification choose the same token. Raises
-        ModelError for NaN.
+        Ties are settled by reading the sentence alone (`choose_settled`). Raises ModelError for NaN.
         """
-        tokens = choose_tokens(logits, sampling, places)
-        if sampling is None and logits.dtype == torch.float32:
-            for n in find_ties(logits):
-                tokens[n] = int(self.next_logits(*context(n)).argmax())
-        return tokens
+        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)))
 
     @torch.inference_mode()
     def next_logits(self, sentence: str, written: Sequence[int]) -> Tensor:
@@ -353,8 +370,3 @@ def start_token(folder: Path) -> int:
     if type(start) is not int or start < 0:
         raise ModelError(f"{folder}: decoder_start_token_id {start!r}; expected the number of a token")
     return start
-
-
-def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:
-    """Most tokens of the output for a source of so many pieces, prefix and </s> not counted."""
-    return min(max_length, GROWTH * pieces + ROOM)

@@ -121,6 +121,8 @@ def test_incremental_alignment_is_edit_distance(accepted: str, draft: str) -> No
     class Bytes:
         """Every byte is a token."""
 
+        end = EOS
+
         def surface(self, piece: int) -> bytes:
             return bytes([piece])
 

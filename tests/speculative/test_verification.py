@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Callable, Sequence
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from support.drafts import SENTENCES, Script, chi_square, quantile, scripts
 from support.strategies import law
 from support.tiny_t5 import broken_target, pairs, random_target, trained_target
 
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
+from edit_gec.speculative.any_target import decode_plainly
 from edit_gec.speculative.decode import Judgement, VerifyOptions, accept_sampled, verify
 from edit_gec.speculative.drafters import Drafter, Gamma, NGramDrafter, Proposal, Row, SmallT5Drafter, TextDrafter
 from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
@@ -22,44 +22,13 @@ from edit_gec.speculative.realign import UniqueNGram
 from edit_gec.speculative.sampling import Sampling
 from edit_gec.speculative.target import Target
 
-SENTENCES = [
-    "She go home.", "My brother walk to the the station every day", "", "I", "They was late, again and again!",
-    "the the the the", "In the park, in the rain, in the morning.", "He have a friend who walk", "😀 naïve",
-    "We are here.",
-]  # fmt: skip
-
-
-class Script:
-    """A drafter that says what it is told: proposals by sentence and pass, one or several."""
-
-    aligns = False
-
-    def __init__(self, write: Callable[[Row], list[int]], *others: Callable[[Row], list[int]]) -> None:
-        self.write, self.others = write, others
-
-    def begin(self, rows: Sequence[Row]) -> None:
-        return
-
-    def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        return [Proposal(self.write(row), others=tuple(other(row) for other in self.others)) for row in rows]
-
 
 def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
     """Every drafter we have, and some that no one should have."""
-    tokens, chance = target.tokens, random.Random(0)
-    garbage = [chance.randrange(tokens.size) for _ in range(400)]
+    tokens = target.tokens
     small = random_target(tokens, 9, max_length=64, d_model=16, num_heads=2, d_ff=24)
     torch.manual_seed(0)
     speculator = Speculator(target.model.config.d_model, target.model.config.vocab_size, width=16, steps=3)
-
-    def rest(row: Row) -> list[int]:
-        return outputs[row.number][len(row.tokens) :]
-
-    def nearly(row: Row) -> list[int]:
-        right = rest(row)
-        at = chance.randrange(len(right) + 1)
-        return [*right[:at], chance.randrange(tokens.size), *right[at + 1 :], 5, 6]
-
     return {
         "copy": TextDrafter(tokens),
         "n-gram rule": TextDrafter(tokens, rule=UniqueNGram),
@@ -73,17 +42,7 @@ def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
         "itself": SmallT5Drafter(target, tokens, Gamma(5, adaptive=True)),
         "speculator": MLPDrafter(speculator, Gamma(3)),
         "two texts": TextDrafter(tokens, lambda texts: [(text.replace("the", "a"), text) for text in texts]),
-        "anything": Script(nearly, rest, lambda row: garbage, lambda row: []),
-        "oracle": Script(rest),
-        "nearly": Script(nearly),
-        "nothing": Script(lambda row: []),
-        "garbage": Script(lambda row: garbage),
-        "impossible ids": Script(lambda row: [*rest(row)[:2], -1, tokens.size, 10**9]),
-        "specials": Script(lambda row: [PAD, UNK, EOS, EOS, PAD]),
-        "early end": Script(lambda row: [EOS]),
-        "too long": Script(lambda row: [t for t in rest(row) if t != EOS] + [7] * 300),
-        "late end": Script(lambda row: [*rest(row), *rest(row)]),
-        "repetition": Script(lambda row: row.tokens[-2:] * 20),
+        **scripts(outputs, tokens),
     }
 
 
@@ -95,6 +54,7 @@ def test_greedy_output_is_the_targets_own(tokens: Tokens, seed: int, batch_size:
     """Ragged rows, batches that join others (4 at a time out of 10), outputs that end at once or at their limit."""
     target = random_target(tokens, seed)
     outputs = target.generate(SENTENCES)
+    assert decode_plainly(target, SENTENCES, batch_size=batch_size) == outputs
     for name, drafter in drafters(target, outputs).items():
         verified, statistics = verify(target, drafter, SENTENCES, VerifyOptions(batch_size=batch_size))
         assert verified == outputs, name
@@ -230,19 +190,6 @@ def test_same_seed_same_samples(tokens: Tokens, sampling: Sampling, batch_size: 
                 verify(target, drafter, SENTENCES, VerifyOptions(sampling=sampling, batch_size=batch_size))[0]
                 == outputs
             ), name
-
-
-def chi_square(observed: Counter[tuple[int, ...]], expected: Counter[tuple[int, ...]]) -> tuple[float, int]:
-    """Two samples of the same size: statistic and degrees of freedom; rare outcomes count as one."""
-    rare = {o for o in {*observed, *expected} if observed[o] + expected[o] < 20}
-    bins = [(observed[o], expected[o]) for o in {*observed, *expected} - rare]
-    bins.append((sum(observed[o] for o in rare), sum(expected[o] for o in rare)))
-    return sum((a - b) ** 2 / (a + b) for a, b in bins if a + b), len(bins) - 1
-
-
-def quantile(degrees: int) -> float:
-    """Chi-square's 0.9999 quantile (Wilson and Hilferty)."""
-    return float(degrees * (1 - 2 / (9 * degrees) + 3.719 * (2 / (9 * degrees)) ** 0.5) ** 3)
 
 
 DRAWS = 4000

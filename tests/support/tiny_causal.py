@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from edit_gec.modeling.byte_pairs import BytePairs
+from edit_gec.modeling.causal_checkpoint import load_causal
+from edit_gec.speculative.causal_target import CausalTarget
+from edit_gec.speculative.decode import cut_at_end
+from edit_gec.speculative.prompt import Prompt
+
 TEXT = "She goes to school every day, because she likes it there. They were late; it's 1984 metres away! "
 SHAPE: dict[str, Any] = {
-    "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 3, "num_attention_heads": 6,
+    "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 6,
     "num_key_value_heads": 2, "max_position_embeddings": 256, "bos_token_id": 0, "eos_token_id": 0,
 }  # fmt: skip
 
@@ -51,9 +59,14 @@ def make_oracle(kind: str = "llama", seed: int = 0, **shape: Any) -> Any:
 def save_folder(folder: Path, kind: str = "llama", **shape: Any) -> Any:
     """Write a model folder; returns the oracle."""
     oracle = make_oracle(kind, **shape)
+    save_oracle(folder, oracle)
+    return oracle
+
+
+def save_oracle(folder: Path, oracle: Any) -> None:
+    """Write a model of `transformers` with its vocabulary."""
     oracle.save_pretrained(folder)
     make_vocabulary().save(str(folder / "tokenizer.json"))
-    return oracle
 
 
 def save_gguf(path: Path, oracle: Any, quantisation: str = "F32", kind: str = "llama") -> None:
@@ -109,3 +122,34 @@ def permute(name: str, values: np.ndarray, config: Any) -> np.ndarray:
     if not found:
         return values
     return values.reshape(found, 2, -1, *values.shape[1:]).swapaxes(1, 2).reshape(values.shape)
+
+
+def random_causal_target(
+    kind: str = "llama", seed: int = 0, prompt: str = "Correct: {source}\n", max_length: int = 48, **shape: Any
+) -> tuple[CausalTarget, Any]:
+    """A random target whose outputs differ in length (some end early, some never), and its oracle."""
+    with tempfile.TemporaryDirectory() as folder:
+        oracle = make_oracle(kind, seed, **shape)
+        ends = [0, make_vocabulary().encode("\n").ids[0]]
+        if not oracle.config.tie_word_embeddings:
+            with torch.no_grad():
+                oracle.lm_head.weight[ends] *= 2.5
+        save_oracle(Path(folder), oracle)
+        target = CausalTarget(load_causal(folder), BytePairs.load(folder), Prompt.parse(prompt), max_length=max_length)
+    return target, oracle
+
+
+def generate_by_transformers(oracle: Any, target: CausalTarget, sentences: Sequence[str]) -> list[list[int]]:
+    """What `generate` of `transformers` writes for these sentences, cut off where the target is."""
+    rows = [target.source_ids(sentence) for sentence in sentences]
+    limits = [target.limit(sentence) for sentence in sentences]
+    width = max(map(len, rows))
+    ids = torch.tensor([[0] * (width - len(row)) + row for row in rows])
+    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+    ends = sorted(target.ends)
+    with torch.inference_mode():
+        written = oracle.generate(
+            ids, attention_mask=mask, do_sample=False, max_new_tokens=max(limits), eos_token_id=ends, pad_token_id=0
+        )
+    outputs = [output[:limit] for output, limit in zip(written[:, width:].tolist(), limits, strict=True)]
+    return [cut_at_end(output, target.ends) for output in outputs]

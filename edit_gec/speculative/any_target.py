@@ -1,0 +1,171 @@
+"""What verification asks of a target: T5s (target.py) and decoder-only models (causal_target.py) answer alike.
+
+A target reads sources (`encode_shared`) and adds them as rows to a decoder (`new_decoder`). A row begins with its
+start token. Each pass then reads some tokens of each row, and `choose` says what the target writes after each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.tokenizer import Vocabulary
+from edit_gec.speculative.sampling import Sampling, choose_tokens, find_ties
+
+S = TypeVar("S", bound="Sources")
+MAX_LENGTH = 256  # tokens of one output, its end included
+GROWTH = 2
+ROOM = 16  # no correction has more than GROWTH * source + ROOM tokens; a longer output repeats itself
+
+
+class Context(NamedTuple):
+    """What a target reads before it chooses a token."""
+
+    sentence: str
+    written: Sequence[int]  # the tokens so far, without the start token
+
+
+class Sources(Protocol):
+    """The sources of B sentences, as the target reads them."""
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """The token that each row reads before it writes its first one."""
+
+    @property
+    def edit5_states(self) -> Sequence[Tensor] | None:
+        """[S, d] of each sentence for the heads of an EdiT5 on the same encoder."""
+
+    def rows(self: S, numbers: Sequence[int]) -> S:
+        """Those of some of the sentences."""
+
+
+class RowDecoder(Protocol):
+    """Unfinished rows, each at its own length. Lengths count the start token and what was read after it."""
+
+    def add_sources(self, sources: Any) -> None:
+        """Add a row for each source."""
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Keep these rows, in this order; a row may be kept several times."""
+
+    def forward(self, inputs: Sequence[Sequence[int]]) -> Tensor:
+        """Read one or more tokens of each row -> hidden [N, d], row after row."""
+
+    def roll_back(self, lengths: Sequence[int]) -> None:
+        """Rows hold this many tokens from now on."""
+
+
+class AnyTarget(Protocol):
+    """A model that writes corrections token by token."""
+
+    max_length: int
+    ends: frozenset[int]  # tokens that end an output
+    pass_cost: float  # of a pass on a CPU beside its tokens, in tokens
+
+    @property
+    def tokens(self) -> Vocabulary:
+        """Its vocabulary."""
+
+    @property
+    def entries(self) -> int:
+        """Rows of its output layer: the tokens that it may write."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+
+    def shares(self, edit5: EdiT5) -> bool:
+        """Whether the encoder of this EdiT5 is its own."""
+
+    def fits(self, sentence: str) -> bool:
+        """Whether it can read a sentence of this length."""
+
+    def generate(
+        self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
+    ) -> list[list[int]]:
+        """Output tokens of each sentence, one pass for each token: the plain reference."""
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Text of an output."""
+
+    def begin(self, sentences: Sequence[str]) -> None:
+        """Called before decoding: `choose` names these sentences by number."""
+
+    def limit(self, sentence: str) -> int:
+        """Most tokens of this sentence's output, its end included."""
+
+    def encode_shared(self, sentences: Sequence[str]) -> Any:
+        """Sources of these sentences. Raises InputError for one that does not fit."""
+
+    def new_decoder(self) -> RowDecoder:
+        """A decoder without rows."""
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """hidden [N, d] -> [N, V]."""
+
+    def choose(
+        self,
+        logits: Tensor,
+        sampling: Sampling | None,
+        places: Sequence[tuple[int, int]],
+        context: Callable[[int], Context],
+    ) -> list[int]:
+        """The token at each place (sentence, position); `context` says what stands before a place."""
+
+
+def choose_settled(
+    logits: Tensor,
+    sampling: Sampling | None,
+    places: Sequence[tuple[int, int]],
+    read_alone: Callable[[int], Tensor],
+) -> list[int]:
+    """The token at each place (sentence, position), from logits [N, V].
+
+    Rounding depends on what is read together. So in float32, where two tokens are almost equally likely, the sentence
+    is read once more by itself (`read_alone`, -> [V]): then plain decoding and verification choose the same token.
+    Raises ModelError for NaN.
+    """
+    tokens = choose_tokens(logits, sampling, places)
+    if sampling is None and logits.dtype == torch.float32:
+        for n in find_ties(logits):
+            tokens[n] = int(read_alone(n).argmax())
+    return tokens
+
+
+def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:
+    """Most tokens of the output for a source of so many pieces, prefix and end not counted."""
+    return min(max_length, GROWTH * pieces + ROOM)
+
+
+@torch.inference_mode()
+def decode_plainly(
+    target: AnyTarget, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
+) -> list[list[int]]:
+    """Output tokens of each sentence, the end included unless `limit` cut it off. Greedy without `sampling`.
+
+    One pass for each token: the plain reference. Raises what the target raises.
+    """
+    target.begin(sentences)
+    outputs: list[list[int]] = [[] for _ in sentences]
+    for first in range(0, len(sentences), batch_size):
+        rows = list(range(first, min(first + batch_size, len(sentences))))
+        sources = target.encode_shared([sentences[row] for row in rows])
+        limits = {row: target.limit(sentences[row]) for row in rows}
+        decoder = target.new_decoder()
+        decoder.add_sources(sources)
+        last = list(sources.starts)
+        while rows:
+            logits = target.logits(decoder.forward([[token] for token in last]))  # [B, V]
+            places = [(row, len(outputs[row])) for row in rows]
+            last = target.choose(logits, sampling, places, lambda n: Context(sentences[rows[n]], outputs[rows[n]]))  # noqa: B023
+            for row, token in zip(rows, last, strict=True):
+                outputs[row].append(token)
+            going = [n for n, row in enumerate(rows) if last[n] not in target.ends and len(outputs[row]) < limits[row]]
+            decoder.keep(going)
+            rows, last = [rows[n] for n in going], [last[n] for n in going]
+    return outputs
