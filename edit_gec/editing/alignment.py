@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from edit_gec.editing.plan import Plan
-from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.modeling.tokenizer import Vocabulary
 from edit_gec.text.edits import count_shared_ends
 
 MOVED_PIECES = 2  # smallest block that may move: smaller ones are mostly spurious (a "the" re-used eight words away)
@@ -20,7 +20,7 @@ STEM_CHARACTERS = 4  # smallest stem that may stay of a changed word
 SUFFIX_CHARACTERS = 4  # largest ending that may change on it
 
 
-def align(source: Sequence[int], target: Sequence[int], tokens: Tokens) -> Plan:
+def align(source: Sequence[int], target: Sequence[int], tokens: Vocabulary) -> Plan:
     """Plan that turns source ids into target ids (both without sentinels): realize(plan) spells the target exactly."""
     matched = _match_pieces(word_ranges(source, tokens), word_ranges(target, tokens), source, target, tokens)
     order = [0]
@@ -40,7 +40,7 @@ def align(source: Sequence[int], target: Sequence[int], tokens: Tokens) -> Plan:
     return Plan(len(source) + 1, tuple(order), tuple(insertions))
 
 
-def word_ranges(ids: Sequence[int], tokens: Tokens) -> list[tuple[int, int]]:
+def word_ranges(ids: Sequence[int], tokens: Vocabulary) -> list[tuple[int, int]]:
     """Half-open piece ranges of words: a new one starts at a space, and where letters, digits and signs meet."""
     starts = []
     last = ""
@@ -69,7 +69,7 @@ def _match_pieces(
     target_words: list[tuple[int, int]],
     source: Sequence[int],
     target: Sequence[int],
-    tokens: Tokens,
+    tokens: Vocabulary,
 ) -> dict[int, int]:
     """target piece -> the source piece that it copies; each source piece at most once."""
     source_keys = [tuple(source[a:b]) for a, b in source_words]
@@ -159,7 +159,7 @@ def _pair_changed_words(matched: dict[int, int], sources: int, targets: int) -> 
     return [(i, j) for i, j in pairs if i not in used]
 
 
-def _count_stem(source: tuple[int, ...], target: tuple[int, ...], tokens: Tokens) -> int:
+def _count_stem(source: tuple[int, ...], target: tuple[int, ...], tokens: Vocabulary) -> int:
     """Number of leading pieces that two forms of a word share, 0 unless they make a real stem."""
     shared = 0
     while shared < min(len(source), len(target)) and source[shared] == target[shared]:

@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
-from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
+from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens, Vocabulary
 from edit_gec.text.words import Replacement
 
 
@@ -109,7 +109,7 @@ def unchanged(length: int) -> Plan:
 # ---------------------------------------------------------------- plan -> text
 
 
-def realize(plan: Plan, source: Pieces, tokens: Tokens) -> str:
+def realize(plan: Plan, source: Pieces, tokens: Vocabulary) -> str:
     """Text of the plan. Kept pieces are copied from the source by offset, never re-decoded."""
     inserted = dict(plan.insertions)
     parts = []
@@ -122,7 +122,7 @@ def realize(plan: Plan, source: Pieces, tokens: Tokens) -> str:
     return text[1:] if source.prefixed and text.startswith(" ") else text
 
 
-def spans(plan: Plan, source: Pieces, tokens: Tokens) -> list[Span]:
+def spans(plan: Plan, source: Pieces, tokens: Vocabulary) -> list[Span]:
     """Edits of the source text, disjoint and in order. Applying them gives `realize`'s text.
 
     Between two pieces that keep their place, the plan's text replaces the source text, moves included.

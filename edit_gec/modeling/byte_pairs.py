@@ -175,7 +175,7 @@ def _load_gguf(path: Path) -> BytePairs:
     ends = [gguf_field(reader, f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot")]
     opens = begin is not None and gguf_field(reader, "tokenizer.ggml.add_bos_token", False)
     known = tuple(int(end) for end in ends if end is not None)
-    return BytePairs(tokenizer, begin, next(iter(known), None), (begin,) if opens else (), known)
+    return BytePairs(tokenizer, begin, next(iter(known), None), (begin,) if opens and begin is not None else (), known)
 
 
 def _make_cutter(cut: str | None) -> Any:

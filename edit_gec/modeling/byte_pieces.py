@@ -67,3 +67,8 @@ class BytePieces:
     def is_continuation(self, piece: int) -> bool:
         """Whether the piece starts inside a character."""
         return 0x80 <= (self.surface(piece)[:1] or b" ")[0] < 0xC0
+
+    def text_of_end(self, piece: int) -> list[int]:
+        """Ids of what a piece writes before the line end in it (".\\n" is one piece in Llama 3 and Qwen2)."""
+        text = self.surface(piece).partition(b"\n")[0].decode("utf-8", errors="ignore") if self.line else ""
+        return list(self.pairs.encode(text).ids)

@@ -98,6 +98,9 @@ class Vocabulary(Protocol):
     def is_continuation(self, piece: int) -> bool:
         """Whether a piece starts inside a character."""
 
+    def text_of_end(self, piece: int) -> list[int]:
+        """Ids of the text that a piece writes before it ends an output."""
+
 
 class Tokens:
     """A SentencePiece vocabulary plus slots; `size` counts both and is the number of rows of the embedding."""
@@ -186,6 +189,10 @@ class Tokens:
     def is_continuation(self, piece: int) -> bool:
         """Whether the piece starts inside a character that is spelt in bytes."""
         return self.surface(piece)[:1] in _CONTINUATION
+
+    def text_of_end(self, piece: int) -> list[int]:
+        """Nothing: </s> has no text."""
+        return []
 
     def slot(self, k: int) -> int:
         """Id of <extra_id_k>, 0 <= k < slots."""

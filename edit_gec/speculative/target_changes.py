@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from edit_gec.editing.alignment import align
 from edit_gec.editing.plan import Plan, spans
-from edit_gec.modeling.tokenizer import UNK, Pieces, Tokens
+from edit_gec.modeling.tokenizer import Pieces, Vocabulary
 from edit_gec.text.edits import Change
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
 
 
 def find_changes(
-    window: Pieces, source: str, output: Sequence[int], probabilities: Sequence[float], tokens: Tokens
+    window: Pieces, source: str, output: Sequence[int], probabilities: Sequence[float], tokens: Vocabulary
 ) -> Iterator[Change]:
     """What an output, </s> included, changes in a window whose text is `source`; `tokens` are the target's.
 
@@ -28,7 +28,9 @@ def find_changes(
     that follows it included.
     """
     pieces = shift_to_sentence(tokens.encode(source), window)
-    written = list(output[:-1])
+    ending = tokens.text_of_end(output[-1])
+    written = [*output[:-1], *ending]
+    probabilities = [*probabilities, *probabilities[-1:] * len(ending)]
     if not pieces.ids or list(pieces.ids) == written:  # nothing that the target can read, or nothing changed
         return
     plan = align(pieces.ids, written, tokens)
@@ -36,7 +38,7 @@ def find_changes(
     for start, end, text, (first, last) in spans(plan, pieces, tokens):
         original = window.source[start:end]
         text = keep_edge_spaces(original, text)
-        has_unknown = any(output[n] == UNK and n in new for n in range(at[first] + 1, at[last]))
+        has_unknown = any(output[n] == tokens.unknown and n in new for n in range(at[first] + 1, at[last]))
         confidence = min(probabilities[at[first] + 1 : at[last] + 1])
         if not has_unknown and fold(text) != fold(original):
             yield Change(start, end, text, confidence)

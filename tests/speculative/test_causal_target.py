@@ -88,7 +88,8 @@ def test_prompts_are_read_as_transformers_reads_them(prompt: str) -> None:
     from transformers import PreTrainedTokenizerFast
 
     target, oracle = random_causal_target(seed=1, prompt=PROMPTS[prompt], max_position_embeddings=400)
-    theirs = PreTrainedTokenizerFast(tokenizer_object=make_vocabulary())
+    make: Any = PreTrainedTokenizerFast
+    theirs = make(tokenizer_object=make_vocabulary())
     filled = [Prompt.parse(PROMPTS[prompt]).fill(sentence) for sentence in SENTENCES]
     assert [target.source_ids(sentence) for sentence in SENTENCES] == [theirs(text).input_ids for text in filled]
     expected = generate_by_transformers(oracle, target, SENTENCES)
@@ -225,7 +226,8 @@ def test_samples_have_the_distribution_of_transformers(
     """Plainly, after certain drafts and after sampled ones: the histogram is what its logits say."""
     target, chances = speller
     sentences = ["a"] * DRAWS
-    likely = list(max(chances, key=chances.__getitem__))
+    _, best = max((chance, output) for output, chance in chances.items())
+    likely = list(best)
     q = torch.full((target.entries,), 1e-3, dtype=torch.float64)
     for output in chances:
         q[list(output)] += 0.02
@@ -331,6 +333,23 @@ def test_changes_lead_from_the_sentence_to_the_output(
     output = [*tokens.ids(written), tokens.end]
     changes = [*find_changes(tokens.encode(source), source, output, [1.0] * len(output), tokens)]
     assert squeezed(apply_changes(source, changes)) == squeezed(tokens.read(written))
+
+
+def test_a_piece_that_ends_a_line_has_text() -> None:
+    """In some vocabularies a stop and a line end are one piece: the stop is no change."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {letter: n for n, letter in enumerate([*letters, ".Ċ"])}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[(".", "Ċ")]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokens = BytePieces(BytePairs(tokenizer, None, None), line=True)
+    output = [*tokens.ids("We go"), vocabulary[".Ċ"]]
+    assert tokens.ends == {vocabulary["Ċ"], vocabulary[".Ċ"]} and tokens.text_of_end(output[-1]) == tokens.ids(".")
+    for source, count in (("We go.", 0), ("We goe.", 1), ("We go", 1)):
+        changes = [*find_changes(tokens.encode(source), source, output, [0.5] * len(output), tokens)]
+        assert len(changes) == count and apply_changes(source, changes) == "We go."
 
 
 def squeezed(text: str) -> str:
