@@ -65,7 +65,7 @@ def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = Fal
 
 def output_limits(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:
     """Tokens that each output may have."""
-    from edit_gec.speculative.target import output_limit
+    from edit_gec.speculative.any_target import output_limit
 
     return [output_limit(len(tokens.ids(sentence)), max_length) for sentence in sentences]
 

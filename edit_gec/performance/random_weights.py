@@ -47,7 +47,8 @@ def build_target(
     """A random T5 of a preset with its vocabulary, in evaluation mode. Raises InputError for an unknown preset."""
     from edit_gec.modeling.t5 import PRESETS, T5
     from edit_gec.modeling.tokenizer import Tokens
-    from edit_gec.speculative.target import MAX_LENGTH, Target
+    from edit_gec.speculative.any_target import MAX_LENGTH
+    from edit_gec.speculative.target import Target
 
     if preset not in PRESETS:
         raise InputError(f"preset {preset}: {', '.join(PRESETS)} are T5s")
