@@ -5,6 +5,7 @@
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
     edit-gec score --documents docs/ --system edit-gec             whole files: false alarms by kind, damaged markup
+    edit-gec score --read judgements.jsonl                         texts whose edits somebody has read and judged
     edit-gec score --rules dev.m2                                  matches and hits of each rule, without a model
 
 The work is done in `edit_gec.evaluation`. From Python:
@@ -43,6 +44,7 @@ class Arguments:
     again: str | None
     documents: str | None
     rules: str | None
+    read: str | None
     ref: Sequence[str]
     data: str | None
     hyp: Sequence[str]
@@ -64,7 +66,7 @@ class Arguments:
     write_hyp: str | None
 
 
-SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents", "rules")
+SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents", "rules", "read")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +98,7 @@ def _add_sets(parser: argparse.ArgumentParser) -> None:
         "--documents", metavar="DIR", help="well-edited files: count false alarms by kind, and damaged markup"
     )
     what.add_argument("--rules", metavar="FILE", help="gold edits in M2 format: what each rule finds, without a system")
+    what.add_argument("--read", metavar="FILE", help="judgements of edits that somebody has read, as JSON lines")
     what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
     what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
 
@@ -161,6 +164,8 @@ def run(arguments: Arguments) -> int:
         return judge_cases(arguments)
     if arguments.rules:
         return judge_rules(arguments, arguments.rules)
+    if arguments.read:
+        return count_judgements(arguments, arguments.read)
     if arguments.documents:
         return judge_documents(arguments, arguments.documents)
     options = evaluation_options(arguments)
@@ -181,7 +186,7 @@ def check_arguments(arguments: Arguments) -> None:
     """Raises UsageError unless there is one test set and at least one system."""
     if sum(bool(getattr(arguments, name)) for name in SETS) != 1:
         raise UsageError(f"give one test set: {', '.join(f'--{name}' for name in SETS)}; --source needs --ref")
-    if not (arguments.hyp or arguments.system or arguments.rules):
+    if not (arguments.hyp or arguments.system or arguments.rules or arguments.read):
         raise UsageError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
 
 
@@ -206,6 +211,15 @@ def judge_rules(arguments: Arguments, path: str) -> int:
 
     counts = rule_hits.count_hits(path)
     write_report(arguments, rule_hits.to_data(counts), rule_hits.format_table(counts))
+    return 0
+
+
+def count_judgements(arguments: Arguments, path: str) -> int:
+    """Count what a reader has judged."""
+    from edit_gec.evaluation import reading
+
+    found = reading.read_judgements(path)
+    write_report(arguments, reading.to_data(found), reading.format_table(found) + "\n")
     return 0
 
 

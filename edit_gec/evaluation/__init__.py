@@ -8,6 +8,7 @@
     errant_score.py  edits against edits -> P, R, F0.5, by type, in plain words
     gleu.py          n-gram score of fluent rewrites
     calibration.py   whether edits with confidence 0.8 are right in 8 of 10 cases
+    reading.py       texts whose edits somebody has read and judged
     significance.py  confidence intervals, paired tests
     signature.py     what must be equal for two scores to be comparable
     evaluate.py      START HERE: test set and hypothesis -> result

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from edit_gec.text.words import HYPHENATED_WORD
@@ -22,6 +22,16 @@ MOST_WORDS = 500_000  # whose numbers are kept; a long book has 30,000
 LONG_TEXT = 200_000  # characters
 _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
 _IN_CODE = re.compile(r"(?<=[`/_@])[^\W\d_]{3,}(?!\w)|(?<!\w)[^\W\d_]{3,}(?=[`/_@])")
+_CODE = re.compile(  # code of any format: in a line, in a block, indented
+    r"(?<!`)(?P<ticks>`{1,3})(?!`)(?:[^`\n]|(?<!\n)\n(?!\n)){1,500}?(?<!`)(?P=ticks)(?!`)"
+    r"|^[ \t>]*(?P<fence>`{3,}|~{3,}|-{4,}|\.{4,})[^\n]*\n(?s:.{0,20000}?)^[ \t>]*(?P=fence)[ \t]*$"
+    r"|(?<![\w=~])(?P<org>[=~])(?=[^\s=~])[^=~\n]{1,200}(?<=\S)(?P=org)(?!\w)"
+    r"|<(?P<tag>code|kbd|samp|tt|var|pre)\b[^<>]{0,200}>[^<]{0,5000}</(?P=tag)>"
+    r"|\\(?:texttt|code|path|lstinline|cmd|file|verb)[*]?[{|!+][^{}|!+\n]{1,200}[}|!+]"
+    r"|^(?:[ ]{4,}|\t)[^\n]*[=;{}()$<>\\|][^\n]*$",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"[^\W\d_]{3,}")
 _GAPS = re.compile(r"[\s-]+")
 
 T = TypeVar("T")
@@ -69,7 +79,8 @@ def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str],
 @_remembering
 def find_code_words(text: str) -> frozenset[str]:
     """The words that stand in code, paths or names ("pip install `thinc`", "explosion/thinc"), case folded."""
-    return frozenset(word.casefold() for word in _IN_CODE.findall(text))
+    code = (word for found in _CODE.finditer(text) for word in _NAME.findall(found[0]))
+    return frozenset(map(str.casefold, chain(code, _IN_CODE.findall(text))))
 
 
 @_remembering

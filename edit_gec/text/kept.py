@@ -17,7 +17,6 @@ from rapidfuzz.distance import OSA
 
 from edit_gec.text.edits import Edit
 from edit_gec.text.fragments import is_open_ended
-from edit_gec.text.habits import find_code_words
 from edit_gec.text.kinds import is_spelling
 from edit_gec.text.sentences import Sentence
 from edit_gec.text.terms import is_name, is_term
@@ -54,7 +53,7 @@ def must_stay(text: str, sentence: Sentence, edit: Edit, is_known: Callable[[str
     return (
         _is_meant_repetition(text, edit)
         or _is_article_of_unknown(sentence, edit, end, is_known)
-        or _is_word_of_trade(text, sentence, edit, start, is_known)
+        or _is_word_of_trade(edit, start)
         or _makes_question(sentence, edit)
         or _is_comma_of_opening(sentence, edit, start)
     )
@@ -91,8 +90,8 @@ def _is_article_of_unknown(sentence: Sentence, edit: Edit, end: int, is_known: C
     return not _READABLE.match(word[0]) or is_term(word[0]) or not is_known(word[0])
 
 
-def _is_word_of_trade(text: str, sentence: Sentence, edit: Edit, start: int, is_known: Callable[[str], bool]) -> bool:
-    """Whether a word becomes another one that is a word of the trade, a name inside a sentence, or code elsewhere."""
+def _is_word_of_trade(edit: Edit, start: int) -> bool:
+    """Whether a word becomes another one that is a word of the trade, or a name inside a sentence."""
     new = set(WORD.findall(edit.replacement.casefold()))
     for found in WORD.finditer(edit.original):
         word = found[0]
@@ -100,8 +99,6 @@ def _is_word_of_trade(text: str, sentence: Sentence, edit: Edit, start: int, is_
             continue
         is_inside = start + found.start() > 0
         if is_term(word) or (is_inside and is_name(word)):
-            return True
-        if not is_known(word) and word.casefold() in find_code_words(text):
             return True
     return False
 

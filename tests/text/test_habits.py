@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from support.timing import is_linear, repeat
 
 from edit_gec import Corrector
 from edit_gec.editing.document_edits import Projection
 from edit_gec.text import habits
 from edit_gec.text.edits import Change
-from edit_gec.text.habits import is_habit
+from edit_gec.text.habits import find_code_words, is_habit
 from edit_gec.text.sentences import split
 
 
@@ -86,3 +87,23 @@ def test_several_blocks_without_a_stop_are_a_style(blocks: int) -> None:
     small = "and here it is.\n\n" * blocks + "Here it ends.\n"
     assert [sentence.fragment for sentence in split(small)] == [blocks >= 3] * blocks + [False]
     assert not any(sentence.fragment for sentence in split(text, lines=True))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "`snork`", "`--snork FILE`", "``a snork``", "```\n--snork FILE\n```", "~~~ sh\nrun snork\n~~~", "    snork = 1",
+        "=snork=", "~a.snork~", "<code>snork</code>", "<pre>\nsnork: 1\n</pre>", "\\texttt{snork}", "\\verb|snork|",
+        "----\nsnork: 1\n----", "lib/snork", "snork_size",
+    ],
+)  # fmt: skip
+def test_what_stands_in_code_is_a_word_of_the_document(code: str) -> None:
+    assert "snork" in find_code_words(f"See this:\n\n{code}\n\nIt is old.\n")
+    assert "old" not in find_code_words(f"See this:\n\n{code}\n\nIt is old.\n")
+
+
+@pytest.mark.parametrize(
+    "unit", ["`", "``a", "```\n", "~~~\na\n", "----\n", "<code>", "=a", "\\verb|", "    a\n", "`a\n"]
+)
+def test_finding_code_is_linear(unit: str) -> None:
+    assert is_linear(find_code_words.__wrapped__, repeat(unit))  # type: ignore[attr-defined]

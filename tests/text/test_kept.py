@@ -48,7 +48,6 @@ def stays(text: str, old: str, new: str, at: int = 0, **how: str) -> bool:
         ("Add a udev rule.", "udev", "used", True),
         ("Use the shopt builtin.", "shopt", "short", True),
         ("Use the shotr rule.", "shotr", "short", False),
-        ("Call `blurg` first. The blurg is old.", "blurg is", "blurb is", True),
         ("We met Mr Aamodt here.", "Aamodt", "Almost", True),
         ("# How we decide on pay\n", "we", "do we", True),
         ("# How we decide on pay\n", "pay", "pay?", True),
