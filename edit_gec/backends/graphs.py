@@ -29,11 +29,10 @@ IR_VERSION = 9
 CONTRIB = "com.microsoft"  # the domain of ONNX Runtime's own operators
 
 
-class GraphBuilder:
+class Nodes:
     """Nodes of one graph; values are named by number."""
 
-    def __init__(self, config: EdiT5Config, *, int8: bool = False) -> None:
-        self.config = config
+    def __init__(self, *, int8: bool = False) -> None:
         self.int8 = int8
         self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
@@ -83,12 +82,10 @@ class GraphBuilder:
         largest = self.add("Max", largest, self.constant(float(np.finfo(np.float32).tiny)))  # a row may be all 0
         return self.add("Mul", self.linear(self.add("Div", x, largest), name, inputs, outputs), largest)
 
-    def norm(self, x: str, name: str) -> str:
-        """Scale by the root mean square [..., d]."""
-        weight = self.weight(name, self.config.d_model)
-        return self.add(
-            "SimplifiedLayerNormalization", x, weight, axis=-1, epsilon=self.config.layer_norm_epsilon, stash_type=1
-        )
+    def scale_by_rms(self, x: str, name: str, width: int, epsilon: float) -> str:
+        """Scale by the root mean square [..., width]."""
+        weight = self.weight(name, width)
+        return self.add("SimplifiedLayerNormalization", x, weight, axis=-1, epsilon=epsilon, stash_type=1)
 
     def split(self, x: str, parts: int) -> list[str]:
         """[..., parts * n] -> `parts` values [..., n]."""
@@ -98,6 +95,18 @@ class GraphBuilder:
         names = [f"v{self._count}_{n}" for n in range(parts)]
         self.nodes.append(helper.make_node("Split", [x], names, axis=-1))
         return names
+
+
+class GraphBuilder(Nodes):
+    """Nodes of a graph of an EdiT5."""
+
+    def __init__(self, config: EdiT5Config, *, int8: bool = False) -> None:
+        super().__init__(int8=int8)
+        self.config = config
+
+    def norm(self, x: str, name: str) -> str:
+        """Scale by the root mean square [..., d]."""
+        return self.scale_by_rms(x, name, self.config.d_model, self.config.layer_norm_epsilon)
 
     def split_heads(self, x: str, parts: int) -> list[str]:
         """[B, T, parts * H * k] -> `parts` values [B, H, T, k]."""
@@ -173,7 +182,7 @@ def _encode(g: GraphBuilder) -> Any:
     g.name(encoded, "encoded")
     g.name(g.add("Add", product, g.weight("tag_head.bias", 4)), "tag_logits")
     inputs = {"ids": "BS", "bias": ["B", c.num_heads, "S", "S"]}
-    return _finish(g, "encode", inputs, {"encoded": ["B", "S", c.d_model], "tag_logits": ["B", "S", 4]})
+    return finish(g, "encode", inputs, {"encoded": ["B", "S", c.d_model], "tag_logits": ["B", "S", 4]})
 
 
 def _point(g: GraphBuilder) -> Any:
@@ -190,7 +199,7 @@ def _point(g: GraphBuilder) -> Any:
     )
     product = g.add("MatMul", query, g.add("Transpose", key, perm=[0, 2, 1]))
     g.name(g.add("Mul", product, g.constant(float(c.point_width**-0.5))), "scores")
-    return _finish(g, "point", {"encoded": ["B", "S", c.d_model], "tags": "BS"}, {"scores": ["B", "S", "S"]})
+    return finish(g, "point", {"encoded": ["B", "S", c.d_model], "tags": "BS"}, {"scores": ["B", "S", "S"]})
 
 
 def _encode_plan(g: GraphBuilder) -> Any:
@@ -211,7 +220,7 @@ def _encode_plan(g: GraphBuilder) -> Any:
     heads = ["B", c.num_heads, "S", c.d_kv]
     hidden = ["B", "S", c.d_model]
     inputs = {"encoded": hidden, "tags": "BS", "ranks": "BS", "bias": ["B", c.num_heads, "S", "S"]}
-    return _finish(g, "encode_plan", inputs, {"anchors": hidden, "cross_keys": heads, "cross_values": heads})
+    return finish(g, "encode_plan", inputs, {"anchors": hidden, "cross_keys": heads, "cross_values": heads})
 
 
 def _decode(g: GraphBuilder) -> Any:
@@ -256,10 +265,10 @@ def _decode(g: GraphBuilder) -> Any:
         "past_values": past,
     }
     grown = ["R", c.num_heads, "LT", c.d_kv]
-    return _finish(g, "decode", inputs, {"log_probabilities": ["C", c.vocab_size], "keys": grown, "values": grown})
+    return finish(g, "decode", inputs, {"log_probabilities": ["C", c.vocab_size], "keys": grown, "values": grown})
 
 
-def _finish(g: GraphBuilder, name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Any:
+def finish(g: Nodes, name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Any:
     """The ModelProto of a graph; inputs whose shape is a string of letters are int64, `at` too, others float32."""
     from onnx import TensorProto, helper, numpy_helper
 
@@ -288,7 +297,8 @@ def _external(name: str, shape: tuple[int, ...]) -> Any:
 
     tensor = TensorProto()
     tensor.name = name
-    tensor.data_type = TensorProto.INT8 if name.endswith(".digits") else TensorProto.FLOAT
+    bytewise = {".digits": TensorProto.INT8, ".nibbles": TensorProto.UINT8, ".bytes": TensorProto.UINT8}
+    tensor.data_type = next((kind for end, kind in bytewise.items() if name.endswith(end)), TensorProto.FLOAT)
     tensor.dims.extend(shape)
     tensor.data_location = TensorProto.EXTERNAL
     entry = tensor.external_data.add()

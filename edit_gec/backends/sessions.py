@@ -7,6 +7,8 @@ that a folder has them once.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,25 +58,36 @@ def open_sessions(
 
     Raises ModelError where a graph is missing or broken, or a weight is missing.
     """
+    shared: dict[str, Any] = {}  # a weight that several graphs take is held once
+    sessions = []
+    for name in graph_files(int8=int8):
+        options = session_options(threads)
+        if profiles is not None:
+            options.enable_profiling = True
+            options.profile_file_prefix = str(profiles / name)
+        sessions.append(open_session(folder / FOLDER / name, partial(take_tensor, weights), shared, options))
+    return Sessions(*sessions)
+
+
+def session_options(threads: int) -> SessionOptions:
+    """How a session runs. Raises ModelError where this onnxruntime has no PROVIDER."""
     import onnxruntime
 
     if PROVIDER not in onnxruntime.get_available_providers():
         raise ModelError(f"backend onnx: this onnxruntime has no {PROVIDER}; pip install onnxruntime")
-    shared: dict[str, Any] = {}  # a weight that several graphs take is held once
-    sessions = []
-    for name in graph_files(int8=int8):
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 4  # what fails is said by the exception
-        if profiles is not None:
-            options.enable_profiling = True
-            options.profile_file_prefix = str(profiles / name)
-        sessions.append(_open(folder / FOLDER / name, weights, shared, options))
-    return Sessions(*sessions)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4  # what fails is said by the exception
+    return options
 
 
-def _open(graph: Path, weights: Weights, shared: dict[str, Any], options: SessionOptions) -> InferenceSession:
-    """A session of one graph. Which weights it takes stands in INDEX next to it."""
+def open_session(
+    graph: Path, take: Callable[[str], np.ndarray], shared: dict[str, Any], options: SessionOptions
+) -> InferenceSession:
+    """A session of one graph; `take` gives its weights by name, unless they are in `shared`. INDEX says which it takes.
+
+    Raises ModelError where the graph is missing or broken.
+    """
     import onnxruntime
 
     for path in (graph, graph.parent / INDEX):
@@ -89,7 +102,7 @@ def _open(graph: Path, weights: Weights, shared: dict[str, Any], options: Sessio
         raise ModelError(f"{graph.parent / INDEX}: does not name the weights of {graph.name}; {REMEDY}") from None
     for name in names:
         if name not in shared:
-            shared[name] = onnxruntime.OrtValue.ortvalue_from_numpy(take_tensor(weights, name))
+            shared[name] = onnxruntime.OrtValue.ortvalue_from_numpy(take(name))
     options.add_external_initializers(names, [shared[name] for name in names])
     try:
         return onnxruntime.InferenceSession(content, options, providers=[PROVIDER])

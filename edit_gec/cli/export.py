@@ -1,8 +1,9 @@
 """`edit-gec export`: a model's network as ONNX graphs, in an `onnx` folder next to its weights.
 
     edit-gec export models/edit5-mini
+    edit-gec export models/smollm2
 
-What the graphs take and give is in backends/graphs.py; how to run them in backends/onnx_network.py.
+What the graphs take and give is in backends/graphs.py and backends/causal_graphs.py.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Arguments:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("model", metavar="NAME|PATH", help="an EdiT5; the graphs are written to onnx/ in its folder")
+    kinds = "an EdiT5 or a language model"
+    parser.add_argument("model", metavar="NAME|PATH", help=f"{kinds}; the graphs are written to onnx/ in its folder")
 
 
 def run(arguments: Arguments) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -76,13 +77,22 @@ class LanguageModel:
     tokens: BytePairs
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "cpu", dtype: str = "float32") -> LanguageModel:
-        """The model of a folder or a GGUF file, in torch.
+    def load(
+        cls, path: str | Path, device: str = "cpu", dtype: str = "float32", precision: str = "", threads: int = 1
+    ) -> LanguageModel:
+        """The model of a folder or a GGUF file: in torch; in ONNX Runtime without torch, or with a `precision`.
 
-        Raises ModelError for a broken or unknown model and for a base that is not installed, MissingExtraError without
-        the packages that read it.
+        device, dtype: of torch. precision, threads: of ONNX Runtime; "float32", "int8", "int4" or "auto"
+        (backends/onnx_language_network.py), which needs a folder with graphs.
+
+        Raises ModelError for a broken or unknown model and for a base that is not installed, InputError for a precision
+        that does not fit, MissingExtraError without the packages that read it.
         """
         tokens = BytePairs.load(path)
+        if precision or find_spec("torch") is None:
+            from edit_gec.backends.onnx_language_network import OnnxLanguageNetwork
+
+            return cls(OnnxLanguageNetwork.load(Path(path), precision=precision or "auto", threads=threads), tokens)
         import torch
 
         from edit_gec.backends.torch_language_network import TorchLanguageNetwork

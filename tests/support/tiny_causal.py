@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 from collections.abc import Sequence
@@ -69,8 +70,10 @@ def save_oracle(folder: Path, oracle: Any) -> None:
     make_vocabulary().save(str(folder / "tokenizer.json"))
 
 
-def save_gguf(path: Path, oracle: Any, quantisation: str = "F32", kind: str = "llama") -> None:
-    """Write a model of `transformers` as a GGUF file, its matrices in this quantisation."""
+def save_gguf(
+    path: Path, oracle: Any, quantisation: str = "F32", kind: str = "llama", embedding: str | None = None
+) -> None:
+    """Write a model of `transformers` as a GGUF file, its matrices and its embedding in these quantisations."""
     from gguf import GGMLQuantizationType, GGUFWriter
     from gguf.quants import quantize
 
@@ -94,12 +97,34 @@ def save_gguf(path: Path, oracle: Any, quantisation: str = "F32", kind: str = "l
         ours = rename(name)
         if ours and not (ours == "output.weight" and config.tie_word_embeddings):
             values = permute(ours, tensor.float().numpy(), config)
-            stored = GGMLQuantizationType[quantisation if values.ndim == 2 and values.shape[1] % 32 == 0 else "F32"]
+            wanted = embedding if embedding and ours == "token_embd.weight" else quantisation
+            stored = GGMLQuantizationType[wanted if values.ndim == 2 and values.shape[1] % 32 == 0 else "F32"]
             writer.add_tensor(ours, quantize(values, stored), raw_dtype=stored)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def save_package(packages: Path, oracle: Any, quantisation: str = "F32", embedding: str | None = None) -> Path:
+    """An installed package with a GGUF file, which cannot be imported; returns the file."""
+    (packages / "tiny_base").mkdir(parents=True)
+    (packages / "tiny_base" / "__init__.py").write_text("raise RuntimeError('imported')\n")
+    information = packages / "tiny_base-0.1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-base\nVersion: 0.1\n")
+    file = packages / "tiny_base" / "tiny.gguf"
+    save_gguf(file, oracle, quantisation, embedding=embedding)
+    return file
+
+
+def write_base(folder: Path, weights: Path | None = None, /, **changes: Any) -> None:
+    """Write a model folder that names the file of that package."""
+    found = hashlib.sha256(weights.read_bytes()).hexdigest() if weights else "0" * 64
+    base = {"package": "tiny-base", "version": "0.1", "file": "tiny_base/tiny.gguf", "hub": "someone/tiny"}
+    folder.mkdir(exist_ok=True)
+    config = {"model_type": "causal-lm", "base": {**base, "sha256": found, **changes}}
+    (folder / "config.json").write_text(json.dumps(config))
 
 
 def rename(name: str) -> str:

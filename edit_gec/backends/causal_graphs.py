@@ -1,0 +1,161 @@
+"""A decoder-only model as two ONNX graphs without weights: `build_causal` makes them from its shape.
+
+    read      x, positions, cosines, sines, mask, at  -> hidden    states of the places `at`
+    normalise hidden                                  -> total     log of the sum over the vocabulary of exp(logit)
+
+Embeddings are looked up by the caller, and so are the rows of the output layer for the tokens that it asks about: only
+the sum over the vocabulary is rounded. B rows, T positions, N places, d model width, H heads, G key/value heads, k head
+width, V vocabulary, P positions of the table of angles.
+
+Weights are external initializers that carry our names: `X` in float32 [K, N]; with int8 `X.digits` [K, N] and
+`X.scales` [N]; with int4, which holds GGUF's blocks of 32 weights as they are, `X.nibbles`, `X.steps` [N, K / 32] and
+`X.shifts` [K / 32, N]: a weight is step * (digit - 8) + shift.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edit_gec.backends.graphs import CONTRIB, Nodes, finish
+from edit_gec.modeling.causal_config import CausalConfig
+
+PRECISIONS = ("float32", "int8", "int4")
+BLOCK = 32  # weights that share a step and a shift
+
+
+def causal_graph_files(precision: str) -> tuple[str, str]:
+    """Names of the two graphs."""
+    kind = "" if precision == "float32" else f"-{precision}"
+    return f"read{kind}.onnx", f"normalise{kind}.onnx"
+
+
+def build_causal(config: CausalConfig, precision: str) -> dict[str, Any]:
+    """The two graphs as ONNX ModelProtos, by the name of their file."""
+    read, normalise = causal_graph_files(precision)
+    return {read: _read(CausalNodes(config, precision)), normalise: _normalise(CausalNodes(config, precision))}
+
+
+class CausalNodes(Nodes):
+    """Nodes of a graph of a decoder-only model."""
+
+    def __init__(self, config: CausalConfig, precision: str) -> None:
+        super().__init__(int8=precision == "int8")
+        self.config = config
+        self.precision = precision
+
+    def norm(self, x: str, name: str) -> str:
+        """Scale by the root mean square [..., d]."""
+        return self.scale_by_rms(x, name, self.config.hidden_size, self.config.rms_norm_eps)
+
+    def product(self, x: str, name: str, inputs: int, outputs: int, *, biased: bool = False) -> str:
+        """x [..., inputs] -> [..., outputs]."""
+        if self.precision == "int4":
+            y = self._product_of_blocks(x, f"{name}.weight", inputs, outputs)
+        else:
+            y = self.linear_in_two(x, f"{name}.weight", inputs, outputs)
+        return self.add("Add", y, self.weight(f"{name}.bias", outputs)) if biased else y
+
+    def linear_in_two(self, x: str, name: str, inputs: int, outputs: int) -> str:
+        """`linear`; in int8, x and what its rounding leaves are each rounded and multiplied.
+
+        Some dimensions of these models are far larger than others: if x is rounded once, gains move by 1.0 nat in the
+        mean; in two parts, by 0.3, most of it by the weights' rounding (profiles/LOG.md).
+        """
+        from onnx import helper
+
+        if not self.int8:
+            return self.linear(x, name, inputs, outputs)
+        digits, scales = self.weight(f"{name}.digits", inputs, outputs), self.weight(f"{name}.scales", outputs)
+        self._count += 1
+        rounded = [f"v{self._count}_{n}" for n in range(3)]  # digits, scale, zero point
+        self.nodes.append(helper.make_node("DynamicQuantizeLinear", [x], rounded))
+        first = self.add("MatMulIntegerToFloat", rounded[0], digits, rounded[1], scales, rounded[2], domain=CONTRIB)
+        rest = self.add("Sub", x, self.add("DequantizeLinear", *rounded))
+        return self.add("Add", first, self.linear(rest, name, inputs, outputs))
+
+    def _product_of_blocks(self, x: str, name: str, inputs: int, outputs: int) -> str:
+        """The same with weights in blocks: the shifts of a block are multiplied with the sum of its inputs."""
+        blocks = inputs // BLOCK
+        nibbles = self.weight(f"{name}.nibbles", outputs, blocks, BLOCK // 2)
+        steps = self.weight(f"{name}.steps", outputs, blocks)
+        shape = {"K": inputs, "N": outputs, "bits": 4, "block_size": BLOCK, "accuracy_level": 1}
+        y = self.add("MatMulNBits", x, nibbles, steps, domain=CONTRIB, **shape)
+        sums = self.add(
+            "ReduceSum", self.add("Reshape", x, self.constant([0, 0, blocks, BLOCK])), self.constant([3]), keepdims=0
+        )
+        return self.add("Add", y, self.add("MatMul", sums, self.weight(f"{name}.shifts", blocks, outputs)))
+
+    def divide(self, x: str, axis: int, *sizes: int) -> list[str]:
+        """Parts of these sizes along an axis."""
+        from onnx import helper
+
+        self._count += 1
+        names = [f"v{self._count}_{n}" for n in range(len(sizes))]
+        self.nodes.append(helper.make_node("Split", [x, self.constant(sizes)], names, axis=axis))
+        return names
+
+    def attend(self, x: str, name: str) -> str:
+        """Grouped-query attention with rotary positions [B, T, d] -> [B, T, d]."""
+        c = self.config
+        heads, groups, width = c.num_attention_heads, c.num_key_value_heads, c.head_dim
+        mixed = self.product(x, f"{name}.qkv", c.hidden_size, (heads + 2 * groups) * width, biased=c.qkv_bias)
+        turning, values = self.divide(mixed, -1, (heads + groups) * width, groups * width)
+        turned = self.add(
+            "RotaryEmbedding", turning, "positions", "cosines", "sines", domain=CONTRIB, num_heads=heads + groups,
+            rotary_embedding_dim=0, interleaved=0,
+        )  # fmt: skip
+        queries, keys = self.divide(turned, -1, heads * width, groups * width)
+        apart = [0, 0, groups, heads // groups, width]
+        query = self.add("Transpose", self.add("Reshape", queries, self.constant(apart)), perm=[0, 2, 3, 1, 4])
+        shared = self.constant([0, 0, groups, 1, width])
+        key = self.add("Transpose", self.add("Reshape", keys, shared), perm=[0, 2, 3, 4, 1])  # [B, G, 1, k, T]
+        value = self.add("Transpose", self.add("Reshape", values, shared), perm=[0, 2, 3, 1, 4])
+        scores = self.add("MatMul", self.add("Mul", query, self.constant(width**-0.5)), key)  # [B, G, H / G, T, T]
+        weights = self.add("Softmax", self.add("Add", scores, "mask"), axis=-1)
+        attended = self.add("Transpose", self.add("MatMul", weights, value), perm=[0, 3, 1, 2, 4])
+        joined = self.add("Reshape", attended, self.constant([0, 0, heads * width]))
+        return self.product(joined, f"{name}.o", heads * width, c.hidden_size, biased=c.output_bias)
+
+    def layer(self, x: str, name: str) -> str:
+        """[B, T, d] -> [B, T, d]."""
+        c = self.config
+        x = self.add("Add", x, self.attend(self.norm(x, f"{name}.attention_norm.weight"), f"{name}.attention"))
+        normed = self.norm(x, f"{name}.feed_forward_norm.weight")
+        wide = self.product(normed, f"{name}.wi", c.hidden_size, 2 * c.intermediate_size, biased=c.mlp_bias)
+        gate, value = self.split(wide, 2)
+        hidden = self.add("Mul", self.add("QuickGelu", gate, domain=CONTRIB, alpha=1.0), value)  # alpha 1: SiLU
+        narrow = self.product(hidden, f"{name}.wo", c.intermediate_size, c.hidden_size, biased=c.mlp_bias)
+        return self.add("Add", x, narrow)
+
+
+def _read(g: CausalNodes) -> Any:
+    c = g.config
+    x = "x"
+    for n in range(c.num_hidden_layers):
+        x = g.layer(x, f"layers.{n}")
+    g.name(g.norm(g.add("GatherND", x, "at"), "norm.weight"), "hidden")
+    inputs: dict[str, Any] = {
+        "x": ["B", "T", c.hidden_size],
+        "positions": "BT",
+        "cosines": ["P", c.head_dim // 2],
+        "sines": ["P", c.head_dim // 2],
+        "mask": ["B", 1, 1, "T", "T"],
+        "at": ["N", 2],
+    }
+    return finish(g, "read", inputs, {"hidden": ["N", c.hidden_size]})
+
+
+def _normalise(g: CausalNodes) -> Any:
+    c = g.config
+    name = "embedding.weight" if c.tie_word_embeddings else "output.weight"
+    if g.precision == "int4":
+        blocks = c.hidden_size // BLOCK
+        table = g.weight(f"{name}.bytes", c.vocab_size, blocks, BLOCK), g.weight(f"{name}.steps", c.vocab_size, blocks)
+        shape = {"K": c.hidden_size, "N": c.vocab_size, "bits": 8, "block_size": BLOCK, "accuracy_level": 4}
+        logits = g.add("MatMulNBits", "hidden", *table, domain=CONTRIB, **shape)
+    elif g.int8:
+        logits = g.linear_in_two("hidden", name, c.hidden_size, c.vocab_size)
+    else:
+        logits = g.add("Gemm", "hidden", g.weight(name, c.vocab_size, c.hidden_size), transB=1)
+    g.name(g.add("ReduceLogSumExp", logits, axes=[-1], keepdims=0), "total")
+    return finish(g, "normalise", {"hidden": ["N", c.hidden_size]}, {"total": ["N"]})

@@ -1,0 +1,164 @@
+"""Decoder-only models in ONNX Runtime: the gains that torch gives, without torch; blocks of four bits as they are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from support.tiny_causal import make_oracle, save_folder, save_package, write_base
+
+from edit_gec.backends.torch_language_network import TorchLanguageNetwork
+from edit_gec.errors import InputError, ModelError
+from edit_gec.modeling.adapters import CONFIG, FILE
+from edit_gec.modeling.byte_pairs import BytePairs
+from edit_gec.modeling.causal_checkpoint import load_causal
+from edit_gec.speculative.language_model import LanguageModel, Question
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from edit_gec.backends.export import export
+from edit_gec.backends.onnx_language_network import OnnxLanguageNetwork
+from edit_gec.backends.sessions import FOLDER, INDEX
+
+SHAPE: dict[str, Any] = {"hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4}
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": ("llama", {}),
+    "biases": ("llama", {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True}),
+    "one head each": ("llama", {"num_key_value_heads": 4}),
+    "qwen2": ("qwen2", {"tie_word_embeddings": True}),
+}
+SOURCE = "She go to school every day, because she likes it there."
+VARIANTS = (SOURCE.replace("go", "goes"), SOURCE.replace("because ", ""), SOURCE, "They were late.")
+QUESTIONS = [Question("", SOURCE, VARIANTS), Question("It's 1984. ", "They was late", ("They were late",))]
+
+
+def gains(model: LanguageModel) -> list[float]:
+    return [gain for found in model.gains(QUESTIONS) for gain in found]
+
+
+def run(folder: Path, **options: Any) -> list[float]:
+    return gains(LanguageModel(OnnxLanguageNetwork.load(folder, **options), BytePairs.load(folder)))
+
+
+def run_torch(folder: Path) -> list[float]:
+    return gains(LanguageModel(TorchLanguageNetwork(load_causal(folder)), BytePairs.load(folder)))
+
+
+@pytest.fixture
+def make_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """A folder with graphs that names a GGUF file of an installed package."""
+
+    def make(quantisation: str, embedding: str) -> Path:
+        oracle = make_oracle(**SHAPE, tie_word_embeddings=True)
+        file = save_package(tmp_path / "packages", oracle, quantisation, embedding)
+        monkeypatch.syspath_prepend(str(tmp_path / "packages"))
+        write_base(tmp_path / "model", file)
+        export(tmp_path / "model")
+        return tmp_path / "model"
+
+    return make
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gains_are_those_of_torch(tmp_path: Path, kind: str) -> None:
+    name, shape = KINDS[kind]
+    save_folder(tmp_path, name, **{**SHAPE, **shape})
+    export(tmp_path)
+    wanted = run_torch(tmp_path)
+    assert run(tmp_path, precision="float32") == pytest.approx(wanted, abs=1e-3)
+    assert np.abs(np.subtract(run(tmp_path, precision="int8"), wanted)).max() < 0.05 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("quantisation", ["Q4_0", "Q4_1"])
+def test_blocks_of_four_bits_are_kept(make_base: Callable[[str, str], Path], quantisation: str) -> None:
+    """The numbers of the same weights in float32, but for the sum over the vocabulary."""
+    folder = make_base(quantisation, "Q8_0")
+    wanted = run_torch(folder)
+    assert run(folder, precision="float32") == pytest.approx(wanted, abs=1e-3)
+    assert run(folder, precision="int4") == pytest.approx(wanted, abs=0.1)
+
+
+def test_a_question_has_its_gains_whatever_it_is_asked_with(make_base: Callable[[str, str], Path]) -> None:
+    folder = make_base("Q4_1", "Q8_0")
+    tokens = BytePairs.load(folder)
+    for precision in ("float32", "int8", "int4"):
+        model = LanguageModel(OnnxLanguageNetwork.load(folder, precision=precision), tokens)
+        alone = [model.gains([question])[0] for question in QUESTIONS]
+        assert [gain for found in alone for gain in found] == pytest.approx(gains(model), abs=2e-2)
+
+
+def test_adapters_are_merged(make_base: Callable[[str, str], Path]) -> None:
+    """The blocks of the base are no longer the weights."""
+    folder = make_base("Q4_1", "Q8_0")
+    before = run(folder, precision="float32")
+    stem = "base_model.model.model.layers.1.self_attn.v_proj"
+    torch.manual_seed(1)
+    save_file({f"{stem}.lora_A.weight": torch.randn(2, 64), f"{stem}.lora_B.weight": torch.randn(32, 2)}, folder / FILE)
+    (folder / CONFIG).write_text(json.dumps({"peft_type": "LORA", "lora_alpha": 4}))
+    wanted = run_torch(folder)
+    assert wanted != pytest.approx(before, abs=0.01)
+    assert run(folder, precision="float32") == pytest.approx(wanted, abs=1e-3)
+    with pytest.raises(InputError, match="has adapters; leave it out"):
+        run(folder, precision="int4")
+
+
+def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
+    save_folder(tmp_path, **SHAPE)
+    with pytest.raises(ModelError, match="has no graphs; make it with edit-gec export"):
+        run(tmp_path)
+    export(tmp_path)
+    with pytest.raises(InputError, match="not in blocks of four bits"):
+        run(tmp_path, precision="int4")
+    with pytest.raises(InputError, match="precision int3: expected one of float32, int8, int4"):
+        run(tmp_path, precision="int3")
+    save_folder(tmp_path, **{**SHAPE, "num_hidden_layers": 2})
+    with pytest.raises(ModelError, match=r"no tensor layers\.2\."):
+        run(tmp_path, precision="float32")
+    save_folder(tmp_path, **{**SHAPE, "intermediate_size": 128})
+    with pytest.raises(ModelError) as caught:
+        run(tmp_path, precision="float32")
+    assert "\n" not in str(caught.value)
+
+
+def test_torch_is_not_imported(make_base: Callable[[str, str], Path]) -> None:
+    folder = make_base("Q4_1", "Q8_0")
+    code = f"""
+import sys
+from pathlib import Path
+sys.modules["torch"] = None
+sys.path.append({str(folder.parent / "packages")!r})
+from edit_gec.speculative.language_model import LanguageModel, Question
+model = LanguageModel.load({str(folder)!r}, precision="int4")
+print(model.gains([Question("", "She go", ("She goes",))]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[[")
+
+
+@pytest.mark.base
+def test_the_shipped_graphs_are_what_export_writes(smollm2: Path, tmp_path: Path) -> None:
+    shutil.copy(smollm2 / "config.json", tmp_path)
+    for path in [*export(tmp_path), tmp_path / FOLDER / INDEX]:
+        assert path.read_bytes() == (smollm2 / FOLDER / path.name).read_bytes(), "export the model again"
+
+
+@pytest.mark.base
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_smollm2_prefers_what_is_right(smollm2: Path, precision: str) -> None:
+    question = Question(
+        "", "She go to school every day.", ("She goes to school every day.", "She going to school every day.")
+    )
+    network = OnnxLanguageNetwork.load(smollm2, precision=precision)
+    ((right, wrong),) = LanguageModel(network, BytePairs.load(smollm2)).gains([question])
+    assert 8 < right < 9.5 and wrong < right - 3
