@@ -127,6 +127,8 @@ def _load_torch(folder: Path, settings: LoadSettings) -> tuple[TorchNetwork, int
 
 def check_device(device: str) -> str:
     """The kind of a device, "cpu" or "cuda". Raises DeviceError for a device that is unknown or missing."""
+    if device == "cpu":  # without torch, too
+        return device
     import torch
 
     try:
