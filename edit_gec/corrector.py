@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from edit_gec.config.load_settings import LoadKeywords
     from edit_gec.editing.alternatives import Suggester
 
+__all__ = ["Corrector", "Window", "WindowChanges"]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corrector:

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -43,6 +44,9 @@ ORDER = (
     ("cli",),
     ("__main__",),
 )
+# A front corrects text: it knows how to ask for that, and nothing of how it is done.
+FRONTS = ("corpus", "server", "lsp")
+SEEN_BY_FRONTS = {"errors", "version", "tracing", "text", "config", "catalog", "corrector", "runtime"}
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
 LONGEST_FUNCTION = 50  # lines, from `def` to the end; ruff counts branches, parameters and statements
@@ -150,6 +154,25 @@ def test_rooms_import_only_rooms_before_them() -> None:
     assert not arrows, "imports against the order of the rooms:\n" + "\n".join(sorted(arrows))
 
 
+def test_fronts_see_the_corrector_only() -> None:
+    graph = room_graph()
+    assert {front: graph[front] - SEEN_BY_FRONTS for front in FRONTS} == {front: set() for front in FRONTS}
+
+
+# Names of classes that stand in two files, by what their rooms call so; no other may come.
+SHARED_NAMES = set(
+    "Arguments Cache Case Clock Corpus Counts Document Edit Encoded Fit Language LineIndex Names Options "
+    "Outcome Output Proposal Reading RelativeBias Row Sentence Stream Unit WordChange Writer _Reader _Reading "
+    "_Stretch".split()
+)
+
+
+def test_one_word_is_one_thing() -> None:
+    """A class has a name of its own; `Arguments` are those of each command."""
+    names = Counter(node.name for path in FILES for node in ast.walk(parse(path)) if isinstance(node, ast.ClassDef))
+    assert {name for name, count in names.items() if count > 1} == SHARED_NAMES
+
+
 def test_the_map_can_be_counted() -> None:
     counts = count_map()
     print(f"\n{counts.rooms} rooms, {counts.floors} floors, {counts.arrows} arrows")  # noqa: T201
@@ -227,6 +250,7 @@ TESTED_BY = {
     "lsp.handlers": "lsp/test_lsp.py",
     "modeling.causal_config": "modeling/test_causal_lm.py",
     "modeling.causal_files": "modeling/test_causal_lm.py",
+    "runtime.explaining": "corpus/test_corpus.py",
     "server.schema": "server/test_server.py",
     "server.words": "server/test_user_words.py",
     "text.asciidoc": "text/test_readers.py",

@@ -26,7 +26,7 @@ CPU_BATCH_OVERHEAD = (
 GPU_BATCH_OVERHEAD = 1e6  # on a GPU a batch takes equally long whatever is in it: fewest batches first
 
 
-class Source(NamedTuple):
+class EncodedBatch(NamedTuple):
     """B encoded sentences."""
 
     mask: Tensor  # [B, S] true where there is a piece
@@ -85,28 +85,28 @@ class TorchNetwork:
         return torch.as_tensor(values, device=self.model.embedding.weight.device)
 
     @torch.inference_mode()
-    def encode(self, ids: Ids) -> Source:
+    def encode(self, ids: Ids) -> EncodedBatch:
         """Read B sentences."""
         lengths = self.tensor([len(each) for each in ids])
         width = padded_length(ids) if self.encoded is None else self.encoded.shape[1]
         mask = torch.arange(width, device=lengths.device)[None, :] < lengths[:, None]  # [B, S]
         if self.encoded is not None:
-            return Source(mask, self.encoded, self.model.encoder.bias(mask))
-        return Source(mask, *self.model.encode(self.tensor(pad(ids, PAD, width)), mask))
+            return EncodedBatch(mask, self.encoded, self.model.encoder.bias(mask))
+        return EncodedBatch(mask, *self.model.encode(self.tensor(pad(ids, PAD, width)), mask))
 
     @torch.inference_mode()
-    def tag(self, source: Source) -> list[np.ndarray]:
+    def tag(self, source: EncodedBatch) -> list[np.ndarray]:
         """Tag logits of each sentence."""
         return list(to_numpy(self.model.tag(source.encoded, source.bias)))
 
     @torch.inference_mode()
-    def point(self, source: Source, tags: Ids) -> list[np.ndarray]:
+    def point(self, source: EncodedBatch, tags: Ids) -> list[np.ndarray]:
         """Scores of the next kept piece, for each sentence."""
         padded = self.tensor(pad(tags, KEEP, source.mask.shape[1]))  # [B, S]
         return list(to_numpy(self.model.point(source.encoded, padded, source.mask)))
 
     @torch.inference_mode()
-    def remember(self, source: Source, rows: Sequence[int], tags: Ids, ranks: Ids) -> TorchMemory:
+    def remember(self, source: EncodedBatch, rows: Sequence[int], tags: Ids, ranks: Ids) -> TorchMemory:
         """Some sentences, as the decoder attends to them."""
         chosen = self.tensor(rows)
         length = source.mask.shape[1]

@@ -28,7 +28,7 @@ from edit_gec.cli.arguments import (
     check_verification,
 )
 from edit_gec.cli.console import ProgressBar, ending_at_interrupt, out, say, shows_colors
-from edit_gec.cli.correct_inputs import GROUP_CHARACTERS, STDIN, Inputs, Reading, Source
+from edit_gec.cli.correct_inputs import GROUP_CHARACTERS, STDIN, InputDocument, Inputs, Reading
 from edit_gec.cli.correct_output import PRINTED, Output
 from edit_gec.cli.extras import needing
 from edit_gec.cli.old_sentences import Revision, find_keys, read_baseline, split_as, write_baseline
@@ -219,7 +219,9 @@ class Run:
             say(f"{model or DEFAULT_MODEL} loaded in {time.perf_counter() - begun:.1f} s")
         return corrector
 
-    def _correct(self, corrector: Corrector, group: Sequence[Source], progress: ProgressBar) -> Iterator[Correction]:
+    def _correct(
+        self, corrector: Corrector, group: Sequence[InputDocument], progress: ProgressBar
+    ) -> Iterator[Correction]:
         """The corrections of a group, those with equal thresholds and dialects together."""
         wanted = [(source.settings.min_confidence, source.settings.dialect) for source in group]
         for (least, dialect), together in groupby(zip(group, wanted, strict=True), key=lambda pair: pair[1]):
@@ -231,7 +233,7 @@ class Run:
                 progress=progress,
             )
 
-    def _comes_in_stretches(self, source: Source) -> bool:
+    def _comes_in_stretches(self, source: InputDocument) -> bool:
         """Whether to print a document stretch by stretch: it is long, and only its text is printed."""
         asked = self.arguments
         text = source.document.text
@@ -241,7 +243,7 @@ class Run:
         )
         return plain and not compared and len(text) >= GROUP_CHARACTERS
 
-    def _correct_in_stretches(self, corrector: Corrector, source: Source) -> None:
+    def _correct_in_stretches(self, corrector: Corrector, source: InputDocument) -> None:
         """Print a long document as it is corrected; Ctrl-C keeps what is already printed."""
         document, settings = source.document, source.settings
         corrector = corrector.with_settings(settings.min_confidence, settings.dialect)
@@ -254,7 +256,7 @@ class Run:
             out(assemble(part.text, kept).corrected.encode(document.encoding))
             done += len(part.text)
 
-    def _finish(self, source: Source, correction: Correction) -> None:
+    def _finish(self, source: InputDocument, correction: Correction) -> None:
         """Drop the unwanted edits and output the others."""
         document = source.document
         try:
@@ -264,7 +266,7 @@ class Run:
         except (InputError, WriteError) as error:  # InputError: an old version of the file cannot be read
             self.inputs.fail(error)
 
-    def _choose(self, source: Source, edits: Sequence[Edit]) -> Sequence[Edit]:
+    def _choose(self, source: InputDocument, edits: Sequence[Edit]) -> Sequence[Edit]:
         """The edits that remain after settings, directives and known sentences."""
         document = source.document
         chooser = source.settings.edit_filter()

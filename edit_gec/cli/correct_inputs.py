@@ -19,7 +19,7 @@ GROUP_CHARACTERS = 200_000  # files corrected in one call: small ones share batc
 
 
 @dataclass(frozen=True)
-class Source:
+class InputDocument:
     """A document, its format and its settings."""
 
     document: files.Document
@@ -52,9 +52,9 @@ class Inputs:
         self.paths = list(self._find(names or [STDIN]))  # (path, whether it was named and not found in a folder)
         self.size = sum(map(_size, (path for path, _ in self.paths)))  # in bytes, of what has a size
 
-    def groups(self) -> Iterator[list[Source]]:
+    def groups(self) -> Iterator[list[InputDocument]]:
         """Documents that are corrected together."""
-        group: list[Source] = []
+        group: list[InputDocument] = []
         characters = 0
         for source in self._sources():
             if group and len(source.document.text) >= GROUP_CHARACTERS:  # a long one comes alone
@@ -118,13 +118,13 @@ class Inputs:
         if self.reading.is_verbose:
             say(line)
 
-    def _sources(self) -> Iterator[Source]:
+    def _sources(self) -> Iterator[InputDocument]:
         for path, named in self.paths:
             try:
                 document = _read_stdin() if path == STDIN else files.read(path)
                 if named and not self.reading.lines:
                     self._check_format(path)
-                yield Source(document, self._format(path), self.projects.find_settings(self._name(path)))
+                yield InputDocument(document, self._format(path), self.projects.find_settings(self._name(path)))
             except formats.FormatError as error:
                 if self.reading.force_exclude:
                     self._note(f"skipped {error}")

@@ -62,12 +62,12 @@ def run(arguments: Arguments) -> int:
     from edit_gec.cli.loading import load_corrector
     from edit_gec.training.distillation import distil, write_pairs
     from edit_gec.training.pairs import Pairs
-    from edit_gec.training.recipe import Recipe, Stage
+    from edit_gec.training.recipe import Recipe, TrainingStage
 
     if arguments.target_prefix is not None and not arguments.target:
         raise UsageError("--target-prefix needs --target")
     corrector = load_corrector(replace(arguments, verify_mode="exact" if arguments.target else None))
-    stage = Stage("distil", 1, rate=arguments.rate, real=arguments.real, clean=arguments.clean)
+    stage = TrainingStage("distil", 1, rate=arguments.rate, real=arguments.real, clean=arguments.clean)
     texts = Pairs(corrector.folder, arguments.data, Recipe("distil"), stage, 0).draw_texts(
         random.Random(arguments.seed)
     )

@@ -73,11 +73,10 @@ def default_target(options: ModelOptions) -> str | None:
 
 def warm_up(corrector: Corrector) -> None:
     """Load everything that the first request would wait for; a missing package is reported now."""
-    from edit_gec.annotation.explain import explain
-    from edit_gec.text.edits import Edit
+    from edit_gec.runtime import explaining
 
     corrector.correct("She go home.")
-    explain("She go home.", [Edit(4, 6, "go", "goes", 1.0)])
+    explaining.warm_up()
 
 
 def warn_of_slow_dtype(options: ModelOptions) -> None:

@@ -29,7 +29,7 @@ from edit_gec.text.correction import assemble
 from edit_gec.text.files import atomic_file
 
 if TYPE_CHECKING:
-    from edit_gec.editing.predictor import Window, WindowChanges
+    from edit_gec.corrector import Window, WindowChanges
     from edit_gec.runtime.dedup import DeduplicatingCorrector
     from edit_gec.text.correction import Correction
     from edit_gec.text.edit_filter import EditFilter
@@ -89,10 +89,9 @@ class Job:
     def warm_up(self) -> None:
         """Load what the first chunk would wait for. Raises InputError if the pipeline for types is missing."""
         if self.names_types:
-            from edit_gec.annotation.explain import explain
-            from edit_gec.text.edits import Edit
+            from edit_gec.runtime import explaining
 
-            explain("She go home.", [Edit(4, 6, "go", "goes", 1.0)])
+            explaining.warm_up()
 
     def load(self, unit: Unit, corrector: DeduplicatingCorrector, split: Splitter | None = None) -> Iterator[ChunkWork]:
         """The chunks of the unit, each split further if `split` is given, with the sentences of their texts."""
@@ -206,13 +205,9 @@ def _name_types(corrections: Sequence[Correction], needed: Sequence[bool]) -> li
     """The edits of each correction, with types where they are needed."""
     if not any(needed):
         return [correction.edits for correction in corrections]
-    from edit_gec.annotation.explain import explain, spacy_memory_zone
+    from edit_gec.runtime.explaining import explain_needed
 
-    with spacy_memory_zone():
-        return [
-            explain(correction.text, correction.edits) if needs else correction.edits
-            for correction, needs in zip(corrections, needed, strict=True)
-        ]
+    return explain_needed(corrections, needed)
 
 
 def _choose(

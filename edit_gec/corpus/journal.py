@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.corpus.job import JOB_FOLDER, bad_rows_path
-from edit_gec.corpus.partition import Plan, plan_from_json, plan_to_json
+from edit_gec.corpus.partition import Partition, plan_from_json, plan_to_json
 from edit_gec.corpus.records import UnitResult
 from edit_gec.errors import InputError, WriteError
 from edit_gec.text.files import PARTIAL_SUFFIX, atomic_file, atomic_write
@@ -29,7 +29,7 @@ from edit_gec.text.files import PARTIAL_SUFFIX, atomic_file, atomic_write
 class Journal:
     """The plan of a job and the results so far. `open_journal` opens it, for one process at a time."""
 
-    def __init__(self, folder: str, plan: Plan, file: FileIO) -> None:
+    def __init__(self, folder: str, plan: Partition, file: FileIO) -> None:
         self.folder = folder
         self.plan = plan
         self.file = file
@@ -76,7 +76,7 @@ class Journal:
 
 
 @contextlib.contextmanager
-def open_journal(folder: str, settings: dict[str, Any], make_plan: Callable[[], Plan]) -> Iterator[Journal]:
+def open_journal(folder: str, settings: dict[str, Any], make_plan: Callable[[], Partition]) -> Iterator[Journal]:
     """The journal of a new job, planned by `make_plan`, or of the one that the folder holds.
 
     Raises InputError if the folder holds something else, a job with other settings or changed input, or a job that
@@ -115,7 +115,7 @@ def _lock(file: FileIO, folder: str) -> None:
         raise InputError(f"{folder}: another process is running this job; wait for it, or end it") from None
 
 
-def _load_plan(path: Path, settings: dict[str, Any], make_plan: Callable[[], Plan]) -> Plan:
+def _load_plan(path: Path, settings: dict[str, Any], make_plan: Callable[[], Partition]) -> Partition:
     """The plan of the job, which must have these settings; a new plan for a new job."""
     if not path.exists():
         plan = make_plan()

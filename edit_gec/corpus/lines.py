@@ -54,7 +54,7 @@ class Row(NamedTuple):
 Parser = Callable[[Row], "str | None"]  # a row -> its text; raises _RowError
 
 
-class Span(NamedTuple):
+class ByteRange(NamedTuple):
     """Bytes of a file that become a unit. `stop` None means to the end."""
 
     start: int
@@ -159,7 +159,7 @@ def _read_rows(format: Format, path: str, file: IO[bytes], stop: int | None = No
 # ---------------------------------------------------------------- file -> units
 
 
-def cut(format: Format, path: str, size: int, columns: Columns) -> Iterator[Span]:
+def cut(format: Format, path: str, size: int, columns: Columns) -> Iterator[ByteRange]:
     """Cut a file into units of about `size` bytes. Raises BrokenFileError if no row can be read."""
     try:
         with _open(path) as file:
@@ -169,13 +169,13 @@ def cut(format: Format, path: str, size: int, columns: Columns) -> Iterator[Span
                 _refuse_array(file)
             length = os.path.getsize(path)
             if path.endswith(".gz"):
-                yield Span(0, None, length)
+                yield ByteRange(0, None, length)
                 return
             start = file.tell()
             ends = _find_csv_ends(path, file) if format == Format.CSV else _find_line_ends(file, size)
             for end in ends:
                 if end - start >= size or end >= length > start:
-                    yield Span(start, end, end - start)
+                    yield ByteRange(start, end, end - start)
                     start = end
     except (OSError, EOFError, zlib.error) as error:
         raise BrokenFileError(f"cannot read: {_reason(error)}") from None

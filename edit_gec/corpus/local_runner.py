@@ -28,7 +28,7 @@ DEATHS_BEFORE_ROWS = 2  # deaths of workers after which a unit is done row by ro
 DEATHS_PER_ROW = 2  # deaths of workers after which a row is set aside
 
 
-class Kind(Enum):
+class MessageKind(Enum):
     """What a worker tells the driver."""
 
     READY = "ready"  # the model is loaded
@@ -42,7 +42,7 @@ class Kind(Enum):
 class Message(NamedTuple):
     """A message of a worker to the driver."""
 
-    kind: Kind
+    kind: MessageKind
     value: Any = None
 
 
@@ -134,19 +134,19 @@ class _Driver:
 
     def _handle(self, number: int, message: Message) -> None:
         worker = self.workers[number]
-        if message.kind is Kind.REFUSED:
+        if message.kind is MessageKind.REFUSED:
             raise InputError(message.value)
-        if message.kind is Kind.FAILED:
+        if message.kind is MessageKind.FAILED:
             raise RuntimeError(f"a worker failed:\n{message.value}")
         worker.is_ready = True
-        if message.kind is Kind.ROW:
+        if message.kind is MessageKind.ROW:
             worker.row = message.value
-        elif message.kind is Kind.ROWS:
+        elif message.kind is MessageKind.ROWS:
             self.events.on_rows(message.value)
-        elif message.kind is Kind.DONE:
+        elif message.kind is MessageKind.DONE:
             result: UnitResult = message.value
             self.events.on_result({**result, "workers": self.worker_count})
-        if message.kind in (Kind.READY, Kind.DONE):
+        if message.kind in (MessageKind.READY, MessageKind.DONE):
             self._assign(number)
 
     def _assign(self, number: int) -> None:
@@ -201,28 +201,28 @@ def _run_worker(pipe: Connection, job: Job) -> None:
     try:
         corrector = job.load_corrector()
         job.warm_up()
-        pipe.send(Message(Kind.READY))
+        pipe.send(Message(MessageKind.READY))
         for task in iter(pipe.recv, None):
             split = _row_splitter(pipe, task) if task.is_row_by_row else None
             works = (job.infer(work, corrector) for work in job.load(task.unit, corrector, split))
-            pipe.send(Message(Kind.DONE, job.save(task.unit, _count_rows(works, pipe), corrector)))
+            pipe.send(Message(MessageKind.DONE, job.save(task.unit, _count_rows(works, pipe), corrector)))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         os._exit(1)  # the driver is gone
     except EditGecError as error:
         with contextlib.suppress(OSError):
-            pipe.send(Message(Kind.REFUSED, str(error)))
+            pipe.send(Message(MessageKind.REFUSED, str(error)))
     except MemoryError:
         os._exit(1)  # as if the system had killed it: another worker tries
     except Exception:
         with contextlib.suppress(OSError):
-            pipe.send(Message(Kind.FAILED, traceback.format_exc()))
+            pipe.send(Message(MessageKind.FAILED, traceback.format_exc()))
 
 
 def _count_rows(works: Iterator[ChunkWork], pipe: Connection) -> Iterator[ChunkWork]:
     """The same chunks; the driver is told the number of rows of each."""
     for work in works:
         yield work
-        pipe.send(Message(Kind.ROWS, len(work.chunk.texts) + len(work.chunk.bad)))
+        pipe.send(Message(MessageKind.ROWS, len(work.chunk.texts) + len(work.chunk.bad)))
 
 
 def _row_splitter(pipe: Connection, task: Task) -> Splitter:
@@ -235,7 +235,7 @@ def _row_splitter(pipe: Connection, task: Task) -> Splitter:
             if deaths >= DEATHS_PER_ROW:
                 yield Chunk(chunk.rows[:0], [], [], [BadRow(number, f"killed {deaths} workers", text or "")])
             else:
-                pipe.send(Message(Kind.ROW, number))
+                pipe.send(Message(MessageKind.ROW, number))
                 yield Chunk(chunk.rows[place : place + 1], [text], [number])
 
     return split

@@ -27,7 +27,7 @@ PART_SUFFIXES = {  # the other formats keep the suffix of their file
 }
 
 
-class Plan(NamedTuple):
+class Partition(NamedTuple):
     """The units of a job, the reason for each file that has none, and size and time of change of each file."""
 
     units: list[Unit]
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     stamps: dict[str, list[int]]
 
 
-class Source(NamedTuple):
+class InputFile(NamedTuple):
     """A file or a data set of the input. Its parts are named `stem`, a number and a suffix."""
 
     format: Format
@@ -43,13 +43,15 @@ class Source(NamedTuple):
     stem: str
 
 
-def make_plan(source: str, columns: Columns, size: int, config: str | None = None, split: str | None = None) -> Plan:
+def make_plan(
+    source: str, columns: Columns, size: int, config: str | None = None, split: str | None = None
+) -> Partition:
     """Cut all of `source` into units of about `size` bytes.
 
     `config` and `split` choose from a data set. Raises InputError if no file has rows to correct, or if two files
     would become parts of the same name.
     """
-    plan = Plan([], {}, {})
+    plan = Partition([], {}, {})
     owners: dict[str, str] = {}  # file that each name of parts belongs to
     for found in _find_sources(source, config, split):
         if found.format not in (Format.HUB, Format.SAVED):
@@ -72,7 +74,7 @@ def make_plan(source: str, columns: Columns, size: int, config: str | None = Non
     return plan
 
 
-def _cut(source: Source, size: int, columns: Columns) -> Iterator[tables.Cut]:
+def _cut(source: InputFile, size: int, columns: Columns) -> Iterator[tables.Cut]:
     if source.format is Format.PARQUET:
         return tables.cut_parquet(source.path, size, columns)
     if source.format is Format.SAVED:
@@ -94,7 +96,7 @@ def _format_of(path: str) -> Format | None:
     return Format.PARQUET if suffix == ".parquet" else lines.FORMATS.get(suffix)
 
 
-def _find_sources(source: str, config: str | None, split: str | None) -> Iterator[Source]:
+def _find_sources(source: str, config: str | None, split: str | None) -> Iterator[InputFile]:
     """All files and data sets in `source`. Raises InputError."""
     if source.startswith(HUB_PREFIX):
         name = source.removeprefix(HUB_PREFIX)
@@ -103,7 +105,7 @@ def _find_sources(source: str, config: str | None, split: str | None) -> Iterato
         except BrokenFileError as error:
             raise InputError(str(error)) from None
         for of_split, count in shards.items():
-            yield Source(Format.HUB, json.dumps([name, config, of_split, count]), of_split)
+            yield InputFile(Format.HUB, json.dumps([name, config, of_split, count]), of_split)
     elif os.path.isdir(source):
         yield from _search_folder(source, split)
     else:
@@ -113,36 +115,36 @@ def _find_sources(source: str, config: str | None, split: str | None) -> Iterato
             expected = f"a file ({known}, and .gz of them), a folder of these, a saved data set or {HUB_PREFIX}NAME"
             problem = "not known" if os.path.exists(source) else "not found"
             raise InputError(f"{source}: {problem}; expected {expected}")
-        yield Source(found, source, _stem(found, os.path.basename(source)))
+        yield InputFile(found, source, _stem(found, os.path.basename(source)))
 
 
-def _search_folder(source: str, split: str | None) -> Iterator[Source]:
+def _search_folder(source: str, split: str | None) -> Iterator[InputFile]:
     for folder, folders, names in os.walk(source):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
         inside = os.path.relpath(folder, source)
         if "state.json" in names and "dataset_info.json" in names:  # of datasets.save_to_disk
             if split in (None, os.path.basename(folder)):
                 stem = os.path.basename(os.path.realpath(folder)) if inside == "." else inside
-                yield Source(Format.SAVED, folder, stem)
+                yield InputFile(Format.SAVED, folder, stem)
             folders[:] = []
             continue
         for name in sorted(names):
             found = _format_of(name)
             if found and not name.startswith((".", "_")) and name != "dataset_dict.json":
                 path = os.path.normpath(os.path.join(inside, name))
-                yield Source(found, os.path.join(folder, name), _stem(found, path))
+                yield InputFile(found, os.path.join(folder, name), _stem(found, path))
 
 
 def _stem(format: Format, name: str) -> str:
     return name if format is Format.TEXT else name.removesuffix(_suffix(name))
 
 
-def plan_to_json(plan: Plan) -> dict[str, Any]:
+def plan_to_json(plan: Partition) -> dict[str, Any]:
     """The plan as plain values; `plan_from_json` reads them."""
     return {"units": [list(vars(unit).values()) for unit in plan.units], "broken": plan.broken, "stamps": plan.stamps}
 
 
-def plan_from_json(value: dict[str, Any]) -> Plan:
+def plan_from_json(value: dict[str, Any]) -> Partition:
     """The plan in these values."""
     units = [Unit(number, Format(format), *rest) for number, format, *rest in value["units"]]
-    return Plan(units, value["broken"], value["stamps"])
+    return Partition(units, value["broken"], value["stamps"])

@@ -80,7 +80,7 @@ def correct_corpus(
     job = _make_job(task)
     source = task.source if task.source.startswith(partition.HUB_PREFIX) else os.path.realpath(task.source)
 
-    def make_plan() -> partition.Plan:
+    def make_plan() -> partition.Partition:
         return partition.make_plan(source, task.columns, task.unit_size, task.config, task.split)
 
     with open_journal(task.output, {"input": source, **_settings(task, job)}, make_plan) as journal:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edit_gec.backends.network import Network, ScoringRequest, never_written
-from edit_gec.editing.confidence import Kind, classify
+from edit_gec.editing.confidence import EvidenceKind, classify
 from edit_gec.editing.decode import SentenceState, decide_tags, tag_confidences
 from edit_gec.editing.document_edits import Projection
 from edit_gec.editing.insertion import InsertionDecoder, Slot, cut_rows, open_slots
@@ -59,7 +59,7 @@ class Written(NamedTuple):
 
     ids: tuple[int, ...]
     probability: float
-    kind: Kind | None = None
+    kind: EvidenceKind | None = None
 
 
 class Option(NamedTuple):

@@ -39,7 +39,7 @@ NO_SUPPORT = -2.0  # log-odds above which an edit supports others
 MOST_SUPPORT = 2.5  # the most that it can add
 
 
-class Kind(str, Enum):
+class EvidenceKind(str, Enum):
     """The kind of an edit: kinds are right with different frequencies."""
 
     REPLACE = "replace"
@@ -56,8 +56,8 @@ class Kind(str, Enum):
         return str(self.value)
 
 
-RELIABLE = frozenset((Kind.CERTAIN, Kind.LISTED))  # right nearly as often where the model doubts them
-MISSPELT = frozenset((Kind.SPELLING, Kind.LISTED, Kind.NAME))
+RELIABLE = frozenset((EvidenceKind.CERTAIN, EvidenceKind.LISTED))  # right nearly as often where the model doubts them
+MISSPELT = frozenset((EvidenceKind.SPELLING, EvidenceKind.LISTED, EvidenceKind.NAME))
 
 
 class Evidence(NamedTuple):
@@ -72,7 +72,7 @@ class Evidence(NamedTuple):
 
     tags: float
     written: float = 1.0
-    kind: Kind = Kind.REPLACE
+    kind: EvidenceKind = EvidenceKind.REPLACE
     stays: float = NOT_ASKED
     rare: float = 0.0
 
@@ -100,18 +100,18 @@ class Scale:
     final_offset: float = 0.0
 
     @cached_property
-    def offsets(self) -> dict[Kind, float]:
+    def offsets(self) -> dict[EvidenceKind, float]:
         """The offset of each kind; replacements have the common offset only."""
         return {
-            Kind.REPLACE: 0.0,
-            Kind.INSERT: self.insert_offset,
-            Kind.DELETE: self.delete_offset,
-            Kind.CASE: self.case_offset,
-            Kind.SPELLING: self.spelling_offset,
-            Kind.LISTED: self.listed_offset,
-            Kind.NAME: self.name_offset,
-            Kind.CERTAIN: self.certain_offset,
-            Kind.CONNECTIVE: self.connective_offset,
+            EvidenceKind.REPLACE: 0.0,
+            EvidenceKind.INSERT: self.insert_offset,
+            EvidenceKind.DELETE: self.delete_offset,
+            EvidenceKind.CASE: self.case_offset,
+            EvidenceKind.SPELLING: self.spelling_offset,
+            EvidenceKind.LISTED: self.listed_offset,
+            EvidenceKind.NAME: self.name_offset,
+            EvidenceKind.CERTAIN: self.certain_offset,
+            EvidenceKind.CONNECTIVE: self.connective_offset,
         }
 
     def confidence(self, evidence: Evidence) -> float:
@@ -171,7 +171,7 @@ def logistic(odds: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
-def classify(deleted: str, written: str, before: str = "") -> Kind:
+def classify(deleted: str, written: str, before: str = "") -> EvidenceKind:
     """The kind of a change by the text it removes, the text it writes, and the text before it. Never one of
     MISSPELT or CERTAIN: those come from the lexicon and the rules.
 
@@ -181,23 +181,25 @@ def classify(deleted: str, written: str, before: str = "") -> Kind:
     'connective'
     """
     if not deleted and written.strip() == "," and follows_connective(before):
-        return Kind.CONNECTIVE
+        return EvidenceKind.CONNECTIVE
     if not deleted or not written:
-        return Kind.DELETE if deleted else Kind.INSERT
+        return EvidenceKind.DELETE if deleted else EvidenceKind.INSERT
     same = "".join(deleted.split()).casefold() == "".join(written.split()).casefold()
-    return Kind.CASE if same else Kind.REPLACE
+    return EvidenceKind.CASE if same else EvidenceKind.REPLACE
 
 
 def possible_kinds(
     tags: Sequence[int], kept: int, deleted: Sequence[int], before: str, *, empty: bool = False, certain: bool = False
-) -> tuple[Kind, ...]:
+) -> tuple[EvidenceKind, ...]:
     """The kinds that the change after a kept piece can turn out to be, before anything is written.
 
     `before` is the text up to it. `certain`: a rule proposes something there. `empty`: the model knows empty slots, so
     every deletion has a slot that the decoder may fill or leave empty.
     """
     if not deleted:
-        return (Kind.INSERT, Kind.CONNECTIVE) if follows_connective(before) else (Kind.INSERT,)
+        return (EvidenceKind.INSERT, EvidenceKind.CONNECTIVE) if follows_connective(before) else (EvidenceKind.INSERT,)
     is_slot = empty or tags[kept] == INSERT or any(tags[piece] == REPLACE for piece in deleted)
-    kinds = (Kind.REPLACE, Kind.CASE, Kind.DELETE, *MISSPELT) if is_slot else (Kind.DELETE,)
-    return (*kinds, Kind.CERTAIN) if certain else kinds
+    kinds = (
+        (EvidenceKind.REPLACE, EvidenceKind.CASE, EvidenceKind.DELETE, *MISSPELT) if is_slot else (EvidenceKind.DELETE,)
+    )
+    return (*kinds, EvidenceKind.CERTAIN) if certain else kinds

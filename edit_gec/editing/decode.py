@@ -23,7 +23,7 @@ from edit_gec.editing.confidence import (
     MISSPELT,
     NOT_ASKED,
     Evidence,
-    Kind,
+    EvidenceKind,
     classify,
     possible_kinds,
     supports,
@@ -335,9 +335,9 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
     for piece, value in tag_confidences(gaps, state.probabilities).items():
         slot = written.get(piece)
         if slot is None:
-            evidence = state.evidence(value, kind=Kind.DELETE)
+            evidence = state.evidence(value, kind=EvidenceKind.DELETE)
         else:
-            kind = slot.kind or Kind.REPLACE
+            kind = slot.kind or EvidenceKind.REPLACE
             evidence = state.evidence(value, written=slot.probability, kind=kind, stays=slot.stays)
         sure = thresholds.confidence(evidence)
         confidence[piece] = min(sure, confidence.get(piece, sure))
@@ -360,5 +360,5 @@ def assemble(state: SentenceState, thresholds: Thresholds) -> Prediction:
         refused=tuple(confidence[piece] for piece in refused),
         steps=sum(steps) if thresholds.sequential else max(steps, default=0),
         respelt=frozenset(slot.after_piece for slot in state.slots if slot.kind in MISSPELT) - refused,
-        ruled=frozenset(slot.after_piece for slot in state.slots if slot.kind == Kind.CERTAIN) - refused,
+        ruled=frozenset(slot.after_piece for slot in state.slots if slot.kind == EvidenceKind.CERTAIN) - refused,
     )

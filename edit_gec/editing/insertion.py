@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from edit_gec.backends.network import Memory, ScoringRequest, Writing
-from edit_gec.editing.confidence import NOT_ASKED, Kind
+from edit_gec.editing.confidence import NOT_ASKED, EvidenceKind
 from edit_gec.editing.plan import anchor
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
@@ -48,7 +48,7 @@ class Slot:
     pieces: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     finished: bool = False  # with </s>, and with whole characters
-    kind: Kind | None = None  # of the edit, once it is written
+    kind: EvidenceKind | None = None  # of the edit, once it is written
     stays: float = NOT_ASKED  # probability of writing what is there now
     unchanged: bool = False  # what was written is there already
 

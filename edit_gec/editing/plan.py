@@ -24,7 +24,7 @@ from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens, Vocabulary
 from edit_gec.text.words import Replacement
 
 
-class Span(NamedTuple):
+class PlannedChange(NamedTuple):
     """An edit of the source text: half-open characters start..end become `text`, between two pieces that stay."""
 
     start: int
@@ -122,7 +122,7 @@ def realize(plan: Plan, source: Pieces, tokens: Vocabulary) -> str:
     return text[1:] if source.prefixed and text.startswith(" ") else text
 
 
-def spans(plan: Plan, source: Pieces, tokens: Vocabulary) -> list[Span]:
+def spans(plan: Plan, source: Pieces, tokens: Vocabulary) -> list[PlannedChange]:
     """Edits of the source text, disjoint and in order. Applying them gives `realize`'s text.
 
     Between two pieces that keep their place, the plan's text replaces the source text, moves included.
@@ -138,7 +138,7 @@ def spans(plan: Plan, source: Pieces, tokens: Vocabulary) -> list[Span]:
             continue
         edit = _replace_between(source, previous, i, text)
         if edit:
-            edits.append(Span(*edit, (previous, i)))
+            edits.append(PlannedChange(*edit, (previous, i)))
         text = tokens.decode(inserted.get(k, ()))
         previous = i
     return edits

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edit_gec.editing.confidence import Kind
+from edit_gec.editing.confidence import EvidenceKind
 from edit_gec.editing.insertion import InsertionDecoder, Slot, score_candidates
 from edit_gec.editing.lexicon import Candidate, WordList
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
@@ -130,7 +130,7 @@ def write_proposals(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list[
         slot.log_probability = float(score[best] - np.logaddexp.reduce(score))
         slot.pieces = rows[begin + best][1]
         slot.finished = True
-        slot.kind = Kind.CERTAIN
+        slot.kind = EvidenceKind.CERTAIN
         begin += count
 
 
@@ -158,7 +158,7 @@ def find_misspelt_slots(
         replaces = tags[slot.after_piece] == KEEP and last > slot.after_piece + 1  # an insertion alone has no word
         gap = lexicon.gap_candidates(sentence, slot.after_piece, last - 1) if replaces else []
         if gap:
-            slot.kind = Kind.NAME if has_name(lexicon, sentence, slot.after_piece, last - 1) else None
+            slot.kind = EvidenceKind.NAME if has_name(lexicon, sentence, slot.after_piece, last - 1) else None
             found.append((slot, gap))
     words = [of_word for _, gap in found for of_word in gap]
     if sum(map(len, words)) > MOST_SCORED:
@@ -179,11 +179,11 @@ def has_name(lexicon: WordList, sentence: Pieces, first: int, last: int) -> bool
     return any(each.isalnum() or each == "," for each in before)
 
 
-def classify_respelling(chosen: Sequence[Candidate], *, is_name: bool) -> Kind:
+def classify_respelling(chosen: Sequence[Candidate], *, is_name: bool) -> EvidenceKind:
     """The kind of an edit that writes these candidates, one for each word."""
     if is_name:
-        return Kind.NAME
-    return Kind.LISTED if [each.listed for each in chosen] == [True] else Kind.SPELLING
+        return EvidenceKind.NAME
+    return EvidenceKind.LISTED if [each.listed for each in chosen] == [True] else EvidenceKind.SPELLING
 
 
 def rank_candidates(
@@ -226,4 +226,4 @@ def write_candidates(decoder: InsertionDecoder, slots: Sequence[tuple[Slot, list
             slot.log_probability += float(score.max() - everything) / len(gap)
         slot.pieces = decoder.tokens.ids(" ".join(each.text for each in chosen))
         slot.finished = True
-        slot.kind = classify_respelling(chosen, is_name=slot.kind == Kind.NAME)
+        slot.kind = classify_respelling(chosen, is_name=slot.kind == EvidenceKind.NAME)

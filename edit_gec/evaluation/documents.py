@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
 from edit_gec.evaluation import systems
-from edit_gec.evaluation.edit_kinds import Kind, TextEdit, classify_edit, find_edits
+from edit_gec.evaluation.edit_kinds import AlarmKind, TextEdit, classify_edit, find_edits
 from edit_gec.evaluation.prose_mask import FORMATS, mask_markup
 from edit_gec.text import files, formats
 from edit_gec.text.counts import format_count
@@ -57,7 +57,7 @@ class FoundEdit(NamedTuple):
 
     document: SourceDocument
     edit: TextEdit
-    kind: Kind
+    kind: AlarmKind
 
     @property
     def line(self) -> int:
@@ -89,7 +89,7 @@ class DocumentScore:
         """Edits per 1,000 words of prose: of each kind, and all; in the documents of a format, or in all of them."""
         kinds = Counter(e.kind for e in self.edits if name in (None, e.document.format))
         words = max(sum(d.words for d in self.documents if name in (None, d.format)), 1)
-        return {"all": 1000 * kinds.total() / words} | {k.value: 1000 * kinds[k] / words for k in Kind}
+        return {"all": 1000 * kinds.total() / words} | {k.value: 1000 * kinds[k] / words for k in AlarmKind}
 
 
 def read_documents(folder: str | Path) -> list[SourceDocument]:
@@ -190,7 +190,7 @@ def format_table(scores: Sequence[DocumentScore]) -> str:
 
 
 def _format_score(score: DocumentScore) -> str:
-    rows = [["", "files", "words", "edits", "per 1,000", *(kind.value for kind in Kind)]]
+    rows = [["", "files", "words", "edits", "per 1,000", *(kind.value for kind in AlarmKind)]]
     for name in [*dict.fromkeys(document.format for document in score.documents), None]:
         documents = [d for d in score.documents if name in (None, d.format)]
         edits = sum(name in (None, e.document.format) for e in score.edits)
@@ -200,7 +200,7 @@ def _format_score(score: DocumentScore) -> str:
     if score.not_read:
         lines.append(f"left out: {format_count(score.not_read, 'file')} of a format that the system does not read")
     for found in score.edits:
-        if found.kind is Kind.STRUCTURE:
+        if found.kind is AlarmKind.STRUCTURE:
             lines.append(f"damaged: {found.document.path}:{found.line}: {found.shown}")
     return "\n".join([*lines, f"signature  {score.signature}", ""])
 

@@ -33,7 +33,7 @@ _INDENTED = ("markdown", "mdx", "rst", "asciidoc", "org", "typst")  # spaces at 
 _CLOSES = re.compile(r"[\s*_`|)\]}\"'”’~+=/\\]*(?:</?\w[^>]*>|\]\([^)]*\)|\s)*(?:\n|\Z)")
 
 
-class Kind(str, Enum):
+class AlarmKind(str, Enum):
     """What an edit changes. STRUCTURE comes first: code, markup or lines that must not change."""
 
     STRUCTURE = "structure"
@@ -97,23 +97,23 @@ def _is_mark(piece: str) -> bool:
     return not piece.isspace() and not any(map(str.isalnum, piece))
 
 
-def classify_edit(text: str, mask: bytearray, name: str, edit: TextEdit) -> Kind:
+def classify_edit(text: str, mask: bytearray, name: str, edit: TextEdit) -> AlarmKind:
     """The kind of an edit of a document in the named format; `mask` is that of `mask_markup`."""
     if damages_structure(text, mask, name, edit):
-        return Kind.STRUCTURE
+        return AlarmKind.STRUCTURE
     old = text[edit.start : edit.end].strip()
     new = edit.replacement.strip()
     if old == new:
-        return Kind.SPACING
+        return AlarmKind.SPACING
     if not any(map(str.isalnum, old + new)):
         return _kind_of_mark(old, new, text[edit.end :])
     if old.lower() == new.lower():
-        return Kind.CAPITAL
+        return AlarmKind.CAPITAL
     if bare(old) == bare(new) or is_possessive(old, new):
-        return Kind.APOSTROPHE
+        return AlarmKind.APOSTROPHE
     if is_spelling(old.lower(), new.lower()):
-        return Kind.SPELLING
-    return Kind.WORD
+        return AlarmKind.SPELLING
+    return AlarmKind.WORD
 
 
 def damages_structure(text: str, mask: bytearray, name: str, edit: TextEdit) -> bool:
@@ -135,15 +135,15 @@ def damages_structure(text: str, mask: bytearray, name: str, edit: TextEdit) -> 
     return False
 
 
-def _kind_of_mark(old: str, new: str, rest: str) -> Kind:
+def _kind_of_mark(old: str, new: str, rest: str) -> AlarmKind:
     marks = set(old + new)
     if marks <= set("'’‘\"“”`´"):
-        return Kind.APOSTROPHE
+        return AlarmKind.APOSTROPHE
     if marks & set(".!?:;…") and _CLOSES.match(rest):
-        return Kind.END_MARK
+        return AlarmKind.END_MARK
     if marks == {"-"}:
-        return Kind.SPELLING
-    return Kind.COMMA if marks == {","} else Kind.OTHER_MARK
+        return AlarmKind.SPELLING
+    return AlarmKind.COMMA if marks == {","} else AlarmKind.OTHER_MARK
 
 
 def _is_end_mark(text: str) -> bool:

@@ -158,7 +158,7 @@ def _split(hyp: Sequence[M2Edit], ref: Sequence[M2Edit], into: Breakdown) -> Non
     into.missed += sum(not any(touches(e, r) for e in hyp) for r in ref)
 
 
-class Span(Protocol):
+class HasSpan(Protocol):
     """What has a half-open span."""
 
     @property
@@ -170,7 +170,7 @@ class Span(Protocol):
         """The token after the last one."""
 
 
-def touches(a: Span, b: Span) -> bool:
+def touches(a: HasSpan, b: HasSpan) -> bool:
     """Whether two edits change a common token (or character), or one inserts at the other's edge."""
     if a.start == a.end or b.start == b.end:
         return a.start <= b.end and b.start <= a.end

@@ -31,8 +31,8 @@ from edit_gec.modeling.padding import pad
 from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
 from edit_gec.performance.sentences import Text
-from edit_gec.speculative.sampling import Sampling, choose_tokens
 from edit_gec.speculative.any_target import Context
+from edit_gec.speculative.sampling import Sampling, choose_tokens
 from edit_gec.speculative.target import Target
 
 if TYPE_CHECKING:

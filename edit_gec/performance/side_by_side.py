@@ -50,7 +50,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Sample:
+class TimedSentences:
     """The sentences, with the pieces of each, and how often each of them is timed."""
 
     sentences: Sequence[str]
@@ -108,7 +108,7 @@ def measure_warm(
 ) -> None:
     """Outputs, latency and throughput of all systems, each with a pair of its own."""
     tokens = Tokens.load(ready.target or ready.model, 0)
-    sample = Sample(sentences, [len(tokens.ids(s)) for s in sentences], effort.repeats, ready.device)
+    sample = TimedSentences(sentences, [len(tokens.ids(s)) for s in sentences], effort.repeats, ready.device)
     say(f"loading {len(chosen)} systems")
     with ExitStack() as stack:
         runs = {system.name: systems.build(system, Pair(ready), stack) for system in chosen}
@@ -136,7 +136,7 @@ def compare_outputs(chosen: Sequence[System], runs: Mapping[str, Run], sentences
     return {system.name: {"same_output": same[system.name], "exact": system.exact} for system in chosen}
 
 
-def measure_latency(rows: Rows, runs: Mapping[str, Run], sample: Sample) -> None:
+def measure_latency(rows: Rows, runs: Mapping[str, Run], sample: TimedSentences) -> None:
     """Seconds of each sentence alone, which is the throughput in batches of 1 as well."""
     times = interleave(runs, [[s] for s in sample.sentences], repeats=sample.repeats, device=sample.device)
     for name, of_jobs in times.items():
@@ -150,7 +150,7 @@ def measure_latency(rows: Rows, runs: Mapping[str, Run], sample: Sample) -> None
         rows[name]["throughput"] = {"1": 1 / fmean(each)}
 
 
-def measure_throughput(rows: Rows, runs: Mapping[str, Run], sample: Sample, batch: int) -> None:
+def measure_throughput(rows: Rows, runs: Mapping[str, Run], sample: TimedSentences, batch: int) -> None:
     """Sentences a second in batches of similar length."""
     times = interleave(runs, sample.batches(batch), repeats=sample.repeats, device=sample.device)
     for name, of_jobs in times.items():

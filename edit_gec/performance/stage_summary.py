@@ -14,7 +14,7 @@ from typing import Any
 
 from edit_gec.performance.roofline import Machine, Work
 from edit_gec.performance.stages import TimedRuns
-from edit_gec.performance.torch_profiler import Stage, Trace
+from edit_gec.performance.torch_profiler import ProfilerTrace, StageTotals
 from edit_gec.speculative.statistics import quantile
 from edit_gec.tracing import STAGES
 
@@ -30,7 +30,7 @@ class Measured:
     """All that was measured of one system on that many texts."""
 
     runs: TimedRuns
-    trace: Trace
+    trace: ProfilerTrace
     work: Mapping[str, Work]
     limits: Machine
     texts: int
@@ -75,7 +75,7 @@ def summarize(measured: Measured) -> dict[str, Any]:
 
 def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
     runs, texts = measured.runs, measured.texts
-    stage = measured.trace.stages.get(name, Stage())
+    stage = measured.trace.stages.get(name, StageTotals())
     work = measured.work.get(name, Work())
     times, device = runs.stage_s(name), runs.device_s(name)
     ms = 1000 * median(times) / texts

@@ -23,7 +23,7 @@ LABEL = "edit-gec: "
 
 
 @dataclass
-class Stage:
+class StageTotals:
     """A stage in all traced runs together: seconds, bytes, counts."""
 
     regions: int = 0
@@ -34,11 +34,11 @@ class Stage:
 
 
 @dataclass
-class Trace:
+class ProfilerTrace:
     """What torch.profiler saw: total seconds of each run, and the stages."""
 
     runs_s: list[float] = field(default_factory=list)
-    stages: dict[str, Stage] = field(default_factory=dict)
+    stages: dict[str, StageTotals] = field(default_factory=dict)
     peak_bytes: int = 0
 
 
@@ -63,12 +63,12 @@ class Labels:
         self._open.pop().__exit__(None, None, None)
 
 
-def trace_runs(run: Run, texts: Sequence[str], *, repeats: int, device: str, file: Path | None = None) -> Trace:
+def trace_runs(run: Run, texts: Sequence[str], *, repeats: int, device: str, file: Path | None = None) -> ProfilerTrace:
     """Run a system under torch.profiler; `file` gets the Chrome trace (.json, or .json.gz) of the last run."""
     from torch.profiler import ProfilerActivity, profile
 
     kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if device.startswith("cuda") else [])]
-    found = Trace()
+    found = ProfilerTrace()
     for number in range(repeats):
         with profile(activities=kinds, profile_memory=True) as profiler, listen(Labels()):
             found.runs_s.append(time_call(lambda: run_each(run, texts), device))
@@ -79,11 +79,11 @@ def trace_runs(run: Run, texts: Sequence[str], *, repeats: int, device: str, fil
     return found
 
 
-def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
+def _read(events: Iterable[Any], found: ProfilerTrace, *, on_device: bool) -> None:
     """Add the events of one run. Regions nest, and operators nest in them; both come from one thread."""
     host, kernels = _sort_events(events, on_device=on_device)
-    stage_of: dict[int, Stage] = {}
-    regions: list[tuple[int, Stage]] = []  # open: end, stage
+    stage_of: dict[int, StageTotals] = {}
+    regions: list[tuple[int, StageTotals]] = []  # open: end, stage
     held = operator_ends = 0
     for event in host:
         begun = event.start_ns()
@@ -96,7 +96,7 @@ def _read(events: Iterable[Any], found: Trace, *, on_device: bool) -> None:
             if regions:
                 regions[-1][1].allocated += max(0, event.nbytes())
         elif event.name().startswith(LABEL):
-            stage = found.stages.setdefault(event.name().removeprefix(LABEL).partition(" #")[0], Stage())
+            stage = found.stages.setdefault(event.name().removeprefix(LABEL).partition(" #")[0], StageTotals())
             stage.regions += 1
             stage.total_s += seconds
             if regions:
@@ -124,7 +124,7 @@ def _sort_events(events: Iterable[Any], *, on_device: bool) -> tuple[list[Any], 
     return host, kernels
 
 
-def _add_kernels(kernels: Iterable[Any], stage_of: dict[int, Stage]) -> None:
+def _add_kernels(kernels: Iterable[Any], stage_of: dict[int, StageTotals]) -> None:
     """Count the kernels of a GPU in the stages that launched them."""
     for event in kernels:
         if event.linked_correlation_id() in stage_of:

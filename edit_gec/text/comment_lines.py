@@ -63,7 +63,7 @@ _ALIGNED = re.compile(r"\S(?:[ \t]{3,}|[ \t]+(?:[-=]+>|<[-=]+)[ \t]+)\S")  # col
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
 
-class _Kind(Enum):
+class _LineKind(Enum):
     """What a line of a comment is."""
 
     BLANK = "blank, or read as if it were"
@@ -91,13 +91,13 @@ def read_comment(text: str, lines: Sequence[Span], *, in_docstring: bool) -> Ite
     kept: list[Span] = []
     in_item = False
     for (start, end), (kind, column) in zip(lines, _Lines(contents, in_docstring).read(), strict=True):
-        if kept and (kind is _Kind.ITEM or (in_item and kind is _Kind.BLANK)):
+        if kept and (kind is _LineKind.ITEM or (in_item and kind is _LineKind.BLANK)):
             yield take(text, kept, "markdown" if in_item else format, fragment=True)
             kept = []
-        in_item = kind is _Kind.ITEM or (in_item and kind is _Kind.PROSE)
-        if kind is _Kind.BLANK:
+        in_item = kind is _LineKind.ITEM or (in_item and kind is _LineKind.PROSE)
+        if kind is _LineKind.BLANK:
             column = end - start - text.endswith("\n", start, end)
-        elif in_item and kind is _Kind.PROSE:
+        elif in_item and kind is _LineKind.PROSE:
             column = _margin(text[start:end])
         kept.append((start + column, end))
     yield take(text, kept, "markdown" if in_item else format, fragment=True)
@@ -136,10 +136,10 @@ class _Lines:
         self.examples = {*_find_examples(contents)}  # numbers of lines
         self.is_underlined = False  # is it one of NumPy's sections, with items that are names and types?
 
-    def read(self) -> Iterator[tuple[_Kind, int]]:
+    def read(self) -> Iterator[tuple[_LineKind, int]]:
         for number, line in enumerate(self.contents):
             if self._is_skipped(number, line):
-                yield _Kind.BLANK, 0
+                yield _LineKind.BLANK, 0
             else:
                 yield next(found for rule in _RULES if (found := rule(self, number, line)))
 
@@ -164,11 +164,11 @@ class _Lines:
     def _is_heading(self, number: int) -> bool:
         return number + 1 < len(self.contents) and bool(_UNDERLINE.match(self.contents[number + 1].strip()))
 
-    def _left_out(self, until: _End | int | None = None) -> tuple[_Kind, int]:
+    def _left_out(self, until: _End | int | None = None) -> tuple[_LineKind, int]:
         self.skips_to = until
-        return _Kind.BLANK, 0
+        return _LineKind.BLANK, 0
 
-    def heading(self, number: int, line: str) -> tuple[_Kind, int] | None:
+    def heading(self, number: int, line: str) -> tuple[_LineKind, int] | None:
         """The name of a section of a docstring: of parameters, or of what is left out up to its end."""
         margin = _margin(line)
         is_underlined = self._is_heading(number)
@@ -184,7 +184,7 @@ class _Lines:
         self.is_underlined = is_underlined
         return self._left_out()
 
-    def sample(self, number: int, line: str) -> tuple[_Kind, int] | None:
+    def sample(self, number: int, line: str) -> tuple[_LineKind, int] | None:
         """Code in fences, of a doctest, or how a command is called."""
         if _FENCE.match(line):
             return self._left_out(_End.FENCE)
@@ -192,10 +192,10 @@ class _Lines:
             return self._left_out(_End.BLANK)
         return None
 
-    def field(self, number: int, line: str) -> tuple[_Kind, int] | None:
+    def field(self, number: int, line: str) -> tuple[_LineKind, int] | None:
         """`:param x: text`, `@param x text`: what is named, then prose. Other fields and tags are left out."""
         if field := _FIELD.match(line):
-            return (_Kind.ITEM, field.end()) if field["described"] else self._left_out()
+            return (_LineKind.ITEM, field.end()) if field["described"] else self._left_out()
         tag = _TAG.match(line)
         if not tag:
             return None
@@ -204,14 +204,14 @@ class _Lines:
         if not tag["named"] and not tag["described"]:
             return self._left_out(_End.TAG_OR_BLANK)
         name = _PARAMETER.match(line, tag.end()) if tag["named"] and not self._has_only_type(tag) else None
-        return _Kind.ITEM, name.end() if name else tag.end()
+        return _LineKind.ITEM, name.end() if name else tag.end()
 
     @staticmethod
     def _has_only_type(tag: re.Match[str]) -> bool:
         """`@throws {Error} if ...` names nothing after the braces."""
         return tag["named"] in ("throws", "exception", "raise") and tag[0].endswith("}")
 
-    def item(self, number: int, line: str) -> tuple[_Kind, int] | None:
+    def item(self, number: int, line: str) -> tuple[_LineKind, int] | None:
         """A line of a section of parameters."""
         if self.section is None:
             return None
@@ -224,17 +224,17 @@ class _Lines:
             self.items = margin
         head = _ITEM_HEAD.match(line) if margin == self.items and not self.is_underlined else None
         if head or is_first:
-            return _Kind.ITEM, head.end() if head else margin
-        return _Kind.PROSE, 0
+            return _LineKind.ITEM, head.end() if head else margin
+        return _LineKind.PROSE, 0
 
-    def code(self, number: int, line: str) -> tuple[_Kind, int] | None:
+    def code(self, number: int, line: str) -> tuple[_LineKind, int] | None:
         return self._left_out() if number in self.examples or _is_code(line) else None
 
-    def prose(self, number: int, line: str) -> tuple[_Kind, int]:
-        return _Kind.PROSE, 0
+    def prose(self, number: int, line: str) -> tuple[_LineKind, int]:
+        return _LineKind.PROSE, 0
 
 
-_RULES: tuple[Callable[[_Lines, int, str], tuple[_Kind, int] | None], ...] = (
+_RULES: tuple[Callable[[_Lines, int, str], tuple[_LineKind, int] | None], ...] = (
     _Lines.heading,
     _Lines.sample,
     _Lines.field,

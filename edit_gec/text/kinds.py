@@ -18,7 +18,7 @@ from typing import NamedTuple
 from edit_gec.errors import InputError
 
 
-class Kind(str, Enum):
+class EditKind(str, Enum):
     """What an edit changes. As a string, it is its value."""
 
     SPELLING = "spelling"
@@ -61,43 +61,43 @@ NAMES = {  # ERRANT's categories, as messages say them
     "WO": "word order",
 }
 _SAME_AS = {  # categories that are kinds, so that they need no pipeline
-    "PUNCT": (Kind.PUNCTUATION,),
-    "SPELL": (Kind.SPELLING,),
-    "ORTH": (Kind.CASE, Kind.SPACING),
+    "PUNCT": (EditKind.PUNCTUATION,),
+    "SPELL": (EditKind.SPELLING,),
+    "ORTH": (EditKind.CASE, EditKind.SPACING),
 }
 _SHORT = 4  # letters of a word that one slip makes another; in longer ones there may be two
 _OPERATION = re.compile(r"(?:[MRU]:)?(.+)")
 _SPACES = re.compile(r"[\s-]+")
 
 
-def name_kind(text: str, start: int, end: int, replacement: str) -> Kind:
+def name_kind(text: str, start: int, end: int, replacement: str) -> EditKind:
     """The kind of the edit text[start:end] -> replacement."""
     old = text[start:end].strip()
     new = replacement.strip()
     if not any(map(str.isalnum, old + new)):
-        return Kind.SPACING if _join(old) == _join(new) else Kind.PUNCTUATION
+        return EditKind.SPACING if _join(old) == _join(new) else EditKind.PUNCTUATION
     if not old:
-        return Kind.INSERTION
+        return EditKind.INSERTION
     if not new:
-        return Kind.DOUBLED if _is_beside(text, start, end, old.lower()) else Kind.DELETION
+        return EditKind.DOUBLED if _is_beside(text, start, end, old.lower()) else EditKind.DELETION
     return _kind_of_change(old, new)
 
 
-def _kind_of_change(old: str, new: str) -> Kind:
+def _kind_of_change(old: str, new: str) -> EditKind:
     """The kind of an edit that puts words for words."""
     lower = old.lower()
     words = new.lower().split()
     if old == new or (_join(old) == _join(new) and bare(old).split() == bare(new).split()):
-        return Kind.SPACING
+        return EditKind.SPACING
     if lower == new.lower():
-        return Kind.CASE
+        return EditKind.CASE
     if lower.split() == [*words, *words]:
-        return Kind.DOUBLED
+        return EditKind.DOUBLED
     if _strip(lower) == _strip(new.lower()):
-        return Kind.PUNCTUATION
+        return EditKind.PUNCTUATION
     if bare(old) == bare(new) or is_possessive(old, new) or is_spelling(lower, new.lower()):
-        return Kind.SPELLING
-    return Kind.REPLACEMENT
+        return EditKind.SPELLING
+    return EditKind.REPLACEMENT
 
 
 def _is_beside(text: str, start: int, end: int, deleted: str) -> bool:
@@ -154,7 +154,7 @@ def _same_stem(a: str, b: str) -> bool:
 class Names(NamedTuple):
     """Kinds and ERRANT types that a user named."""
 
-    kinds: frozenset[Kind] = frozenset()
+    kinds: frozenset[EditKind] = frozenset()
     types: frozenset[str] = frozenset()
 
     def union(self, other: Names) -> Names:
@@ -178,14 +178,13 @@ class Names(NamedTuple):
 
 def parse_names(names: Iterable[str]) -> Names:
     """Names of kinds and types, in any case. Raises InputError for one that is neither."""
-    kinds: set[Kind] = set()
+    kinds: set[EditKind] = set()
     types: set[str] = set()
     for name in names:
         found = find_name(name)
         if found is None:
-            raise InputError(
-                f"ignore {name!r}: expected a kind ({', '.join(Kind)}) or a type of ERRANT, for instance PUNCT or R:DET"
-            )
+            known = f"a kind ({', '.join(EditKind)}) or a type of ERRANT, for instance PUNCT or R:DET"
+            raise InputError(f"ignore {name!r}: expected {known}")
         kinds |= found.kinds
         types |= found.types
     return Names(frozenset(kinds), frozenset(types))
@@ -194,7 +193,7 @@ def parse_names(names: Iterable[str]) -> Names:
 def find_name(name: str) -> Names | None:
     """What one name means; None for one that nothing has."""
     plain = re.sub(r"[\s_-]+", " ", name.strip()).lower()
-    for kind in Kind:
+    for kind in EditKind:
         if plain == kind.value:
             return Names(frozenset([kind]))
     upper = name.strip().upper()

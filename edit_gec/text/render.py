@@ -30,7 +30,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from edit_gec.text.edits import Edit, apply, check, count_shared_ends, spans
-from edit_gec.text.kinds import NAMES, Kind
+from edit_gec.text.kinds import NAMES, EditKind
 
 JSON_SCHEMA = 1  # goes up when a field changes its meaning or goes away, not when one is added
 CONTEXT = 3  # unchanged lines around a hunk: what patch and git apply expect
@@ -227,7 +227,7 @@ def describe(edit: Edit) -> str:
 def rule_id(edit: Edit) -> str:
     """'R:VERB:SVA' -> 'EDIT_GEC_R_VERB_SVA'; for spelling the ending that makes editors offer "add to dictionary"."""
     name = edit.type or edit.kind or "R:OTHER"
-    if name.endswith(":SPELL") or name == Kind.SPELLING:
+    if name.endswith(":SPELL") or name == EditKind.SPELLING:
         return "EDIT_GEC_SPELLING_RULE"
     return "EDIT_GEC_" + re.sub(r"[: ]", "_", str(name)).upper()
 

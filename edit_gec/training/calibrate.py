@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.confidence import CALM, MOST_SUPPORT, NO_SUPPORT, Evidence, Kind, Scale, log_odds, weigh
+from edit_gec.editing.confidence import CALM, MOST_SUPPORT, NO_SUPPORT, Evidence, EvidenceKind, Scale, log_odds, weigh
 from edit_gec.errors import InputError
 from edit_gec.evaluation.calibration import fit_logistic, fit_platt, measure_calibration
 from edit_gec.evaluation.datasets import TestSet, find_test_sets
@@ -42,7 +42,7 @@ from edit_gec.training.evidence import Sample, collect, reread
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # clean sentences changed, per cent
 STEPS = [float(step) for step in np.arange(0.02, 0.98, 0.005)]  # thresholds that are tried
-KINDS = tuple(kind for kind in Kind if kind != Kind.REPLACE)
+KINDS = tuple(kind for kind in EvidenceKind if kind != EvidenceKind.REPLACE)
 OTHER_SETS = ("cweb-G-dev", "cweb-S-dev", "jfleg-dev", "gmeg-fce-dev", "gmeg-wiki-dev")
 FOLDS = 5
 NEVER = 2.0  # a threshold that nothing reaches

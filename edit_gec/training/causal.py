@@ -35,7 +35,7 @@ from edit_gec.training.clean_prose import prepare
 from edit_gec.training.entry import run_main
 from edit_gec.training.pairs import Pairs
 from edit_gec.training.preparation import check_data, needs_prose
-from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.recipe import Recipe, TrainingStage
 
 SEPARATOR = "\n"
 MATRICES = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -167,7 +167,7 @@ def train(args: argparse.Namespace) -> None:
     """Train, or go on from the last checkpoint. Raises InputError where the data lacks something."""
     from transformers.trainer_utils import get_last_checkpoint
 
-    stage = Stage("only", steps=args.steps, real=args.real, clean=args.clean, rate=args.rate)
+    stage = TrainingStage("only", steps=args.steps, real=args.real, clean=args.clean, rate=args.rate)
     recipe = Recipe(args.output.name, seed=args.seed, stages=(stage,))
     check_data(recipe, args.data)
     if needs_prose(recipe) and not (text := args.data / "pairs" / "prose.txt").exists():

@@ -1,6 +1,6 @@
 """The course of a stage: its settings after each update.
 
-    stage = Stage("long", pieces=300_000_000, batch_pieces=4096, later=[{"at": 0.2, "batch_pieces": 8192}])
+    stage = TrainingStage("long", pieces=300_000_000, batch_pieces=4096, later=[{"at": 0.2, "batch_pieces": 8192}])
     steps(stage)                       ->  43946
     progress(14_649, stage)            ->  0.2
 
@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from edit_gec.training.recipe import Stage
+    from edit_gec.training.recipe import TrainingStage
 
 
 ENDLESS = 10**9  # updates
@@ -37,7 +37,7 @@ def is_over() -> bool:
     return _clock is not None and monotonic() - _clock[0] >= _clock[1]
 
 
-def _legs(stage: Stage) -> list[tuple[float, int]]:
+def _legs(stage: TrainingStage) -> list[tuple[float, int]]:
     """(length in updates, pieces in a batch) of the parts of a stage that have batches of one size."""
     turns = sorted((float(turn["at"]), int(turn["batch_pieces"])) for turn in stage.later if "batch_pieces" in turn)
     starts = [0.0, *(at for at, _ in turns)]
@@ -48,14 +48,14 @@ def _legs(stage: Stage) -> list[tuple[float, int]]:
     return [(share * stage.pieces / size, size) for share, size in zip(shares, sizes, strict=True)]
 
 
-def steps(stage: Stage) -> int:
+def steps(stage: TrainingStage) -> int:
     """Number of updates in a stage; no bound where the clock ends it."""
     if _clock is not None:
         return ENDLESS
     return ceil(sum(length for length, _ in _legs(stage)) - 1e-6) if stage.pieces else stage.steps
 
 
-def pieces(step: float, stage: Stage) -> float:
+def pieces(step: float, stage: TrainingStage) -> float:
     """Source pieces of the first `step` updates, in one process."""
     seen = 0.0
     for length, size in _legs(stage):
@@ -64,39 +64,39 @@ def pieces(step: float, stage: Stage) -> float:
     return seen
 
 
-def progress(step: float, stage: Stage) -> float:
+def progress(step: float, stage: TrainingStage) -> float:
     """Share of the stage that has passed after `step` updates: of its pieces, or of its updates, or of the time."""
     if _clock is not None:
         return min(1.0, (monotonic() - _clock[0]) / _clock[1])
     return min(1.0, pieces(step, stage) / stage.pieces if stage.pieces else step / stage.steps)
 
 
-def falling(at: float, stage: Stage) -> float:
+def falling(at: float, stage: TrainingStage) -> float:
     """How far the decay is at a progress, from 0 to 1."""
     share = stage.decay / stage.steps if stage.steps and stage.decay >= 1 else stage.decay
     return max(0.0, 1 - (1 - at) / share) if share else 0.0
 
 
-def learning_rate(step: int, stage: Stage, fresh: int = 0) -> float:
+def learning_rate(step: int, stage: TrainingStage, fresh: int = 0) -> float:
     """Share of the learning rate at an update: it rises after the update `fresh`, at which the optimizer had no state,
     stays, and falls linearly at the end. A stage that does not fall can be continued later."""
     rising = (step - fresh + 1) / stage.warmup if stage.warmup else 1.0
     return min(1.0, rising) * (1 - (1 - stage.floor) * falling(progress(step, stage), stage))
 
 
-def setting(name: str, at: float, stage: Stage) -> int:
+def setting(name: str, at: float, stage: TrainingStage) -> int:
     """batch_pieces or max_pieces at a progress."""
     turns = sorted((turn["at"], turn[name]) for turn in stage.later if name in turn and turn["at"] <= at)
     return int(turns[-1][1] if turns else getattr(stage, name))
 
 
-def share(name: str, at: float, stage: Stage) -> float:
+def share(name: str, at: float, stage: TrainingStage) -> float:
     """A share at a progress: real, clean or predicted."""
     start: float = getattr(stage, name)
     return start + (stage.end.get(name, start) - start) * falling(at, stage)
 
 
-def snapshots(stage: Stage) -> dict[str, int]:
+def snapshots(stage: TrainingStage) -> dict[str, int]:
     """Name of each folder with the running average of the weights -> update after which it is written."""
     if not stage.ema:
         return {}
@@ -107,13 +107,13 @@ def snapshots(stage: Stage) -> dict[str, int]:
     return {folder(at, stage): _update(at, stage) for at in sorted(points)}
 
 
-def folder(at: float, stage: Stage) -> str:
+def folder(at: float, stage: TrainingStage) -> str:
     """Name of the folder with the running average at a progress, in millions of pieces."""
     whole = stage.pieces or pieces(stage.steps, stage)
     return f"ema-{at * whole / 1e6:g}M"
 
 
-def _update(at: float, stage: Stage) -> int:
+def _update(at: float, stage: TrainingStage) -> int:
     """First update after which the stage is as far as `at`."""
     last = steps(stage)
     low = 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.recipe import Recipe, TrainingStage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Objective(Protocol):
     def collate(self, examples: Sequence[Any]) -> dict[str, Tensor]:
         """A batch as the loss reads it."""
 
-    def make_losses(self, model: Any, stage: Stage) -> nn.Module:
+    def make_losses(self, model: Any, stage: TrainingStage) -> nn.Module:
         """What the Trainer trains: the model with its losses."""
 
     def compute_loss(self, inputs: dict[str, Tensor], outputs: Any) -> Tensor:
@@ -51,7 +51,7 @@ class Objective(Protocol):
     def rate_of(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""
 
-    def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> nn.Module:
+    def start_model(self, stage: TrainingStage, before: Path | None, init: Path | None) -> nn.Module:
         """What a stage starts from: the stage before, another model, or chance."""
 
     def save_stage(self, model: Any, folder: Path) -> None:

@@ -24,13 +24,13 @@ from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.training import course
 from edit_gec.training.collate import Counts, EdiT5Example, collate, make_example
 from edit_gec.training.predicted_tags import revise
-from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.recipe import Recipe, TrainingStage
 
 
 class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a module that has none
     """The losses of an EdiT5 on a batch, with the tags that it predicts in some of the updates."""
 
-    def __init__(self, model: EdiT5, tokens: Tokens, stage: Stage, seed: int) -> None:
+    def __init__(self, model: EdiT5, tokens: Tokens, stage: TrainingStage, seed: int) -> None:
         super().__init__()
         self.edit5 = model
         self.tokens = tokens
@@ -78,7 +78,7 @@ class EdiT5Objective:
         """A batch as the loss reads it, and the examples that it was made of."""
         return {**collate(examples, self.tokens())._asdict(), "examples": examples}
 
-    def make_losses(self, model: EdiT5, stage: Stage) -> nn.Module:
+    def make_losses(self, model: EdiT5, stage: TrainingStage) -> nn.Module:
         """What the Trainer trains."""
         return EdiT5Losses(model, self.tokens(), stage, self.recipe.seed)
 
@@ -98,7 +98,7 @@ class EdiT5Objective:
         given = self.recipe.encoder and name.startswith(("embedding.", "encoder."))
         return self.recipe.encoder_rate if given else 1.0
 
-    def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> EdiT5:
+    def start_model(self, stage: TrainingStage, before: Path | None, init: Path | None) -> EdiT5:
         """The initial model of a stage, grown to its depth: that of the stage before, another EdiT5, a T5, or random.
 
         Raises ModelError when model and vocabulary do not fit.

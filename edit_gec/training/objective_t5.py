@@ -33,7 +33,7 @@ from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import SLOTS, T5, deepen
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
 from edit_gec.training.collate import Sums
-from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.recipe import Recipe, TrainingStage
 
 GUIDED_HEAD = 0
 LOOK_BACK = 3.0  # nats by which the first heads of the decoder's self-attention look one and two tokens back at first
@@ -140,7 +140,7 @@ class T5Objective:
             "copied": pad([e.copied for e in examples], IGNORE),
         }
 
-    def make_losses(self, model: T5, stage: Stage) -> nn.Module:
+    def make_losses(self, model: T5, stage: TrainingStage) -> nn.Module:
         """What the Trainer trains: the same in every stage."""
         return T5Losses(model, self.recipe)
 
@@ -180,7 +180,7 @@ class T5Objective:
             raise InputError(f"own_layers = {self.recipe.own_layers}; expected fewer than the encoder's {layers}")
         return layers - self.recipe.own_layers
 
-    def start_model(self, stage: Stage, before: Path | None, init: Path | None) -> T5:
+    def start_model(self, stage: TrainingStage, before: Path | None, init: Path | None) -> T5:
         """What a stage starts from: the model of the stage before, a T5, an EdiT5's encoder and chance, or chance.
 
         A shared encoder is always that of the EdiT5 as it is now: its T5 adapts to it in a fraction of its training.

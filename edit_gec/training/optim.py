@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from edit_gec.modeling.onednn import has_native_dtype
 
 if TYPE_CHECKING:
-    from edit_gec.training.recipe import Recipe, Stage
+    from edit_gec.training.recipe import Recipe, TrainingStage
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the quintic: Jordan et al.; steepest at zero
 ITERATIONS = 4
@@ -101,7 +101,9 @@ class MuonAdamW(torch.optim.Optimizer):
         self._share()
 
 
-def optimizer_for(model: nn.Module, stage: Stage, recipe: Recipe, rate: Callable[[str], float] = lambda _: 1.0) -> Any:
+def optimizer_for(
+    model: nn.Module, stage: TrainingStage, recipe: Recipe, rate: Callable[[str], float] = lambda _: 1.0
+) -> Any:
     """Muon for the hidden matrices, AdamW for embeddings, norms, biases and heads.
 
     `rate` says how fast each parameter learns against the others; those with rate 0 are frozen.

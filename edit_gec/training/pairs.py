@@ -20,7 +20,7 @@ from edit_gec.training import course
 from edit_gec.training.clean_prose import Unit, fragment, read_units
 from edit_gec.training.edit_pairs import RealEdits
 from edit_gec.training.objective import Example, Objective, load_objective
-from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.recipe import Recipe, TrainingStage
 from edit_gec.training.synthetic.misspellings import find_spelling
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ REWORDED = 0.2  # of the pairs with errors: they stand among words that are oddl
 class Pairs:
     """Endless batches of one stage: an iterable dataset whose items are complete batches of tensors."""
 
-    def __init__(self, folder: Path, data: Path, recipe: Recipe, stage: Stage, start: int = 0) -> None:
+    def __init__(self, folder: Path, data: Path, recipe: Recipe, stage: TrainingStage, start: int = 0) -> None:
         """`folder` holds the vocabulary, `data` the corpora; `start` is the update from which the stage goes on."""
         self.folder = folder
         self.data = data

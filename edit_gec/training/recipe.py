@@ -104,13 +104,13 @@ from edit_gec.errors import InputError
 if TYPE_CHECKING:
     from edit_gec.modeling.config import T5Config
 
-T = TypeVar("T", "Stage", "Recipe")
+T = TypeVar("T", "TrainingStage", "Recipe")
 SETTINGS = {"batch_pieces", "max_pieces"}  # that may change in the course of a stage
 SHARES = {"real", "clean", "predicted"}  # that may rise or fall towards its end
 
 
 @dataclass(frozen=True)
-class Stage:
+class TrainingStage:
     """One leg of the training: updates, or a mean of stages before it. The module's table says what the keys mean."""
 
     name: str
@@ -164,7 +164,7 @@ class Recipe:
     own_layers: int = 0
     guide: float = 0.5
     edit_weight: float = 2.0
-    stages: tuple[Stage, ...] = field(default=())
+    stages: tuple[TrainingStage, ...] = field(default=())
 
     @property
     def shared(self) -> bool:
@@ -202,7 +202,7 @@ def read_recipe(path: Path) -> Recipe:
         import tomli as tomllib  # type: ignore[import-not-found,no-redef]
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        stages = tuple(_read_table(Stage, stage, "stage") for stage in table.pop("stage", []))
+        stages = tuple(_read_table(TrainingStage, stage, "stage") for stage in table.pop("stage", []))
         recipe = replace(_read_table(Recipe, table, "recipe"), stages=stages)
         _ = recipe.config
     except OSError as error:
@@ -233,7 +233,7 @@ def read_recipe(path: Path) -> Recipe:
     return recipe
 
 
-def _fault(stage: Stage) -> str:
+def _fault(stage: TrainingStage) -> str:
     """The error in a stage, and what is expected; empty if there is none."""
     if (stage.steps > 0) + (stage.pieces > 0) + bool(stage.average) != 1:
         return f"steps = {stage.steps}, pieces = {stage.pieces}; steps, pieces or an average are expected"

@@ -37,7 +37,7 @@ from edit_gec.training.preparation import copy_vocabulary
 if TYPE_CHECKING:
     from edit_gec.training.objective import Objective
     from edit_gec.training.pairs import Pairs
-    from edit_gec.training.recipe import Stage
+    from edit_gec.training.recipe import TrainingStage
 
 KEPT = 2  # checkpoints
 SPARE_CORES = 4  # that make no pairs where the recipe names no number of workers
@@ -86,7 +86,7 @@ def complete_checkpoint(folder: Path, **state: int) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: Stage) -> Path | None:
+def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: TrainingStage) -> Path | None:
     """A checkpoint made of the last snapshot of the running average, where no other is left: the optimizer starts
     afresh, and its rate rises again."""
     found = [(step, output / name) for name, step in course.snapshots(stage).items() if (output / name).is_dir()]

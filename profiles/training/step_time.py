@@ -30,7 +30,7 @@ from edit_gec.training.ema import Average
 from edit_gec.training.objective_edit5 import EdiT5Objective
 from edit_gec.training.optim import ITERATIONS, optimizer_for
 from edit_gec.training.pairs import POOL, Pairs, cut_batches, fill_pool
-from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.recipe import Recipe, TrainingStage
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("encode", "tag", "point", "remember", "decoder", "output")  # of EdiT5.forward
@@ -78,7 +78,7 @@ def make_batches(pairs: Pairs, objective: EdiT5Objective, count: int) -> tuple[l
 
 def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, steps: int) -> dict[str, float]:
     """Median milliseconds of each part of a step."""
-    stage = Stage("time", 1, batch_pieces=batch_pieces, real=0.08, clean=0.12)
+    stage = TrainingStage("time", 1, batch_pieces=batch_pieces, real=0.08, clean=0.12)
     objective = EdiT5Objective(recipe, model_folder)
     batches, making = make_batches(Pairs(model_folder, data, recipe, stage, 0), objective, steps + 1)
     model = EdiT5.load(model_folder).train()

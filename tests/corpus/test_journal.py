@@ -10,7 +10,7 @@ import pytest
 
 from edit_gec.corpus.job import JOB_FOLDER, bad_rows_path
 from edit_gec.corpus.journal import open_journal
-from edit_gec.corpus.partition import Plan
+from edit_gec.corpus.partition import Partition
 from edit_gec.corpus.records import Format, Unit, UnitResult
 from edit_gec.errors import InputError
 
@@ -29,18 +29,18 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def plan(source: Path) -> Plan:
+def plan(source: Path) -> Partition:
     """Two units of one file, and a file that cannot be read."""
     status = source.stat()
     units = [Unit(n, Format.JSONL, str(source), f"a-{n}.jsonl", n, n + 1, 0, 1) for n in range(2)]
-    return Plan(units, {"b.parquet": "not Parquet"}, {str(source): [status.st_size, status.st_mtime_ns]})
+    return Partition(units, {"b.parquet": "not Parquet"}, {str(source): [status.st_size, status.st_mtime_ns]})
 
 
-def no_plan() -> Plan:
+def no_plan() -> Partition:
     raise AssertionError("the job has a plan already")
 
 
-def test_a_job_goes_on_where_it_was(tmp_path: Path, plan: Plan) -> None:
+def test_a_job_goes_on_where_it_was(tmp_path: Path, plan: Partition) -> None:
     folder = str(tmp_path / "out")
     with open_journal(folder, SETTINGS, lambda: plan) as journal:
         assert journal.results == {} and journal.plan == plan
@@ -49,7 +49,7 @@ def test_a_job_goes_on_where_it_was(tmp_path: Path, plan: Plan) -> None:
         assert journal.results == {1: result(1)} and journal.plan == plan
 
 
-def test_half_a_line_is_removed(tmp_path: Path, plan: Plan) -> None:
+def test_half_a_line_is_removed(tmp_path: Path, plan: Partition) -> None:
     folder = tmp_path / "out"
     with open_journal(str(folder), SETTINGS, lambda: plan) as journal:
         journal.add(result(0))
@@ -62,7 +62,7 @@ def test_half_a_line_is_removed(tmp_path: Path, plan: Plan) -> None:
     assert [json.loads(line)["unit"] for line in file.read_bytes().splitlines()] == [0, 1]
 
 
-def test_unfinished_files_of_dead_workers_go(tmp_path: Path, plan: Plan) -> None:
+def test_unfinished_files_of_dead_workers_go(tmp_path: Path, plan: Partition) -> None:
     folder = tmp_path / "out"
     with open_journal(str(folder), SETTINGS, lambda: plan):
         pass
@@ -72,7 +72,7 @@ def test_unfinished_files_of_dead_workers_go(tmp_path: Path, plan: Plan) -> None
         assert not partial.exists()
 
 
-def test_the_summary_and_all_bad_rows_in_one_file(tmp_path: Path, plan: Plan) -> None:
+def test_the_summary_and_all_bad_rows_in_one_file(tmp_path: Path, plan: Partition) -> None:
     """Rows are counted in their file, from 1, over all of its units."""
     folder = str(tmp_path / "out")
     with open_journal(folder, SETTINGS, lambda: plan) as journal:
@@ -92,7 +92,7 @@ def test_the_summary_and_all_bad_rows_in_one_file(tmp_path: Path, plan: Plan) ->
     ]
 
 
-def test_what_is_refused(tmp_path: Path, plan: Plan, source: Path) -> None:
+def test_what_is_refused(tmp_path: Path, plan: Partition, source: Path) -> None:
     folder = str(tmp_path / "out")
     running = pytest.raises(InputError, match="another process is running this job")
     with open_journal(folder, SETTINGS, lambda: plan), running, open_journal(folder, SETTINGS, no_plan):

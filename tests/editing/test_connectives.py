@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.editing.confidence import Evidence, Kind, Scale, classify, possible_kinds
+from edit_gec.editing.confidence import Evidence, EvidenceKind, Scale, classify, possible_kinds
 from edit_gec.editing.connectives import ASIDES, OPENERS, follows_connective
 from edit_gec.modeling.tagset import INSERT, KEEP
 
@@ -52,16 +52,16 @@ def test_every_connective_opens_a_sentence(connective: str, before: str) -> None
 
 
 def test_only_a_comma_alone_is_of_this_kind() -> None:
-    assert classify("", ",", "However") is Kind.CONNECTIVE
-    assert classify("", ",", "Now") is classify("", ", the", "However") is Kind.INSERT
-    assert classify(" it", ",", "However") is Kind.REPLACE
+    assert classify("", ",", "However") is EvidenceKind.CONNECTIVE
+    assert classify("", ",", "Now") is classify("", ", the", "However") is EvidenceKind.INSERT
+    assert classify(" it", ",", "However") is EvidenceKind.REPLACE
 
 
 def test_what_it_can_become_is_bounded() -> None:
     """Nothing is left out before it is written that is of a better kind afterwards."""
     scale = Scale(slope=1.0, connective_offset=2.0)
     kinds = possible_kinds([KEEP, INSERT], 1, [], "However")
-    assert kinds == (Kind.INSERT, Kind.CONNECTIVE)
-    assert possible_kinds([KEEP, INSERT], 1, [], "Now") == (Kind.INSERT,)
+    assert kinds == (EvidenceKind.INSERT, EvidenceKind.CONNECTIVE)
+    assert possible_kinds([KEEP, INSERT], 1, [], "Now") == (EvidenceKind.INSERT,)
     best = max(scale.confidence(Evidence(0.3, kind=kind)) for kind in kinds)
     assert best >= scale.confidence(Evidence(0.3, written=0.9, kind=classify("", ",", "However")))

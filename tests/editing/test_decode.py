@@ -19,7 +19,7 @@ from edit_gec.backends.network import Network
 from edit_gec.backends.torch_network import TorchMemory, TorchNetwork
 from edit_gec.catalog import find_model
 from edit_gec.editing import decode, insertion
-from edit_gec.editing.confidence import NOT_ASKED, Evidence, Kind, Scale, log_odds
+from edit_gec.editing.confidence import NOT_ASKED, Evidence, EvidenceKind, Scale, log_odds
 from edit_gec.editing.decode import Prediction, SentenceState, assemble, predict
 from edit_gec.editing.insertion import InsertionDecoder, Slot, SlotQueue
 from edit_gec.editing.plan import Plan, realize, spans, unchanged
@@ -173,7 +173,7 @@ def test_what_cannot_become_sure_is_not_written(
 ) -> None:  # fmt: skip
     """The decoder writes less, and the result is the same as if it had written everything."""
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
-    names = ("slope", "written_slope", "stays_slope", "offset", *(f"{kind}_offset" for kind in Kind))
+    names = ("slope", "written_slope", "stays_slope", "offset", *(f"{kind}_offset" for kind in EvidenceKind))
     given = dict(zip((name for name in names if name != "replace_offset"), (*slopes, *offsets), strict=False))
     options = Thresholds().replaced({**given, "neighbour_slope": neighbours, "min_confidence": floor})
     options = replace(options, sequential=sequential)
@@ -490,7 +490,7 @@ def test_a_kind_has_its_own_scale() -> None:
     options = Thresholds(case_offset=1.0, delete_offset=-1.0)
     tags, chances = [KEEP, REPLACE, KEEP, REPLACE, KEEP, DELETE], [STAY, UNSURE, STAY, UNSURE, STAY, [0.4, 0.6, 0, 0]]
     slots = [slot(1, 0), slot(2, 2)]
-    slots[0].kind = Kind.CASE
+    slots[0].kind = EvidenceKind.CASE
     found = assemble(decided(tags, chances, Order([0, 2, 4], {}), slots), options).confidence
     assert [round(found[piece], 3) for piece in (0, 2, 4)] == [0.803, 0.6, 0.356]
 
@@ -500,9 +500,9 @@ def test_slots_know_their_kind(tokens: Tokens) -> None:
     words = [n for n, piece in enumerate(pieces.ids) if tokens.starts_word(piece)]
     tags = [REPLACE if n < words[1] else KEEP for n in range(len(pieces))]
     slots = [Slot(0, 1, 0, 0, tokens.ids("I")), Slot(0, 2, 3, 3, tokens.ids("to")), Slot(0, 1, 0, 0)]
-    slots[2].kind = Kind.SPELLING
+    slots[2].kind = EvidenceKind.SPELLING
     decode.classify_slots(SentenceState(pieces, [KEEP, *tags], [], Order([], {}), slots=slots), tokens)
-    assert [slot.kind for slot in slots] == [Kind.CASE, Kind.INSERT, Kind.SPELLING]
+    assert [slot.kind for slot in slots] == [EvidenceKind.CASE, EvidenceKind.INSERT, EvidenceKind.SPELLING]
 
 
 HALF = [0.7, 0.3, 0.0, 0.0]

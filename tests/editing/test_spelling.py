@@ -17,7 +17,7 @@ from support.strategies import brief, nasty
 from edit_gec import Corrector
 from edit_gec.backends.torch_network import TorchMemory, TorchNetwork
 from edit_gec.editing import lexicon
-from edit_gec.editing.confidence import Kind
+from edit_gec.editing.confidence import EvidenceKind
 from edit_gec.editing.decode import predict
 from edit_gec.editing.insertion import (
     MAX_INSERTION,
@@ -204,7 +204,7 @@ def test_the_best_of_cost_and_hearing_is_written(
     decoder, (slot, other) = batch
     gap = [few.candidates("huose"), few.candidates("gardn")]
     write_candidates(decoder, [(slot, gap), (other, gap[1:])])
-    assert tokens.decode(slot.pieces).strip() == "house garden" and slot.kind == Kind.SPELLING and slot.finished
+    assert tokens.decode(slot.pieces).strip() == "house garden" and slot.kind == EvidenceKind.SPELLING and slot.finished
     assert tokens.decode(other.pieces).strip() == "garden" and -20 < other.log_probability < 0
     monkeypatch.setattr("edit_gec.editing.spelling.DECODER_WEIGHT", 1e6)  # now only the decoder counts
     again = Slot(slot.sentence, slot.index, slot.after_piece, slot.anchor)

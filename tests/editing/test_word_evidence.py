@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from support.strategies import nasty
 
-from edit_gec.editing.confidence import RELIABLE, Evidence, Kind, Scale
+from edit_gec.editing.confidence import RELIABLE, Evidence, EvidenceKind, Scale
 from edit_gec.editing.lexicon import DEARER, Candidate, WordList
 from edit_gec.editing.spelling import classify_respelling, has_name
 from edit_gec.modeling.tokenizer import Tokens
@@ -37,13 +37,13 @@ def test_of_two_right_forms_none_is_sure(listed: WordList) -> None:
 @pytest.mark.parametrize(
     ("chosen", "is_name", "kind"),
     [
-        ([Candidate(1.0, "because", listed=True)], False, Kind.LISTED),
-        ([Candidate(1.0, "because", listed=True)], True, Kind.NAME),
-        ([Candidate(1.0, "because")], False, Kind.SPELLING),
-        ([Candidate(1.0, "because", listed=True), Candidate(1.0, "the")], False, Kind.SPELLING),
+        ([Candidate(1.0, "because", listed=True)], False, EvidenceKind.LISTED),
+        ([Candidate(1.0, "because", listed=True)], True, EvidenceKind.NAME),
+        ([Candidate(1.0, "because")], False, EvidenceKind.SPELLING),
+        ([Candidate(1.0, "because", listed=True), Candidate(1.0, "the")], False, EvidenceKind.SPELLING),
     ],
 )
-def test_the_kind_of_a_respelling(chosen: list[Candidate], is_name: bool, kind: Kind) -> None:
+def test_the_kind_of_a_respelling(chosen: list[Candidate], is_name: bool, kind: EvidenceKind) -> None:
     assert classify_respelling(chosen, is_name=is_name) == kind
 
 

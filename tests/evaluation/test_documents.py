@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.evaluation.documents import compare_folders, format_table, read_documents, score_documents, to_data
-from edit_gec.evaluation.edit_kinds import Kind, TextEdit, classify_edit, find_edits
+from edit_gec.evaluation.edit_kinds import AlarmKind, TextEdit, classify_edit, find_edits
 from edit_gec.evaluation.prose_mask import FORMATS, mask_markup
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "documents"
@@ -144,9 +144,9 @@ def test_damage_is_counted_and_shown() -> None:
     score = score_documents(SAMPLES, SED)
     damaged = [(e.document.path, e.line, e.kind) for e in score.edits]
     assert damaged == [
-        ("guide.md", 10, Kind.STRUCTURE),
-        ("plan.org", 5, Kind.STRUCTURE),
-        ("report.tex", 5, Kind.STRUCTURE),
+        ("guide.md", 10, AlarmKind.STRUCTURE),
+        ("plan.org", 5, AlarmKind.STRUCTURE),
+        ("report.tex", 5, AlarmKind.STRUCTURE),
     ]
     assert score.rates("markdown")["structure"] == pytest.approx(1000 / DOCUMENTS["guide.md"].words)
     assert score.rates("html")["all"] == 0
@@ -164,13 +164,13 @@ def test_corrected_copies(tmp_path: Path) -> None:
     (copy / "letter.txt").write_text(letter.replace("thank you", "Thank you").replace("Ada", "Ada."))
     (copy / "page.html").unlink()
     score = compare_folders(SAMPLES, copy)
-    assert [e.kind for e in score.edits] == [Kind.CAPITAL, Kind.END_MARK] and score.not_read == 0
+    assert [e.kind for e in score.edits] == [AlarmKind.CAPITAL, AlarmKind.END_MARK] and score.not_read == 0
 
 
 def test_a_model_that_edits_everywhere_damages_no_format_that_is_read(model_folder: Path) -> None:
     score = score_documents(SAMPLES, "edit-gec", str(model_folder))
     assert {"guide.md", "plan.org"} <= {e.document.path for e in score.edits}
-    damaged = [f"{e.document.path}: {e.shown}" for e in score.edits if e.kind is Kind.STRUCTURE]
+    damaged = [f"{e.document.path}: {e.shown}" for e in score.edits if e.kind is AlarmKind.STRUCTURE]
     assert not damaged
     assert score.not_read + len(score.documents) == len(DOCUMENTS)
     assert "|sys:edit-gec+" in score.signature

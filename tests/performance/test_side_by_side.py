@@ -12,11 +12,11 @@ from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.performance import cold_start, results
 from edit_gec.performance.setup import Setup
-from edit_gec.performance.side_by_side import Effort, Sample, measure_side_by_side
+from edit_gec.performance.side_by_side import Effort, TimedSentences, measure_side_by_side
 
 
 def test_batches_are_of_similar_length() -> None:
-    sample = Sample(["ccc", "a", "bb", "dddd", "e"], [3, 1, 2, 4, 1], repeats=1, device="cpu")
+    sample = TimedSentences(["ccc", "a", "bb", "dddd", "e"], [3, 1, 2, 4, 1], repeats=1, device="cpu")
     assert sample.batches(2) == [["a", "e"], ["bb", "ccc"], ["dddd"]]
 
 

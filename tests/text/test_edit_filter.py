@@ -12,7 +12,7 @@ from test_edits import edited
 from edit_gec.text.directives import find_directives, find_left_out
 from edit_gec.text.edit_filter import EditFilter
 from edit_gec.text.edits import Edit
-from edit_gec.text.kinds import Kind, parse_names
+from edit_gec.text.kinds import EditKind, parse_names
 from edit_gec.text.sentences import split
 
 
@@ -25,7 +25,7 @@ def _edit(text: str, old: str, new: str, type: str | None = None) -> Edit:
 def test_without_wishes_all_edits_are_wanted(case: tuple[str, list[Edit]]) -> None:
     text, edits = case
     assert all(map(EditFilter().on(text), edits))
-    none = EditFilter(ignored=parse_names(kind.value for kind in Kind)).on(text)
+    none = EditFilter(ignored=parse_names(kind.value for kind in EditKind)).on(text)
     assert not any(map(none, edits))
 
 

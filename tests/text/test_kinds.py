@@ -9,35 +9,35 @@ from test_edits import edited
 
 from edit_gec.errors import InputError
 from edit_gec.text.edits import Edit
-from edit_gec.text.kinds import NAMES, Kind, name_kind, parse_names
+from edit_gec.text.kinds import NAMES, EditKind, name_kind, parse_names
 
 
 @pytest.mark.parametrize(
     ("text", "old", "new", "kind"),
     [
-        ("I recieve it", "recieve", "receive", Kind.SPELLING),
-        ("teh end", "teh", "the", Kind.SPELLING),
-        ("alot of it", "alot", "a lot", Kind.SPELLING),
-        ("I dont", "dont", "don't", Kind.SPELLING),
-        ("an every day word", "every day", "everyday", Kind.SPELLING),
-        ("on monday", "monday", "Monday", Kind.CASE),
-        ("i am", "i", "I", Kind.CASE),
-        ("the the cat", "the ", "", Kind.DOUBLED),
-        ("The the cat", " the", "", Kind.DOUBLED),
-        ("the the cat", "the the", "the", Kind.DOUBLED),
-        ("breathe the air", "the air", "", Kind.DELETION),
-        ("home .", " ", "", Kind.SPACING),
-        ("a  b", "  ", " ", Kind.SPACING),
-        ("So ,we", " ,", ", ", Kind.SPACING),
-        ("However I", "However", "However,", Kind.PUNCTUATION),
-        ("Done;", ";", ".", Kind.PUNCTUATION),
-        ("She go", "go", "goes", Kind.REPLACEMENT),
-        ("of him", "him", "them", Kind.REPLACEMENT),
-        ("I am cat", "", "a ", Kind.INSERTION),
-        ("very nice", "very ", "", Kind.DELETION),
+        ("I recieve it", "recieve", "receive", EditKind.SPELLING),
+        ("teh end", "teh", "the", EditKind.SPELLING),
+        ("alot of it", "alot", "a lot", EditKind.SPELLING),
+        ("I dont", "dont", "don't", EditKind.SPELLING),
+        ("an every day word", "every day", "everyday", EditKind.SPELLING),
+        ("on monday", "monday", "Monday", EditKind.CASE),
+        ("i am", "i", "I", EditKind.CASE),
+        ("the the cat", "the ", "", EditKind.DOUBLED),
+        ("The the cat", " the", "", EditKind.DOUBLED),
+        ("the the cat", "the the", "the", EditKind.DOUBLED),
+        ("breathe the air", "the air", "", EditKind.DELETION),
+        ("home .", " ", "", EditKind.SPACING),
+        ("a  b", "  ", " ", EditKind.SPACING),
+        ("So ,we", " ,", ", ", EditKind.SPACING),
+        ("However I", "However", "However,", EditKind.PUNCTUATION),
+        ("Done;", ";", ".", EditKind.PUNCTUATION),
+        ("She go", "go", "goes", EditKind.REPLACEMENT),
+        ("of him", "him", "them", EditKind.REPLACEMENT),
+        ("I am cat", "", "a ", EditKind.INSERTION),
+        ("very nice", "very ", "", EditKind.DELETION),
     ],
 )
-def test_kinds(text: str, old: str, new: str, kind: Kind) -> None:
+def test_kinds(text: str, old: str, new: str, kind: EditKind) -> None:
     start = text.index(old) if old else 5
     assert name_kind(text, start, start + len(old), new) == kind
 
@@ -47,8 +47,8 @@ def test_every_edit_has_one(case: tuple[str, list[Edit]]) -> None:
     text, edits = case
     for edit in edits:
         kind = name_kind(text, *edit.span, edit.replacement)
-        assert (kind == Kind.INSERTION) <= (not edit.original.strip())
-        assert (kind == Kind.DELETION) <= (not edit.replacement.strip())
+        assert (kind == EditKind.INSERTION) <= (not edit.original.strip())
+        assert (kind == EditKind.DELETION) <= (not edit.replacement.strip())
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_names_include(name: str, kind: str, type: str | None, included: bool) -
     assert parse_names([name]).include(kind, type) == included
 
 
-@given(st.lists(st.sampled_from([*(kind.value for kind in Kind), *NAMES, *(f"R:{name}" for name in NAMES)])))
+@given(st.lists(st.sampled_from([*(kind.value for kind in EditKind), *NAMES, *(f"R:{name}" for name in NAMES)])))
 def test_names_are_known_in_any_case_and_add_up(names: list[str]) -> None:
     found = parse_names(names)
     assert found == parse_names(name.lower() for name in names) == parse_names(name.upper() for name in names)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.confidence import NOT_ASKED, Evidence, Kind, Scale
+from edit_gec.editing.confidence import NOT_ASKED, Evidence, EvidenceKind, Scale
 from edit_gec.editing.thresholds import Thresholds, load_thresholds, read_presets
 from edit_gec.errors import InputError
 from edit_gec.evaluation.datasets import find_test_sets
@@ -30,7 +30,7 @@ TRUE = Scale(
 
 
 def draw_proposal(rng: random.Random, sentence: int) -> Proposal:
-    kind = rng.choice((Kind.REPLACE, Kind.INSERT, Kind.DELETE, Kind.SPELLING))
+    kind = rng.choice((EvidenceKind.REPLACE, EvidenceKind.INSERT, EvidenceKind.DELETE, EvidenceKind.SPELLING))
     evidence = Evidence(rng.uniform(0.05, 0.99), rng.uniform(0.1, 1.0), kind, rng.uniform(0.02, 0.98))
     return Proposal(sentence, sentence, Change(0, 0, "", 1.0), evidence, rng.choice((0.0, rng.uniform(0, 0.9))))
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edit_gec.training import course
-from edit_gec.training.recipe import Stage
+from edit_gec.training.recipe import TrainingStage
 
-LONG = Stage(
+LONG = TrainingStage(
     "long",
     pieces=300_000_000,
     batch_pieces=4096,
@@ -44,18 +44,18 @@ def test_the_long_run() -> None:
 
 
 def test_the_learning_rate_of_a_stage_in_steps() -> None:
-    stage = Stage("x", steps=100, warmup=10, decay=20)
+    stage = TrainingStage("x", steps=100, warmup=10, decay=20)
     rates = [course.learning_rate(step, stage) for step in range(100)]
     assert rates[:10] == pytest.approx([n / 10 for n in range(1, 11)]) and rates[10:80] == [1.0] * 70
     assert rates[80:] == pytest.approx([n / 20 for n in range(20, 0, -1)])
-    assert course.learning_rate(99, Stage("x", steps=100)) == 1.0
-    share = Stage("x", steps=100, warmup=10, decay=0.2)
+    assert course.learning_rate(99, TrainingStage("x", steps=100)) == 1.0
+    share = TrainingStage("x", steps=100, warmup=10, decay=0.2)
     assert [course.learning_rate(step, share) for step in range(100)] == pytest.approx(rates)
     assert course.snapshots(stage) == {}
 
 
 stages = st.builds(
-    Stage,
+    TrainingStage,
     name=st.just("x"),
     pieces=st.integers(10_000, 10**7),
     batch_pieces=st.integers(64, 4096),
@@ -71,7 +71,7 @@ stages = st.builds(
 
 @given(stages)
 @settings(max_examples=60, deadline=None)
-def test_a_stage_passes_once_and_completely(stage: Stage) -> None:
+def test_a_stage_passes_once_and_completely(stage: TrainingStage) -> None:
     last = course.steps(stage)
     at = [course.progress(step, stage) for step in range(0, last + 1, max(1, last // 50))]
     assert at[0] == 0 and at == sorted(at) and course.progress(last, stage) == pytest.approx(1)

@@ -22,7 +22,7 @@ from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.training import course
 from edit_gec.training.collate import Counts, collate, make_example
 from edit_gec.training.optim import optimizer_for
-from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.recipe import Recipe, TrainingStage
 
 STEPS, PAIRS = 180, 32
 PEOPLE, VERBS = ["We", "They", "The children"], ["walk", "wait", "sing", "sleep"]
@@ -49,7 +49,7 @@ def sentences(rng: random.Random) -> Iterator[tuple[str, str]]:
 def train(model: EdiT5, tokens: Tokens) -> dict[str, float]:
     """Train on the fly; returns what the last ten batches taught."""
     pairs = sentences(random.Random(1))
-    stage = Stage("toy", steps=STEPS, lr=1e-2, warmup=10, decay=STEPS // 2)
+    stage = TrainingStage("toy", steps=STEPS, lr=1e-2, warmup=10, decay=STEPS // 2)
     optimizer = optimizer_for(model, stage, Recipe("toy", adamw=1.0))
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: course.learning_rate(step, stage))
     counts = Counts()

@@ -13,10 +13,10 @@ from edit_gec.editing.lexicon import FILE as WORDS
 from edit_gec.errors import InputError
 from edit_gec.modeling.tokenizer import FILE, Tokens
 from edit_gec.training.preparation import check_data, copy_vocabulary, learn_vocabulary, needs_prose, prepare_files
-from edit_gec.training.recipe import Recipe, Stage
+from edit_gec.training.recipe import Recipe, TrainingStage
 
-NOISY = Recipe("tiny", vocabulary=420, stages=(Stage("one", 1),))
-REAL = replace(NOISY, stages=(Stage("one", 1, real=1.0),))
+NOISY = Recipe("tiny", vocabulary=420, stages=(TrainingStage("one", 1),))
+REAL = replace(NOISY, stages=(TrainingStage("one", 1, real=1.0),))
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def test_the_vocabulary_of_the_encoder(data: Path, folder: Path, tokens: Tokens)
     [
         (NOISY, True),
         (REAL, False),
-        (replace(NOISY, stages=(*REAL.stages, Stage("mean", average={"one": 1.0}))), False),
-        (replace(NOISY, stages=(*REAL.stages, Stage("two", 1, real=0.5))), True),
+        (replace(NOISY, stages=(*REAL.stages, TrainingStage("mean", average={"one": 1.0}))), False),
+        (replace(NOISY, stages=(*REAL.stages, TrainingStage("two", 1, real=0.5))), True),
     ],
 )
 def test_who_needs_prose(recipe: Recipe, needed: bool) -> None:
@@ -90,7 +90,7 @@ def test_data_that_lacks_something(data: Path) -> None:
 
 
 def test_real_edits_that_come_later_are_checked_at_once(data: Path) -> None:
-    late = replace(NOISY, stages=(Stage("one", 1, end={"real": 0.2}),))
+    late = replace(NOISY, stages=(TrainingStage("one", 1, end={"real": 0.2}),))
     check_data(late, data)
     shutil.rmtree(data / "edits")
     with pytest.raises(InputError, match="edits"):

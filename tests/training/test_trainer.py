@@ -36,7 +36,7 @@ from edit_gec.training import recipe as recipe_module
 from edit_gec.training.collate import collate, make_example
 from edit_gec.training.optim import optimizer_for
 from edit_gec.training.pairs import Pairs, cut_batches
-from edit_gec.training.recipe import Recipe, Stage, read_recipe
+from edit_gec.training.recipe import Recipe, TrainingStage, read_recipe
 from edit_gec.training.run import average, train
 from edit_gec.training.trainer import checkpoints, compile_layers, update_of
 
@@ -131,7 +131,7 @@ def test_recipes_with_mistakes(before: str, after: str, message: str, recipe: Pa
 def test_every_key_is_documented() -> None:
     recipes, stages = (documented_keys(what) for what in ("recipe", "stage"))
     assert recipes == {field.name for field in fields(Recipe)} - {"stages"} | {"stage"}
-    assert stages == {field.name for field in fields(Stage)}
+    assert stages == {field.name for field in fields(TrainingStage)}
 
 
 def documented_keys(what: str) -> set[str]:
@@ -149,7 +149,7 @@ def test_no_recipe(tmp_path: Path) -> None:
 # --- batches ---------------------------------------------------------------------------------------------------------
 
 
-def drawn(corpora: Path, stage: Stage, start: int = 0, count: int = 60) -> list[tuple[str, str]]:
+def drawn(corpora: Path, stage: TrainingStage, start: int = 0, count: int = 60) -> list[tuple[str, str]]:
     (corpora / "pairs").mkdir(exist_ok=True)
     shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
     texts = Pairs(corpora, corpora, Recipe("x"), stage, start).draw_texts(random.Random(f"{stage.name} {start}"))
@@ -158,18 +158,22 @@ def drawn(corpora: Path, stage: Stage, start: int = 0, count: int = 60) -> list[
 
 def test_pairs_of_a_stage(corpora: Path) -> None:
     prose = set(PROSE.read_text(encoding="utf-8").splitlines())
-    noisy = drawn(corpora, Stage("noisy", 1, clean=0.0))
+    noisy = drawn(corpora, TrainingStage("noisy", 1, clean=0.0))
     prose |= {line.upper() for line in prose}
     left = sum(target in prose for _, target in noisy)
     assert 35 < left < 60, "some are reworded"
     assert sum(s != t for s, t in noisy) > 40
-    assert drawn(corpora, Stage("noisy", 1, clean=0.0)) == noisy != drawn(corpora, Stage("noisy", 1, clean=0.0), 9)
-    clean = drawn(corpora, Stage("clean", 1, clean=1.0))
+    assert (
+        drawn(corpora, TrainingStage("noisy", 1, clean=0.0))
+        == noisy
+        != drawn(corpora, TrainingStage("noisy", 1, clean=0.0), 9)
+    )
+    clean = drawn(corpora, TrainingStage("clean", 1, clean=1.0))
     assert all(source == target for source, target in clean) and {t in prose for _, t in clean} == {True, False}
-    many = drawn(corpora, Stage("many", 1), count=1000)
+    many = drawn(corpora, TrainingStage("many", 1), count=1000)
     capitals = [pair for pair in many if all(text.isupper() for text in pair)]
     assert 1 <= len(capitals) <= 40 and any(source != target for source, target in capitals)
-    assert set(drawn(corpora, Stage("real", 1, real=1.0))) == {
+    assert set(drawn(corpora, TrainingStage("real", 1, real=1.0))) == {
         ("She walk to the station.", "She walks to the station.")
     }
 
@@ -189,9 +193,9 @@ def test_each_process_and_worker_draws_its_own_pairs(
 ) -> None:
     from torch.utils.data import DataLoader, IterableDataset
 
-    drawn(corpora, Stage("x", 1), count=1)
+    drawn(corpora, TrainingStage("x", 1), count=1)
     (recipe.parent / FILE).write_bytes(tokens.processor.serialized_model_proto())
-    pairs = Pairs(recipe.parent, corpora, read_recipe(recipe), Stage("one", 1, batch_pieces=64), 0)
+    pairs = Pairs(recipe.parent, corpora, read_recipe(recipe), TrainingStage("one", 1, batch_pieces=64), 0)
 
     class Stream(IterableDataset[Any]):
         def __iter__(self) -> Iterator[Any]:
@@ -215,7 +219,7 @@ def test_optimizer_state_comes_back(model: EdiT5, tokens: Tokens, make_model: An
             p.grad = torch.randn(p.shape, generator=generator)
         optimizer.step()
 
-    stage, recipe = Stage("x", 10, lr=1e-3), Recipe("x", adamw=2.0)
+    stage, recipe = TrainingStage("x", 10, lr=1e-3), Recipe("x", adamw=2.0)
     one, other = make_model(), make_model()
     first, second = optimizer_for(one, stage, recipe), optimizer_for(other, stage, recipe)
     assert sorted(group["lr"] for group in first.param_groups) == [1e-3, 2e-3]
