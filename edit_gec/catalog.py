@@ -19,6 +19,7 @@ DEFAULT_MODEL = "edit5-mini"
 DEFAULT_TARGET = "t5-mini"
 DEFAULT_JUDGE = "smollm2"
 CONFIG = "config.json"
+GGUF = ".gguf"  # a language model in one file
 _HERE = Path(__file__).resolve().parent
 MODEL_FOLDERS = (_HERE / "models", _HERE.parent / "models")  # in the wheel; in a checkout
 LOADED_SUFFIXES = (".json", ".model", ".onnx", ".safetensors")
@@ -46,11 +47,13 @@ def find_model(model: str | Path) -> Path:
 
 
 def find_pretrained(model: str | Path, revision: str | None = None) -> Path:
-    """Folder of a model given by name, by path, or by its id on the Hugging Face hub, as owner/name.
+    """Folder of a model given by name, by path, or by its id on the Hugging Face hub, as owner/name; or a GGUF file.
 
     What is complete in the local cache of the hub is taken from there, without the network; `revision` is a branch, tag
     or commit. Only files that are read are fetched. Raises ModelError where there is no such model, or no way to it.
     """
+    if Path(model).suffix == GGUF and Path(model).is_file():
+        return Path(model)
     try:
         return find_model(model)
     except ModelError:
@@ -120,6 +123,8 @@ def model_names() -> list[str]:
 
 def loaded_files(folder: Path) -> list[Path]:
     """The files of a model folder that decide what it does, in a fixed order: all that a loader reads."""
+    if folder.is_file():
+        return [folder]
     patterns = (*(f"*{suffix}" for suffix in LOADED_SUFFIXES), *LOADED_NAMES)
     files = (path for path in folder.rglob("*") if any(fnmatch(path.name, pattern) for pattern in patterns))
     return sorted(path for path in files if path.is_file())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from edit_gec.catalog import find_model, find_pretrained
 from edit_gec.config.load_settings import LoadSettings
 from edit_gec.errors import DeviceError, InputError, ModelError
+from edit_gec.speculative.prompt import Prompt
 
 if TYPE_CHECKING:
     from edit_gec.backends.network import Network
@@ -41,6 +42,8 @@ def load_parts(settings: LoadSettings) -> Parts:
     Raises ModelError for an unknown model, a broken folder or one with another kind of model, and DeviceError for a
     missing device.
     """
+    if settings.target_prompt is not None:
+        Prompt.parse(settings.target_prompt)
     folder = find_model(settings.model)  # before torch is imported, which takes a second
     target = None if settings.target is None else find_pretrained(settings.target)
     from edit_gec.editing.document_edits import Projection
@@ -163,15 +166,25 @@ def _ask_judge(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> P
 
 
 def _ask_target(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> Predictor:
-    """The EdiT5 with a T5 that verifies its drafts."""
+    """The EdiT5 with a T5 or a language model that verifies its drafts."""
     import torch
 
+    from edit_gec.modeling.causal_files import is_causal
+    from edit_gec.speculative.causal_target import CausalTarget
     from edit_gec.speculative.target import Target
     from edit_gec.speculative.verified import Verified
     from edit_gec.speculative.verifier import Verifier
 
     if settings.strictness is not None:
-        raise InputError(f"strictness {settings.strictness}: the T5's own text has no presets; give min_confidence")
+        raise InputError(f"strictness {settings.strictness}: the target's own text has no presets; give min_confidence")
     how: dict[str, Any] = {"device": settings.device, "dtype": getattr(torch, settings.dtype)}
-    target = Target.load(folder, edit5=edit5.model, prefix=settings.target_prefix, **how)
-    return Verified.drafted_by(edit5, Verifier.load(folder, target))
+    if is_causal(folder):
+        if settings.target_prefix is not None:
+            raise InputError(f"target_prefix: {folder.name} is no T5 but a language model; give target_prompt")
+        verifier = Verifier(CausalTarget.load(folder, prompt=settings.target_prompt, **how))
+    else:
+        if settings.target_prompt is not None:
+            raise InputError(f"target_prompt: {folder.name} is a T5, which knows a prefix only; give target_prefix")
+        target = Target.load(folder, edit5=edit5.model, prefix=settings.target_prefix, **how)
+        verifier = Verifier.load(folder, target)
+    return Verified.drafted_by(edit5, verifier)

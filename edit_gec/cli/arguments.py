@@ -119,6 +119,7 @@ class ModelOptions:
     dictionary: Sequence[str]  # paths
     target: str | None
     target_prefix: str | None
+    target_prompt: str | None
     device: str
     dtype: str
     threads: int | None
@@ -170,6 +171,11 @@ def add_model_options(
         "without --verify-mode it judges them if it can, and verifies exactly otherwise",
     )  # fmt: skip
     add("--target-prefix", metavar="TEXT", help='text that the T5 expects before each sentence, such as "grammar: "')
+    add(
+        "--target-prompt", metavar="TEXT",
+        help="text in which a language model reads each sentence before it writes its own, such as "
+        "'Correct: {source}\\n'; with \\n, its correction is one line",
+    )  # fmt: skip
 
 
 def add_verification_options(parser: argparse.ArgumentParser) -> None:
@@ -208,6 +214,8 @@ def check_verification(options: ModelOptions, *others: str) -> None:
     given = [*others]
     if options.target_prefix is not None:
         given.append("--target-prefix")
+    if options.target_prompt is not None:
+        given.append("--target-prompt")
     if options.target == "":
         raise UsageError("--target: expected a name, a folder, or an id on the Hugging Face hub")
     if given and not (options.verify or options.verify_mode or options.target):

@@ -66,6 +66,8 @@ def run(arguments: Arguments) -> int:
 
     if arguments.target_prefix is not None and not arguments.target:
         raise UsageError("--target-prefix needs --target")
+    if arguments.target_prompt is not None and not arguments.target:
+        raise UsageError("--target-prompt needs --target")
     corrector = load_corrector(replace(arguments, verify_mode="exact" if arguments.target else None))
     stage = TrainingStage("distil", 1, rate=arguments.rate, real=arguments.real, clean=arguments.clean)
     texts = Pairs(corrector.folder, arguments.data, Recipe("distil"), stage, 0).draw_texts(

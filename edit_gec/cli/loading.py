@@ -60,6 +60,7 @@ def corrector_arguments(options: ModelOptions, settings: Settings | None = None)
         "batch_size": options.batch_size,
         "target": options.target or default_target(options),
         "target_prefix": options.target_prefix,
+        "target_prompt": options.target_prompt,
         "verify": options.verify_mode,
     }
 

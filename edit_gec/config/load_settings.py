@@ -33,6 +33,7 @@ class LoadKeywords(TypedDict, total=False):
     dialect: str | None
     target: str | Path | None
     target_prefix: str | None
+    target_prompt: str | None
     verify: str | None
 
 
@@ -50,9 +51,11 @@ class LoadSettings:
     strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
         more edits. "exact" has none.
     dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
-    target: a second model that judges or verifies the edits: a folder, one of our names, or an id (owner/name) on the
-        Hugging Face hub. target_prefix: the text that a T5 expects before each sentence ("grammar: "), by default that
-        of its config.json or the known prefix of a public model (prefixes.py).
+    target: a second model that judges or verifies the edits: a folder, one of our names, an id (owner/name) on the
+        Hugging Face hub, or a GGUF file. target_prefix: the text that a T5 expects before each sentence ("grammar: "),
+        by default that of its config.json or the known prefix of a public model (prefixes.py). target_prompt: the text
+        in which a language model that verifies reads each sentence, with {source} in its place, by default "prompt" of
+        its config.json (speculative/prompt.py).
     verify: what a target is for. "judge": a language model judges the edits, and their confidence is that of both
         models (speculative/judge.py). "exact": the target's own text. None: "judge" if the target has the numbers for
         it, else "exact".
@@ -72,6 +75,7 @@ class LoadSettings:
     dialect: str | None = None
     target: str | Path | None = None
     target_prefix: str | None = None
+    target_prompt: str | None = None
     verify: str | None = None
 
     def __post_init__(self) -> None:

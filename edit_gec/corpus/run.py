@@ -30,7 +30,8 @@ from edit_gec.runtime.dedup import REMEMBERED
 from edit_gec.text.formats import check_format
 
 MODEL_SETTINGS = (
-    "min_confidence", "strictness", "dialect", "target_prefix", "backend", "precision", "dtype", "verify",
+    "min_confidence", "strictness", "dialect", "target_prefix", "target_prompt", "backend", "precision", "dtype",
+    "verify",
 )  # fmt: skip
 UNIT_BYTES = 2_000_000  # some 20,000 sentences: a minute on one core
 Say = Callable[[str], None]

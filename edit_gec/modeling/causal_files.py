@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edit_gec.catalog import GGUF
 from edit_gec.errors import InputError, MissingExtraError, ModelError
 from edit_gec.modeling.causal_config import CausalConfig, Rotary
+from edit_gec.modeling.config import read_config
 
 KINDS = ("llama", "mistral", "qwen2")  # model_type of config.json, general.architecture of GGUF
+OURS = "causal-lm"  # model_type of a folder that names its base
 ROTARIES = ("default", "linear", "llama3")
 GGUF_TYPES = frozenset("F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K".split())
 
@@ -35,6 +38,16 @@ _TOP = {
     "norm.weight": ("model.norm.weight", "output_norm.weight"),
     "output.weight": ("lm_head.weight", "output.weight"),
 }
+
+
+def is_causal(path: Path) -> bool:
+    """Whether a path is a decoder-only model: a GGUF file, or a folder whose config.json says so."""
+    if path.suffix == GGUF:
+        return True
+    config = read_config(path)
+    names = config.get("architectures")
+    named = isinstance(names, list) and any(str(name).endswith("ForCausalLM") for name in names)
+    return named or config.get("model_type") in (*KINDS, OURS)
 
 
 def hugging_face_names(config: CausalConfig) -> dict[str, list[str]]:

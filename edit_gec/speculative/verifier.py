@@ -1,4 +1,4 @@
-"""Exact verification: EdiT5's drafts in, the edits of a T5 target out.
+"""Exact verification: EdiT5's drafts in, the edits of a target out, a T5 or a language model.
 
     source    They  was at at home…          (two spaces, one character for three dots)
     draft     They  were at home…
@@ -26,6 +26,7 @@ from edit_gec.editing.decode import Prediction
 from edit_gec.editing.windows import halve_window, leave_cuts
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Pieces, Tokens
+from edit_gec.speculative.causal_target import CausalTarget
 from edit_gec.speculative.decode import VerifyOptions, verify
 from edit_gec.speculative.drafters import TextDrafter, realize_hypotheses
 from edit_gec.speculative.drafting import DraftingProfile
@@ -45,7 +46,7 @@ class Verifier:
     one verifier; its seconds are the sum of theirs.
     """
 
-    def __init__(self, target: Target, profile: DraftingProfile | None = None) -> None:
+    def __init__(self, target: Target | CausalTarget, profile: DraftingProfile | None = None) -> None:
         self.profile = profile or DraftingProfile()
         self.hypotheses = self.profile.hypotheses or (1 if target.device.type == "cpu" else 2)
         drafter = None if target.edit5 is None else self.drafting_model(target.edit5)
@@ -86,7 +87,7 @@ class Verifier:
     def encode(self, edit5: EdiT5, windows: Sequence[Pieces]) -> Encoded | None:
         """Windows encoded for the target and for EdiT5 at once; None unless both share an encoder and read the same
         pieces."""
-        if not self.target.shares(edit5) or not windows:
+        if isinstance(self.target, CausalTarget) or not self.target.shares(edit5) or not windows:
             return None
         sources = [window.covered for window in windows]
         if any(len(window) > self.target.max_pieces for window in windows):

@@ -37,6 +37,7 @@ def test_every_option_reaches_the_corrector(name: str, tmp_path: Path) -> None:
     expected = {
         "model": "mine", "min_confidence": 0.5, "dictionary": ("kubectl", "nginx"), "device": "cuda:1",
         "dtype": "bfloat16", "threads": 3, "batch_size": 7, "target": "t5", "target_prefix": "grammar: ",
+        "target_prompt": "{source}\n",
         "verify_mode": "exact", "dialect": "en-US", "backend": "torch", "precision": "float32",
     }  # fmt: skip
     if name == "distil":  # which reads all that the T5 writes

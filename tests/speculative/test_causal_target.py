@@ -14,11 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.drafts import SENTENCES, Script, quantile, scripts
 from support.strategies import brief, law, nasty
-from support.tiny_causal import generate_by_transformers, make_vocabulary, random_causal_target, save_folder
+from support.tiny_causal import (
+    generate_by_transformers,
+    make_vocabulary,
+    random_causal_target,
+    save_folder,
+    save_gguf,
+)
 
+from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError, InputError, ModelError
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.byte_pieces import BytePieces
+from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.speculative.causal_rows import Prompts, SharedKeys
 from edit_gec.speculative.causal_target import CausalTarget
 from edit_gec.speculative.decode import VerifyOptions, verify
@@ -28,7 +36,8 @@ from edit_gec.speculative.prompt import Prompt, cut_specials
 from edit_gec.speculative.realign import UniqueNGram
 from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, uniform
 from edit_gec.speculative.target_changes import find_changes, fold
-from edit_gec.text.edits import apply_changes
+from edit_gec.speculative.verifier import Verifier
+from edit_gec.text.edits import apply, apply_changes
 
 MANY = [f"{sentence}{'!' * n}" for n in range(4) for sentence in SENTENCES][:33]  # more than a batch
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -354,6 +363,42 @@ def test_a_piece_that_ends_a_line_has_text() -> None:
 
 def squeezed(text: str) -> str:
     return "".join(fold(text).split())
+
+
+def test_a_verifier_finds_the_edits_of_its_output(tokens: Tokens) -> None:
+    """EdiT5's vocabulary is another one: its windows are read as text, its drafts are texts."""
+    target, _ = random_causal_target("qwen2", 8)
+    sentences = [sentence for sentence in SENTENCES if sentence]
+    outputs = target.generate(sentences)
+    assert any(output[-1] in target.ends for output in outputs)
+    for sentence, output in zip(sentences, outputs, strict=True):
+        window = tokens.encode(sentence)
+        (found,) = Verifier(target).verify([window], [(sentence,)])
+        if output[-1] in target.ends:
+            changes = find_changes(window, window.covered, output, [1.0] * len(output), target.tokens)
+            assert [change[:3] for change in found] == [change[:3] for change in changes]
+            assert all(0 <= change.confidence <= 1 for change in found)
+
+
+def test_a_corrector_with_a_language_model(model_folder: Path, tmp_path: Path) -> None:
+    """From a folder and from a GGUF file, with the prompt that is given."""
+    oracle = save_folder(tmp_path)
+    save_gguf(tmp_path / "tiny.gguf", oracle)
+    found = []
+    for path in (tmp_path, tmp_path / "tiny.gguf"):
+        corrector = Corrector.load(model_folder, target=path, target_prompt=r"{source}\n", verify="exact")
+        assert corrector.predictor.is_exact
+        found.append(corrector.correct("She go home. They was late."))
+        assert apply(found[-1].text, found[-1].edits) == found[-1].corrected
+        summary = corrector.predictor.summary()
+        assert summary is not None and summary["sentences"] >= 2
+    assert found[0].corrected == found[1].corrected
+    with pytest.raises(InputError, match="needs its prompt"):
+        Corrector.load(model_folder, target=tmp_path)
+    with pytest.raises(InputError, match=r"expected \{source\} once"):
+        Corrector.load("nowhere", target=tmp_path, target_prompt="Correct:")
+    with pytest.raises(InputError, match="give target_prompt"):
+        Corrector.load(model_folder, target=tmp_path, target_prefix="grammar: ")
 
 
 # ---------------------------------------------------------------- bad input
