@@ -27,8 +27,8 @@ from edit_gec.performance.setup import Pair, Setup
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
+    from edit_gec.speculative.any_target import AnyTarget
     from edit_gec.speculative.drafters import Drafter
-    from edit_gec.speculative.target import Target
 
 LARGEST = 256  # sentences that are one batch; more of them (bench --cost) are batched as the product does
 
@@ -46,12 +46,12 @@ class System:
     exact: bool = False  # writes what the target writes greedily
 
 
-def run_target(target: Target) -> Run:
+def run_target(target: AnyTarget) -> Run:
     """Our greedy decoding, one decoder step for each token."""
     return lambda given: [target.text(ids) for ids in target.generate(given, batch_size=len(given))]
 
 
-def run_drafter(target: Target, drafter: Drafter) -> Run:
+def run_drafter(target: AnyTarget, drafter: Drafter) -> Run:
     """The target verifies drafts: text to text, without the product around it."""
     from edit_gec.speculative.decode import VerifyOptions, verify
     from edit_gec.speculative.drafters import prepare_target
@@ -65,7 +65,7 @@ def run_drafter(target: Target, drafter: Drafter) -> Run:
     return run
 
 
-def run_copies(target: Target, *, unique: bool) -> Run:
+def run_copies(target: AnyTarget, *, unique: bool) -> Run:
     """The source is the draft; re-synchronised by unique n-grams (SAD), or by alignment."""
     from edit_gec.speculative.drafters import TextDrafter
     from edit_gec.speculative.realign import Realigner, UniqueNGram

@@ -7,7 +7,7 @@ start token. Each pass then reads some tokens of each row, and `choose` says wha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,6 +15,9 @@ from torch import Tensor
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Vocabulary
 from edit_gec.speculative.sampling import Sampling, choose_tokens, find_ties
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 S = TypeVar("S", bound="Sources")
 MAX_LENGTH = 256  # tokens of one output, its end included
@@ -81,6 +84,9 @@ class AnyTarget(Protocol):
 
     def shares(self, edit5: EdiT5) -> bool:
         """Whether the encoder of this EdiT5 is its own."""
+
+    def drafted_by(self, edit5: EdiT5 | None) -> Self:
+        """The same target, which encodes for another EdiT5 on its encoder, or for none."""
 
     def fits(self, sentence: str) -> bool:
         """Whether it can read a sentence of this length."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -29,6 +30,9 @@ from edit_gec.speculative.causal_rows import CausalDecoder, Prompts, SharedKeys
 from edit_gec.speculative.prompt import Prompt, cut_specials
 from edit_gec.speculative.sampling import Sampling
 from edit_gec.tracing import Stage, span
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 KEY = "prompt"  # of config.json
 
@@ -102,7 +106,7 @@ class CausalTarget:
         """An EdiT5 reads nothing of a decoder-only model."""
         return False
 
-    def drafted_by(self, edit5: EdiT5 | None) -> CausalTarget:
+    def drafted_by(self, edit5: EdiT5 | None) -> Self:
         """The target itself: it encodes for no EdiT5."""
         return self
 

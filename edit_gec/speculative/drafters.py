@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -61,6 +61,7 @@ class Row:
         return self.tokens[-1] if self.tokens else self.start
 
 
+T = TypeVar("T", bound=AnyTarget)
 WriteDrafts = Callable[[list[str]], list[tuple[str, ...]]]  # sources -> drafts of each, the best first
 
 
@@ -176,7 +177,7 @@ def make_edit5_drafter(target: AnyTarget, model: EdiT5, tokens: Tokens, options:
     return TextDrafter(target.tokens, make_edit5_writer(model, tokens, options))
 
 
-def prepare_target(target: Target, drafter: Drafter) -> Target:
+def prepare_target(target: T, drafter: Drafter) -> T:
     """The target, which encodes for the EdiT5 of this drafter if that uses its encoder, and for no other."""
     return target.drafted_by(drafter.model if isinstance(drafter, SharedEdiT5Drafter) else None)
 

@@ -18,7 +18,7 @@ import copy
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -36,6 +36,9 @@ from edit_gec.speculative.prefixes import find_prefix
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.sampling import Sampling
 from edit_gec.tracing import Stage, span
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MOST_POSITIONS = 100_000  # that a config.json may claim
 
@@ -172,7 +175,7 @@ class Target:
         shared_encoder.join(t5, edit5)
         return cls(t5, tokens, max_length=max_length, edit5=edit5)
 
-    def drafted_by(self, edit5: EdiT5 | None) -> Target:
+    def drafted_by(self, edit5: EdiT5 | None) -> Self:
         """The same target, which encodes for another EdiT5 on its encoder (shared_encoder.read_with), or for none."""
         target = copy.copy(self)
         target.edit5 = edit5

@@ -30,7 +30,7 @@ def find_changes(
     pieces = shift_to_sentence(tokens.encode(source), window)
     ending = tokens.text_of_end(output[-1])
     written = [*output[:-1], *ending]
-    probabilities = [*probabilities, *probabilities[-1:] * len(ending)]
+    probabilities = [*probabilities, *[probabilities[-1]] * len(ending)]
     if not pieces.ids or list(pieces.ids) == written:  # nothing that the target can read, or nothing changed
         return
     plan = align(pieces.ids, written, tokens)
