@@ -307,7 +307,7 @@ def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixt
     for verify in (None, "exact"):
         with pytest.raises(ModelError, match="expected a T5"):
             Corrector.load(model_folder, target=model_folder, verify=verify)
-    with pytest.raises(InputError, match="strictness high: the T5's own text has no presets"):
+    with pytest.raises(InputError, match="strictness high: the target's own text has no presets"):
         Corrector.load("edit5-mini", target="t5-mini", verify="exact", strictness="high")
     with pytest.raises(InputError, match=r"prefix 'gec: ': t5-mini reads sentences without one"):
         Corrector.load("edit5-mini", target="t5-mini", verify="exact", target_prefix="gec: ")
