@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,7 @@ class CausalWeights:
     config: CausalConfig
     parts: dict[str, list[Stored]]
     updates: list[Update] = field(default_factory=list)
+    _last: dict[str, tuple[np.ndarray, ...]] = field(default_factory=dict)
 
     def dense(self, name: str) -> np.ndarray:
         """A tensor in float32, adapters merged. Raises ModelError where it is missing or holds no numbers."""
@@ -45,15 +47,23 @@ class CausalWeights:
         """A weight of a graph, by its name there."""
         stem, _, kind = name.rpartition(".")
         if f".{kind}" in (NIBBLES, STEPS, SHIFTS) and stem not in (EMBEDDING, OUTPUT):
-            return np.ascontiguousarray(self._blocks(stem)[(NIBBLES, STEPS, SHIFTS).index(f".{kind}")])
+            blocks = self._once(f"{stem}{NIBBLES}", lambda: self._blocks(stem))
+            return np.ascontiguousarray(blocks[(NIBBLES, STEPS, SHIFTS).index(f".{kind}")])
         if f".{kind}" in (BYTES, STEPS):
             digits, steps = self.blocks_of_bytes(stem)
             return steps if f".{kind}" == STEPS else (digits.view(np.uint8) ^ 128)
         if f".{kind}" in (DIGITS, SCALES):
-            digits, scales = quantise_rows(self.dense(stem))
+            digits, scales = self._once(f"{stem}{DIGITS}", lambda: quantise_rows(self.dense(stem)))
             return scales if f".{kind}" == SCALES else np.ascontiguousarray(digits.T)
         whole = self.dense(name)
         return np.ascontiguousarray(whole.T) if whole.ndim == 2 and name not in (EMBEDDING, OUTPUT) else whole
+
+    def _once(self, key: str, make: Callable[[], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+        """What `make` makes; its parts are asked for one after the other, so only the last is kept."""
+        if key not in self._last:
+            self._last.clear()
+            self._last[key] = make()
+        return self._last[key]
 
     def is_in_blocks(self) -> bool:
         """Whether all matrices of the layers are stored in blocks of four bits, as int4 wants them."""
