@@ -262,7 +262,6 @@ TESTED_BY = {
     "text.typst": "text/test_readers.py",
     "training.objective": "training/test_trainer.py",
     "training.objective_edit5": "training/test_trainer.py",
-    "training.synthetic.confusions_lexical": "training/test_corruptor.py",
 }
 
 

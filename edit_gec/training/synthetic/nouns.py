@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 
 from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic import confusions_lexical as meaning
 from edit_gec.training.synthetic.function_words import Sites, pick
 from edit_gec.training.synthetic.inflections import Lexicon
 from edit_gec.training.synthetic.sentence import Edit, Rewrite
@@ -159,7 +158,7 @@ def word_class(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     for i, low in enumerate(s.lows):
         if len(low) < 3 or not s.free[i] or s.is_name(i) or low in c.FUNCTION_WORDS or low not in lex:
             continue
-        family = meaning.FAMILY.get(low) or lex.family(low)
+        family = c.FAMILY.get(low) or lex.family(low)
         if family:
             sites.append((1.0, Edit(i, i + 1, rng.choice(family))))
     return pick(rng, sites)
@@ -170,8 +169,8 @@ def wrong_noun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     sites: Sites = []
     for i, low in enumerate(s.lows):
         one = lex.singular.get(low, low)
-        if one in meaning.NOUN and s.free[i] and (low not in lex.verbs or lex.is_noun_at(s, i)):
-            other = rng.choice(meaning.NOUN[one])
+        if one in c.NOUN and s.free[i] and (low not in lex.verbs or lex.is_noun_at(s, i)):
+            other = rng.choice(c.NOUN[one])
             sites.append((1.0, Edit(i, i + 1, other if one == low else lex.plural.get(other, other))))
     return pick(rng, sites)
 
@@ -180,6 +179,6 @@ def wrong_adjective(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None
     """I am bored -> I am boring; three years ago -> three years before"""
     sites: Sites = []
     for i, low in enumerate(s.lows):
-        if low in meaning.ADJECTIVE and s.free[i]:
-            sites.append((0.3 if low in c.FUNCTION_WORDS else 1.0, Edit(i, i + 1, rng.choice(meaning.ADJECTIVE[low]))))
+        if low in c.ADJECTIVE and s.free[i]:
+            sites.append((0.3 if low in c.FUNCTION_WORDS else 1.0, Edit(i, i + 1, rng.choice(c.ADJECTIVE[low]))))
     return pick(rng, sites)

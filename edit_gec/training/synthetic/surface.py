@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 
 from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic import confusions_lexical as meaning
 from edit_gec.training.synthetic.commas import BEFORE_AND, BEFORE_CLAUSE, INTRODUCTORY, OTHER, SERIAL, purpose
 from edit_gec.training.synthetic.function_words import Sites, from_table, pick
 from edit_gec.training.synthetic.inflections import Lexicon
@@ -271,7 +270,7 @@ def mistyped_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
 
 def phrase(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     """on the other hand -> in the other hand"""
-    return from_table(meaning.PHRASE, s, rng)
+    return from_table(c.PHRASE, s, rng)
 
 
 # Order, doubling, loss -----------------------------------------------------------------------------------------------

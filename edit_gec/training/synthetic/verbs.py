@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 
 from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic import confusions_lexical as meaning
 from edit_gec.training.synthetic.function_words import Sites, pick
 from edit_gec.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
 from edit_gec.training.synthetic.sentence import Edit, Rewrite
@@ -268,8 +267,8 @@ def wrong_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if low in ("do", "have") and s.low(i - 1) not in ("to", *c.MODALS):
             continue
         lemma, slot = lex.verbs[low][0]
-        if lemma in meaning.VERB and (low not in lex.nouns or lex.is_verb_at(s, i)):
-            other = rng.choice(meaning.VERB[lemma])
+        if lemma in c.VERB and (low not in lex.nouns or lex.is_verb_at(s, i)):
+            other = rng.choice(c.VERB[lemma])
             head, _, rest = other.partition(" ")
             if head in lex.forms:
                 sites.append((1.0, Edit(i, i + 1, f"{lex.forms[head][slot]} {rest}".strip())))
