@@ -1,14 +1,15 @@
 """Errors that are found without the model: it need not doubt them.
 
     "the best best of them"     best            a word stands twice
-    "the seccond of them"       second          one letter from a common word
-    "a preprocssor is"          preprocessor    one letter from a word that the document has elsewhere
+    "the seccond of them"       second          a misspelling that is listed
+    "a preprocssor is"          preprocessor    one letter from a long word that the document has elsewhere
     "my phone.It is new."       phone. It       two sentences
     "the end is near."          The             a line that is a whole sentence
+    "with baited breath"        bated breath    what a sure rule finds, in any text
 
 In documents that people keep, a word that stands twice is nearly always an error, unless it is one that may ("gave her
-her", "log in in"). So is an unknown word that stands once or twice and is a letter away from a frequent one. Names,
-compounds, other languages and words of the trade, which come again, are left alone.
+her", "log in in"). So is an unknown word that stands once or twice and is a listed misspelling, or a letter away from a
+long one that the document has. Names, compounds, other languages and words of the trade ("ctime") are left alone.
 
 A line that is taken by itself has no document. There only the model decides, except that a line which starts with a
 small word and ends like a sentence starts with a capital. Lists and tables of documents start as they like.
@@ -18,12 +19,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from edit_gec.rules.doubled import DOUBLE, may_stand_twice
+from edit_gec.rules.engine import find_rules
+from edit_gec.rules.usage import HABIT, count_words
 from edit_gec.text.edits import Change, Provenance, count_shared_ends
-from edit_gec.text.habits import HABIT, count_words
 from edit_gec.text.protected import STARTERS
 from edit_gec.text.sentences import Sentence
 
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
 
 # Confidence: how often such edits are right in edited documents.
 DOUBLED = 0.95
+RULE = 0.9
 SLIP = 0.8
 START = 0.9  # that of the capital, in lines
 EVERYDAY = 0.6  # share of common words in such a line: it is English, and no code
 # Highest cost of a candidate (lexicon.py):
-NEAR = 2.75  # of any
+NEAR = 2.75  # of a listed one
 NEAR_OWN = 3.1  # of one that the document has
+LONG = 7  # letters of that, at least: "ctime" is not "time", "shopt" not "short"
 MANY_UNKNOWN = 0.2  # share of unknown words in a sentence of another language, or full of names
 _TWICE = re.compile(r"(?<![\w'’.@/\\-])(?P<word>[A-Za-z][a-z]+)(?P<again>(?: (?i:(?P=word)))+)(?![\w'’/(@-]|\.\w)")
 _WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
@@ -54,16 +57,21 @@ _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
 
 
 def find_obvious(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
-    """Doubled and misspelt words of a sentence of the text, in order; of a line, the first word without a capital."""
+    """What sure rules find in a sentence of the text, and its doubled and misspelt words; of a line, the first word
+    without a capital. In order."""
+    found = [*_apply_rules(sentence)]
     if sentence.alone:
-        yield from _find_small_start(text, sentence, words)
-        return
-    found = (
-        _find_doubled(sentence, words),
-        _find_slips(text, sentence, words),
-        _find_missing_space(text, sentence, words),
-    )
-    yield from sorted(chain.from_iterable(found))
+        found += _find_small_start(text, sentence, words)
+    else:
+        found += [*_find_doubled(sentence, words), *_find_slips(text, sentence, words)]
+        found += _find_missing_space(text, sentence, words)
+    yield from sorted(found)
+
+
+def _apply_rules(sentence: Sentence) -> Iterator[Change]:
+    for start, end, texts, *_ in find_rules(sentence.text, sure=True):
+        if _is_free(sentence, start, end):
+            yield Change(start, end, texts[0], RULE, Provenance.RULE)
 
 
 def _find_small_start(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
@@ -92,7 +100,7 @@ def _find_missing_space(text: str, sentence: Sentence, words: WordList) -> Itera
     if last is None or following is None or sentence.in_code or not words.knows(last[1]):
         return
     if following[1] in STARTERS:
-        yield Change(len(sentence.text), len(sentence.text), " ", DOUBLED)
+        yield Change(len(sentence.text), len(sentence.text), " ", DOUBLED, Provenance.RULE)
 
 
 def _find_slips(text: str, sentence: Sentence, words: WordList) -> Iterator[Change]:
@@ -112,8 +120,9 @@ def _correct(text: str, word: str, words: WordList, most: int) -> str | None:
     candidates = words.candidates(word) if counts[word] <= most and not is_made else []
     if not candidates:
         return None
-    cost, right, _ = candidates[0]
-    is_near = cost <= NEAR or (cost <= NEAR_OWN and counts[right] > 0)
+    cost, right, listed = candidates[0]
+    is_own = len(right) >= LONG and right[0] == word[0] and counts[right] > 0
+    is_near = (listed and cost <= NEAR) or (is_own and cost <= NEAR_OWN)
     return right if is_near and right.isalpha() and not _is_inflected(word, right) else None
 
 

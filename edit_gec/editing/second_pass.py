@@ -190,13 +190,14 @@ def keep_certain(
 
 
 def _written_by_rules(text: str, changes: Sequence[Change], found: Sequence[Found]) -> Iterator[tuple[int, int, str]]:
-    """Where the words that rules propose stand once the changes of the text are made, and what stood there."""
+    """Where the words that rules propose stand once the changes of the text are made, with what these rules look at,
+    and what stood in place of the words."""
     for change, (begin, _) in zip(changes, written_spans(changes), strict=True):
-        for start, end, proposals, _ in found:
+        for start, end, proposals, _, first, last in found:
             if change.start <= start and end <= change.end:
                 new = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, proposals))})(?!\w)", change.replacement)
                 if new:
-                    yield begin + new.start(), begin + new.end(), text[start:end]
+                    yield begin + new.start() - (start - first), begin + new.end() + last - end, text[start:end]
 
 
 def leave_out(between: str, first: Sequence[Change], kept: Sequence[Change], again: Sequence[Change]) -> list[Change]:

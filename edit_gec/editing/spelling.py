@@ -65,10 +65,11 @@ def tag_certain_errors(
 ) -> list[Proposed]:
     """Tag REPLACE what the rules `found` in a sentence and the model is not sure of; returns the proposals.
 
-    They stand alone: what the model would change together with one of them stays for the second reading. Misspelt words
-    next to them (`suspect`) are proposals too.
+    They stand alone: what the model would change together with one of them, or in what the rule looks at ("is" to "are"
+    in "the rules is"), stays for the second reading. Misspelt words next to them (`suspect`) are proposals too.
     """
     proposed: list[Proposed] = []
+    seen: list[tuple[int, int]] = []
     for match in found:
         covered = _cover(sentence, match.start + sentence.starts[0], match.end + sentence.starts[0])
         if covered is None:
@@ -76,12 +77,17 @@ def tag_certain_errors(
         doubt = 1 - min(p[KEEP] for p in probabilities[covered[0] + 1 : covered[1] + 1])  # the sentinel comes first
         if doubt >= MIN_DOUBT:
             proposed.append(Proposed(*covered, match.texts))
+            seen.append((match.first + sentence.starts[0], match.last + sentence.starts[0]))
     if not proposed:
         return []
     clear = [each for each in suspect if not any(each.first < one.last and one.first < each.last for one in proposed)]
     together = sorted([*proposed, *clear])
+    ours = {n for one in together for n in range(one.first, one.last)}
     for each in proposed:
-        _free(tags, each, {n for one in together for n in range(one.first, one.last)})
+        _free(tags, each, ours)
+    for n, (a, b) in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
+        if n not in ours and any(a < last and b > first for first, last in seen):
+            tags[n + 1] = KEEP
     for each in proposed:
         tags[each.first + 1 : each.last + 1] = [REPLACE] * (each.last - each.first)
     return together

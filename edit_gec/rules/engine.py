@@ -27,7 +27,8 @@ does not end, but for a space, right before <>. `key` has words of which every m
 `wrong` are sentences that change, each with what becomes of it; `right` are sentences that no rule changes.
 
 A rule proposes an edit but never decides on it: the tags must doubt the words at least a little, and the decoder
-compares the proposal with the source (editing/spelling.py). Rules are right far more often than the model believes, so
+compares the proposal with the source (editing/spelling.py). Only a row with the field `sure` needs no model, which does
+not know rare set phrases (editing/obvious.py). Rules are right far more often than the model believes, so
 on the scale of confidence they have an offset of their own, and what the model says counts less
 (editing/confidence.py).
 """
@@ -44,7 +45,7 @@ from edit_gec.errors import EditGecError
 from edit_gec.rules.doubled import find_doubled
 from edit_gec.rules.words import FOLDER, column, fragment, look_up, read_rows
 
-TABLES = ("spelling", "agreement", "forms", "phrases")  # files of this folder
+TABLES = ("spelling", "agreement", "forms", "phrases", "set_phrases")  # files of this folder
 BEFORE = 80  # characters that `unless` reads
 _TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(\?(?:<?[=!]|i:)|[()<>']|\{[A-Za-z.]+\}|[A-Za-z]+")
 _FIELD = re.compile(r"\{([A-Za-z.]+)\}")
@@ -55,12 +56,17 @@ _APOSTROPHE = "['’]"
 
 
 class Found(NamedTuple):
-    """text[start:end], whole words, what may stand there instead, and the name of the rule that says so."""
+    """text[start:end], whole words, what may stand there instead, and the name of the rule that says so.
+
+    first, last: where all that the rule looks at begins and ends.
+    """
 
     start: int
     end: int
     texts: tuple[str, ...]
     rule: str
+    first: int
+    last: int
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ class Rule:
     right: tuple[str, ...]
     unless: str = ""
     key: str = ""
+    sure: bool = False
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -88,8 +95,10 @@ class Rule:
     def words(self) -> set[str]:
         """Every match has one of them."""
         inside = self.key or re.sub(r"\\.|\[[^]]*\]", " ", re.split("<(?![!=])|(?<!<)>", self.when)[1])
-        listed = re.sub(_FIELD.pattern + r"(\w*)", lambda f: " ".join(w + f[2] for w in column(f[1].lower())), inside)
-        return set(_WORD.findall(listed.lower()))
+        found = set(_WORD.findall(_FIELD.sub(" ", inside).lower()))
+        for name, ending in re.findall(_FIELD.pattern + r"(\w*)", inside):  # of a phrase the longest word is enough
+            found |= {max(_WORD.findall(f"{words}{ending}".lower()), key=len) for words in column(name.lower())}
+        return found
 
     def find(self, text: str) -> Iterator[Found]:
         """What the rule finds in a sentence, in order."""
@@ -103,12 +112,13 @@ class Rule:
             filled = (_fill(each, match) for each in self.write)
             texts = tuple(_with_case(each, old) for each in filled if each)
             if texts and old not in texts:
-                yield Found(start, end, texts, self.name)
+                yield Found(start, end, texts, self.name, *match.span())
 
 
-def find_rules(text: str) -> list[Found]:
-    """What the rules find in a sentence, in order; of those that overlap the first one, and the longest of these."""
-    found = sorted(find_all(text), key=lambda each: (each.start, -each.end, each.texts))
+def find_rules(text: str, *, sure: bool = False) -> list[Found]:
+    """What the rules find in a sentence, the `sure` ones or the others; in order, of those that overlap the first one,
+    and the longest of these."""
+    found = sorted(find_all(text, sure=sure), key=lambda each: (each.start, -each.end, each.texts))
     kept: list[Found] = []
     for each in found:
         if not kept or each.start >= kept[-1].end:
@@ -116,11 +126,11 @@ def find_rules(text: str) -> list[Found]:
     return kept
 
 
-def find_all(text: str) -> Iterator[Found]:
-    """Everything that each rule finds in a sentence."""
-    for start, end, word in find_doubled(text):
-        yield Found(start, end, (word,), "doubled")
-    index = _index()
+def find_all(text: str, *, sure: bool = False) -> Iterator[Found]:
+    """Everything that each of these rules finds in a sentence."""
+    for start, end, word in () if sure else find_doubled(text):
+        yield Found(start, end, (word,), "doubled", start, end)
+    index = _index(sure)
     for number in {number for word in set(_WORD.findall(text.lower())) for number in index.get(word, ())}:
         yield from load_rules()[number].find(text)
 
@@ -139,15 +149,15 @@ def read_rule(row: dict[str, list[str]]) -> Rule:
             raise EditGecError(f"rule {name}: no sentence under {kind!r}; expected its proof, one at least")
     write, wrong, right = (tuple(row[field]) for field in ("write", "wrong", "right"))
     when, unless, key = (" ".join(row.get(field, [])) for field in ("when", "unless", "key"))
-    return Rule(name, when, write, wrong, right, unless, key)
+    return Rule(name, when, write, wrong, right, unless, key, sure="sure" in row)
 
 
 @cache
-def _index() -> dict[str, list[int]]:
-    """Word in small letters -> the numbers of the rules that it can match."""
+def _index(sure: bool) -> dict[str, list[int]]:
+    """Word in small letters -> the numbers of the rules, sure ones or the others, that it can match."""
     index: dict[str, list[int]] = {}
     for number, rule in enumerate(load_rules()):
-        for word in rule.words():
+        for word in rule.words() if rule.sure == sure else ():
             index.setdefault(word, []).append(number)
     return index
 
@@ -231,7 +241,7 @@ def disprove(rule: Rule) -> Iterator[str]:
         if after not in made:
             yield f"{rule.name}: {before!r} becomes {made}, not {after!r}"
     for sentence in (*rule.right, *(each.partition(" -> ")[2] for each in rule.wrong)):
-        if found := find_rules(sentence):
+        if found := [*find_rules(sentence), *find_rules(sentence, sure=True)]:
             yield f"{rule.name}: {sentence!r} is right, but {found}"
 
 

@@ -3,7 +3,8 @@
     >>> look_up("verb", "past", "base", "went"), column("verb.ing")[:2], fragment("end") is not None
     ('go', ('going', 'coming'), True)
 
-A list of pairs ("alot=a_lot") is a table with the columns `wrong` and `right`; "_" stands for a space, "-" for no word.
+A list of pairs ("alot=a_lot") is a table with the columns `wrong` and `right`, and `other` for a third word;
+"_" stands for a space, "-" for no word.
 
 A file of rows (*.rules) has a line "field value" for each value of a field, and an empty line between rows. A line that
 begins with spaces goes on with the one before; lines that begin with "#" are comments. It is not TOML because that took
@@ -25,6 +26,12 @@ def column(name: str) -> tuple[str, ...]:
     if wanted:
         return tuple(word for word in _table(table)[wanted] if word != "-")
     return tuple(word.replace("_", " ") for word in _lists("words")[table].split())
+
+
+@cache
+def word_set(name: str) -> frozenset[str]:
+    """The words of a list, to look words up in."""
+    return frozenset(column(name))
 
 
 def fragment(name: str) -> str | None:
@@ -75,8 +82,8 @@ def _read(name: str) -> tuple[tuple[str, ...], ...]:
     """The rows of a table, the header first."""
     if name not in _lists("words"):
         return read_table(FOLDER / f"{name}.tsv")
-    pairs = (pair.replace("_", " ").partition("=") for pair in _lists("words")[name].split())
-    return (("wrong", "right"), *((wrong, right) for wrong, _, right in pairs))
+    rows = (tuple(entry.replace("_", " ").split("=")) for entry in _lists("words")[name].split())
+    return (("wrong", "right", "other"), *((*row, "-")[:3] for row in rows))
 
 
 def _header(name: str) -> tuple[str, ...]:

@@ -97,7 +97,8 @@ _NOT_ISE = frozenset(  # their -ise is no ending: nobody writes "advertize"; nor
     "res downs caps overs outs unders sup ups".split()
 )
 _COLLECTIVE = re.compile(
-    r"\b(?:team|government|family|committee|staff|company|band|police|crew|council|board|public|media|audience|couple|"
+    r"(?<!\bin )(?<!\bof )(?<!\bat )(?<!\bfrom )\b(?:the|our|my|your|his|her|their|this|that)\s+"
+    r"(?:team|government|family|committee|staff|company|band|police|crew|council|board|public|media|audience|couple|"
     r"department|club|crowd|class|party|majority|minority|group|management|jury|press|union|firm|bank|squad|army|navy|"
     r"choir|orchestra|cabinet|parliament|opposition|ministry|community|university|side)\s+\Z",
     re.IGNORECASE,

@@ -1,8 +1,5 @@
-r"""Where words and characters begin and end, and which changes would break a character or stick words together.
+r"""Where words and characters begin and end, and which changes would break a character.
 
-"can not go"      (3, 4, "")    "cannot go"         known: made
-"We run it"       (6, 7, "")    "We runit"          no word: refused
-"of your own"     (7, 7, "The") "of yourThe own"    no word: refused
 "cafe\u0301 is"   (4, 5, "")    the accent is a part of the e: refused
 """
 
@@ -10,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 from typing import NamedTuple
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # letters with inner apostrophes
@@ -26,7 +22,6 @@ _PREPENDS = re.compile(
     "\U0001193f\U00011941\U00011a84-\U00011a89\U00011d46]"
 )
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")  # two of these letters are one flag
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
 
 
 class Replacement(NamedTuple):
@@ -93,29 +88,6 @@ def breaks_character(text: str, start: int, end: int, replacement: str) -> bool:
     )
 
 
-def sticks_words(text: str, start: int, end: int, replacement: str, is_known: Callable[[str], bool]) -> bool:
-    """Whether the change text[start:end] -> replacement makes one of two words, and that is no word that `is_known`.
-
-    A space that goes between two words, and a known word or a capital that is written right after or before a word.
-    Endings grow freely ("learn" -> "learns"), and so do words inside.
-    """
-    start, end, replacement = narrow(text, start, end, replacement)
-    old = text[start:end]
-    left = text[word_start(text, start) : start]
-    right = text[end : word_end(text, end)]
-    first = replacement[: word_end(replacement, 0)]
-    last = replacement[word_start(replacement, len(replacement)) :]
-    loses_space = any(map(str.isspace, old))
-    if left and right and first == replacement:
-        return loses_space and not _is_word(left + replacement + right, is_known)
-    if left and first and not is_word_character(old[:1]) and not _is_word(left + first, is_known):
-        if loses_space or _begins_anew(left, first, first, is_known):
-            return True
-    if right and last and not is_word_character(old[-1:]) and not _is_word(last + right, is_known):
-        return loses_space or _begins_anew(last, right, last, is_known)
-    return False
-
-
 def narrow(text: str, start: int, end: int, replacement: str) -> Replacement:
     """Drop what text[start:end] and the replacement share at both ends."""
     same = 0
@@ -129,17 +101,6 @@ def narrow(text: str, start: int, end: int, replacement: str) -> Replacement:
     while same < most and text[end - 1 - same] == replacement[len(replacement) - 1 - same]:
         same += 1
     return Replacement(start, end - same, replacement[: len(replacement) - same])
-
-
-def _is_word(text: str, is_known: Callable[[str], bool]) -> bool:
-    return is_known(text) or _ORDINAL.fullmatch(text) is not None
-
-
-def _begins_anew(left: str, right: str, written: str, is_known: Callable[[str], bool]) -> bool:
-    """Whether what is written, one of the two sides, looks like a word of its own that misses its space."""
-    if left[-1].islower() and right[0].isupper():
-        return True
-    return is_known(left) and is_known(right) and (len(written) > 2 or written in ("a", "I"))
 
 
 def _is_mark(character: str) -> bool:

@@ -19,7 +19,10 @@ from edit_gec.text.sentences import split
 COMMON = (
     "the of to it is not in on we had that this name second property page man music house them be by and read often"
 )
-WORDS = WordList([*COMMON.split(), *(f"filler{n}" for n in range(9000)), "preprocessor", "whitespace"])
+WORDS = WordList(
+    [*COMMON.split(), *(f"filler{n}" for n in range(9000)), "preprocessor", "whitespace"],
+    "propery property\nseccond second",
+)
 PROJECTION = Projection(WORDS)
 
 

@@ -50,7 +50,7 @@ def test_a_wrong_proof_is_told(change: dict[str, list[str]]) -> None:
 def test_names_and_replacements() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
     (found,) = find_rules("What do she want")
-    assert found == (5, 7, ("does",), "do-he")
+    assert found == (5, 7, ("does",), "do-he", 0, 11)
 
 
 RIGHT = """\
@@ -88,6 +88,7 @@ def test_every_match_has_a_word_of_its_rule() -> None:
 def test_matches_are_whole_words_apart(text: str) -> None:
     found = find_rules(text)
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
-    for start, end, texts, _ in found:
+    for start, end, texts, _, first, last in found:
+        assert first <= start < end <= last
         assert text[start:end] not in texts and all(texts)
         assert not (start and text[start - 1].isalnum()) and not text[end : end + 1].isalnum()

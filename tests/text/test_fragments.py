@@ -116,3 +116,14 @@ def test_a_small_first_letter_stays_small(text: str, data: st.DataObject, replac
     result = text[:start] + keep_case(text, start, replacement.title()) + text[end:]
     assert result.lower() == text[:start] + replacement + text[end:]
     assert not result.lstrip(" (")[:1].isupper()
+
+
+@pytest.mark.parametrize("blocks", [2, 3])
+def test_several_blocks_without_a_stop_are_a_style(blocks: int) -> None:
+    text = "It is said. We went home\n\n" * blocks + "Here it ends.\n"
+    for sentence in split(text):
+        last = sentence.text.endswith("home")
+        assert sentence.fragment == (last and blocks >= 3)
+    small = "and here it is.\n\n" * blocks + "Here it ends.\n"
+    assert [sentence.fragment for sentence in split(small)] == [blocks >= 3] * blocks + [False]
+    assert not any(sentence.fragment for sentence in split(text, lines=True))

@@ -1,4 +1,4 @@
-"""A change never cuts a character and never sticks two words together; `regex` says what a character is."""
+"""A change never cuts a character; `regex` says what a character is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.strategies import nasty, thorough
 
 from edit_gec.text.edits import Change, apply_changes, expand_to_words
 from edit_gec.text.sentences import split
-from edit_gec.text.words import breaks_character, is_one_character, sticks_words
+from edit_gec.text.words import breaks_character, is_one_character
 
 MARKED = [
     "e\u0301",
@@ -26,16 +26,10 @@ MARKED = [
     "\u0600\u0661",
 ]
 characters = st.lists(st.sampled_from([*MARKED, "\u0301", "\u200d", *"ae .\n-"]), max_size=12).map("".join) | nasty
-KNOWN = frozenset("the a I can not cannot in to into ending go going run every one everyone".split())
-words = st.sampled_from([*sorted(KNOWN), "Kubernete", "café", "café", "x"])
 
 
 def character_ends(text: str) -> set[int]:
     return {0, *(found.end() for found in regex.finditer(r"\X", text))}
-
-
-def is_known(word: str) -> bool:
-    return word in KNOWN
 
 
 @thorough
@@ -62,55 +56,6 @@ def test_projected_edits_cut_no_character(text: str, replacement: str, data: st.
         corrected = apply_changes(text, [Change(edit.start, edit.end, edit.replacement, 0.5)])
         assert {edit.start, edit.end} <= character_ends(text)
         assert {edit.start, edit.start + len(edit.replacement)} <= character_ends(corrected)
-
-
-@thorough
-@given(st.lists(words, min_size=2, max_size=6), st.data())
-def test_a_space_goes_only_where_the_words_make_one(sentence: list[str], data: st.DataObject) -> None:
-    text = " ".join(sentence)
-    at = data.draw(st.integers(1, len(sentence) - 1))
-    space = len(" ".join(sentence[:at]))
-    joined = sentence[at - 1] + sentence[at]
-    assert sticks_words(text, space, space + 1, "", is_known) is (joined not in KNOWN)
-    begin, end = space - len(sentence[at - 1]), space + 1 + len(sentence[at])
-    assert sticks_words(text, begin, end, joined, is_known) is (joined not in KNOWN)  # the same, written anew
-    assert sticks_words(text, begin, end, joined, lambda _: False) is True
-    assert not sticks_words(text, space, space, ",", is_known)
-
-
-@thorough
-@given(st.sampled_from(["go", "run", "every", "Kubernete"]), st.sampled_from(["the", "into", "The", "not"]))
-def test_an_inserted_word_keeps_its_space(word: str, inserted: str) -> None:
-    text = f"we {word} here"
-    end = 3 + len(word)
-    if word in KNOWN or inserted == "The":
-        assert sticks_words(text, end, end, inserted, is_known)
-    assert not sticks_words(text, end, end, " " + inserted, is_known)
-    assert not sticks_words(text, 3, 3, inserted + " ", is_known)
-    if word in KNOWN and inserted in KNOWN:
-        assert sticks_words(text, 3, 3, inserted, is_known)
-
-
-@pytest.mark.parametrize(
-    ("text", "change", "stuck"),
-    [
-        ("of implementation From", (17, 17, "I"), True),
-        ("a cafe\u0301 are", (7, 11, "defy"), True),  # what stood behind the space is gone, and the space with it
-        ("He learn fast", (8, 8, "s"), False),
-        ("two Kubernete run", (13, 13, "s"), False),
-        ("can not go", (3, 4, ""), False),
-        ("He is un happy", (8, 9, ""), True),
-        ("the 21 st time", (6, 7, ""), False),
-        ("the room 3 is", (10, 11, ""), True),
-        ("I go home", (4, 4, "ing"), False),
-        ("every body", (0, 10, "everyone"), False),
-        ("it 's late", (2, 4, "'"), False),
-        ("well - known", (4, 7, "-"), False),
-        ("", (0, 0, "The"), False),
-    ],
-)
-def test_sticking(text: str, change: tuple[int, int, str], stuck: bool) -> None:
-    assert sticks_words(text, *change, is_known) is stuck
 
 
 @pytest.mark.parametrize(

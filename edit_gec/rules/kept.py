@@ -1,4 +1,4 @@
-"""What stays, whoever proposes an edit of it, in lines as well as in documents.
+"""What stays, whoever proposes an edit of it, in lines as well as in documents: five checks (checks.py).
 
 No no, I mean it.      meant repetition: interjections, and any word of a shout that stands three times
 an nginx module        a/an before code and words that the lexicon does not know: it depends on how they are read
@@ -15,11 +15,11 @@ from dataclasses import replace
 
 from rapidfuzz.distance import OSA
 
+from edit_gec.rules.place import Place
+from edit_gec.rules.terms import is_name, is_term
 from edit_gec.text.edits import Edit
 from edit_gec.text.fragments import is_open_ended
 from edit_gec.text.kinds import is_spelling
-from edit_gec.text.sentences import Sentence
-from edit_gec.text.terms import is_name, is_term
 from edit_gec.text.words import WORD
 
 _READABLE = re.compile(  # a word that begins otherwise may be read letter by letter: nginx, xterm
@@ -47,20 +47,9 @@ _FEW = 4  # words of a clause behind an opening that needs no comma
 _PRONOUN = re.compile(r"\s*(?:i|you|he|she|it|we|they|this|that|there)\b", re.IGNORECASE)
 
 
-def must_stay(text: str, sentence: Sentence, edit: Edit, is_known: Callable[[str], bool]) -> bool:
-    """Whether an edit of a sentence of the text touches what stays; `is_known` tells the words."""
-    start, end = sentence.span_of(edit)
-    return (
-        _is_meant_repetition(text, edit)
-        or _is_article_of_unknown(sentence, edit, end, is_known)
-        or _is_word_of_trade(edit, start)
-        or _makes_question(sentence, edit)
-        or _is_comma_of_opening(sentence, edit, start)
-    )
-
-
-def _is_meant_repetition(text: str, edit: Edit) -> bool:
+def stops_a_shout(place: Place) -> bool:
     """Whether a repeated word is deleted that may be repeated."""
+    text, edit = place.document, place.edit
     old, new = (WORD.findall(side.casefold()) for side in (edit.original, edit.replacement))
     if len(set(old)) != 1 or len(new) >= len(old) or not {*new} <= {*old}:
         return False
@@ -76,10 +65,12 @@ def _count_first(word: str, words: list[str]) -> int:
     return next((n for n, each in enumerate(words) if each != word), len(words))
 
 
-def _is_article_of_unknown(sentence: Sentence, edit: Edit, end: int, is_known: Callable[[str], bool]) -> bool:
+def guesses_a_sound(place: Place) -> bool:
     """Whether "a" or "an" becomes another word before code or a word in small letters that is not known."""
+    sentence, edit = place.sentence, place.edit
     if edit.original.strip().casefold() not in ("a", "an") or not edit.replacement.strip().isalpha():
         return False
+    _, end = sentence.span_of(edit)
     behind = _BEHIND.match(sentence.text, end)
     at = behind.end() if behind else end
     if any(low < at + 1 and end <= low <= at for low, _ in sentence.protected):
@@ -87,13 +78,14 @@ def _is_article_of_unknown(sentence: Sentence, edit: Edit, end: int, is_known: C
     word = WORD.match(sentence.text, at)
     if word is None or not word[0][0].islower():
         return False
-    return not _READABLE.match(word[0]) or is_term(word[0]) or not is_known(word[0])
+    return not _READABLE.match(word[0]) or is_term(word[0]) or not place.knows(word[0])
 
 
-def _is_word_of_trade(edit: Edit, start: int) -> bool:
+def changes_a_term(place: Place) -> bool:
     """Whether a word becomes another one that is a word of the trade, or a name inside a sentence."""
-    new = set(WORD.findall(edit.replacement.casefold()))
-    for found in WORD.finditer(edit.original):
+    start, _ = place.sentence.span_of(place.edit)
+    new = set(WORD.findall(place.edit.replacement.casefold()))
+    for found in WORD.finditer(place.edit.original):
         word = found[0]
         if word.casefold() in new:
             continue
@@ -122,18 +114,24 @@ def keep_known_words(edit: Edit, is_known: Callable[[str], bool]) -> Edit:
     return replace(edit, start=start, end=start + len(wrong[0]), original=wrong[0], replacement=right)
 
 
-def _makes_question(sentence: Sentence, edit: Edit) -> bool:
+def asks_a_title(place: Place) -> bool:
     """Whether a block without an end mark that begins with a question word becomes a question."""
+    sentence, edit = place.sentence, place.edit
     if not (sentence.first and sentence.last and _AUXILIARY.search(edit.replacement)):
         return False
     is_new = len(_AUXILIARY.findall(edit.replacement)) > len(_AUXILIARY.findall(edit.original))
     return is_new and is_open_ended(sentence.text) and _QUESTION.match(sentence.text) is not None
 
 
-def _is_comma_of_opening(sentence: Sentence, edit: Edit, start: int) -> bool:
+def parts_an_opening(place: Place) -> bool:
     """Whether nothing but a comma comes between an opening and a clause of a few words."""
+    sentence, edit = place.sentence, place.edit
     if edit.original.strip() or edit.replacement.strip() != ",":
         return False
+    start, _ = sentence.span_of(edit)
     clause = sentence.text[start:]
     is_short = len(WORD.findall(clause)) <= _FEW and _PRONOUN.match(clause) is not None
     return is_short and _OPENING.match(sentence.text[:start]) is not None
+
+
+CHECKS = (stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening)

@@ -1,31 +1,45 @@
-"""What a document is better without, and the like of it that is still corrected."""
+"""Why edits are not made, and the like of them that are."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from edit_gec import Corrector
 from edit_gec.editing.document_edits import Projection
-from edit_gec.text.edits import Change, Edit
+from edit_gec.rules import checks
+from edit_gec.rules.checks import ANYWHERE, CHOICE, COMMA, IN_DOCUMENTS, REWORDED, extra_odds, find_refusal
+from edit_gec.rules.place import Place
+from edit_gec.text.edits import Change, Edit, Provenance
 from edit_gec.text.sentences import split
-from edit_gec.text.style import CHOICE, COMMA, REWORDED, extra_odds, is_style
 
-KNOWN = frozenset(
-    (
-        "they occupy it is useless you dont don't know the in fact infact filesystem file system see sees list go goes"
-    ).split()
-)
+SURE = 10.0  # log-odds above the threshold
+UNKNOWN = frozenset("occupys ocupy becuase zorkpath skipif qlong longgest sooo seees mtime init".split())
 
 
 def judged(
     document: str, old: str, new: str, at: int | None = None, *, alone: bool = False, form: str = "markdown"
 ) -> bool:
-    """Whether the edit old -> new at its first place in the document, or at `at`, is a matter of style."""
+    """Whether the edit old -> new at its first place in the document, or at `at`, is refused."""
     start = document.index(old) if at is None else at
     edit = Edit(start, start + len(old), old, new, 0.9)
     sentence = next(each for each in split(document, format=form) if each.offsets[0] <= start <= each.offsets[-1])
-    return is_style(document, replace(sentence, alone=alone), edit, lambda word: word.casefold() in KNOWN)
+    return find_refusal(Place(document, replace(sentence, alone=alone), edit, WORDS, SURE)) is not None
+
+
+class Most:
+    """All words but a few, two of which are slips of common ones."""
+
+    def knows(self, word: str) -> bool:
+        return word.casefold() not in UNKNOWN
+
+    def is_common_slip(self, word: str) -> bool:
+        return word in ("becuase", "ocupy")
+
+
+WORDS = Most()
 
 
 @pytest.mark.parametrize(
@@ -66,7 +80,8 @@ def test_words(document: str, old: str, new: str, style: bool, alone: bool) -> N
 )
 def test_full_stop_behind_a_bracket(text: str, style: bool) -> None:
     sentence = replace(next(iter(split(text, format="text"))), alone=True)
-    assert is_style(text, sentence, Edit(len(text), len(text), "", ".", 0.9), lambda word: True) == style
+    place = Place(text, sentence, Edit(len(text), len(text), "", ".", 0.9), WORDS)
+    assert find_refusal(place) == ("ends_a_bracket" if style else None)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +199,8 @@ def test_brackets_are_never_added(new: str, style: bool) -> None:
     ],
 )
 def test_where_writers_choose(old: str, new: str, odds: float) -> None:
-    assert extra_odds(Edit(0, len(old), old, new, 0.5), lambda word: word in KNOWN) == odds
+    (sentence,) = split("It is so.")
+    assert extra_odds(Place("", sentence, Edit(0, len(old), old, new, 0.5), WORDS)) == odds
 
 
 @pytest.mark.parametrize(
@@ -198,11 +214,96 @@ def test_plain_prose_may_be_a_learners(ending: str, is_made: bool) -> None:
     assert not projection.choose(text, split(text)[0], [Change(18, 20, "in", 0.51)])  # writers choose
 
 
+@pytest.mark.parametrize(("provenance", "is_made"), [(Provenance.RULE, True), (Provenance.EDIT5, False)])
+def test_writers_do_not_choose_what_a_rule_calls_wrong(provenance: Provenance, is_made: bool) -> None:
+    text = "It depends of him."
+    change = Change(11, 13, "on", 0.51, provenance)
+    assert bool(Projection(None, min_confidence=0.5).choose(text, split(text)[0], [change])) == is_made
+
+
+def test_a_refusal_says_who_refused(caplog: pytest.LogCaptureFixture) -> None:
+    text = "See the filesystem."
+    (sentence,) = split(text)
+    caplog.set_level("DEBUG", "edit_gec.rules")
+    assert not Projection(None).choose(text, sentence, [Change(8, 18, "file system", 0.9)])
+    assert [record.message for record in caplog.records] == ["splits_a_compound: 8-18 'filesystem' -> 'file system'"]
+
+
+def test_the_module_lists_its_checks() -> None:
+    names = [check.__name__ for check in (*ANYWHERE, *IN_DOCUMENTS)]
+    assert [name for name in re.findall(r"(?m)^    (\w+)", checks.__doc__ or "") if "_" in name] == names
+
+
 @pytest.mark.parametrize(
-    ("text", "is_made"),
-    [("It depends of him.", True), ("It consists of it.", False), ("It depends of him, and is made of it.", False)],
+    ("original", "replacement", "times", "habit"),
+    [
+        ("Party", "party", 3, True),
+        ("Party", "party", 2, False),
+        ("e-mail", "email", 3, True),
+        ("classpath", "class path", 3, True),
+        ("Zorkpath", "Work path", 3, True),
+        ("Zorkpath", "Work path", 2, False),
+        ("party", "Party", 5, False),
+        ("party", "parties", 5, False),
+        ("a Party", "a party", 3, True),
+        ("file name", "filename", 3, True),
+        ("A Party", "The Party", 3, False),
+        ("its", "it's", 3, False),
+        ("were", "we're", 3, False),
+    ],
 )
-def test_writers_do_not_choose_what_a_rule_calls_wrong(text: str, is_made: bool) -> None:
-    start = text.rindex("of")
-    found = Projection(None, min_confidence=0.5).choose(text, split(text)[0], [Change(start, start + 2, "on", 0.51)])
-    assert bool(found) == is_made
+def test_what_stands_three_times_is_a_habit(original: str, replacement: str, times: int, habit: bool) -> None:
+    document = f"{original}. " * times
+    place = Place(document, split(document)[0], Edit(0, len(original), original, replacement, 0.9), WORDS)
+    assert checks.breaks_a_habit(place) == habit
+    ruled = replace(place, edit=replace(place.edit, provenance=Provenance.RULE))
+    assert not checks.breaks_a_habit(ruled)
+
+
+def test_a_document_keeps_its_words_and_a_line_has_none() -> None:
+    projection = Projection(Corrector.load(threads=1).edit5.spelling)
+    for word, stays in (("skipif", True), ("becuase", False)):
+        (sentence,) = split(f"It is so {word} he is late.")
+        document = f"It is so {word} he is late. " * 3
+        edits = projection.choose(document, sentence, [Change(9, 9 + len(word), "because", 0.9)])
+        assert bool(edits) != stays
+        (line,) = split(f"It is so {word} he is late.", lines=True)
+        assert projection.choose(document, line, [Change(9, 9 + len(word), "because", 0.9)])
+
+
+@pytest.mark.parametrize(
+    ("document", "stays"),
+    [
+        ("We build Thinc now.\n\n    pip install thinc\n\nSee explosion/thinc.", True),
+        ("We build Thinc now.\n\n```\nimport a\n```\n\nRun `thinc`.", True),
+        ("We build Thinc now.\n\n```\nimport a\n```\n\nRun `thinking`.", False),
+        ("We build thinc now.\n\n```\nimport a\n```\n\nRun `thinc`.", False),  # a common misspelling of "think"
+        ("We build libthinc now.\n\n```\nimport a\n```\n\nRun `libthinc`.", True),
+        ("We build Thinc now. See his/thinc.", False),  # anybody's letter
+    ],
+)
+def test_a_word_of_the_code_is_a_name(document: str, stays: bool) -> None:
+    projection = Projection(Corrector.load(threads=1).edit5.spelling)
+    sentence = split(document)[0]
+    end = sentence.text.index(" now")
+    edits = projection.choose(document, sentence, [Change(9, end, "Think", 0.9)])
+    assert bool(edits) != stays
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refused"), [("in it", "init", True), ("file system", "filesystem", False), ("in it", "it", False)]
+)
+def test_words_are_joined_to_words_only(old: str, new: str, refused: bool) -> None:
+    assert judged(f"They see {old} now.", old, new) == refused
+
+
+def test_terms_keep_their_spelling() -> None:
+    assert judged("It is the qlong type.", "qlong", "long")
+    assert not judged("It is the qlong type.", "qlong", "long", alone=True)
+    assert not judged("It is the longgest type.", "longgest", "longest")
+    assert not judged("It is sooo long.", "sooo", "")
+
+
+def test_gaps_of_justified_text_stay() -> None:
+    document = "They  see the  file  system in it."
+    assert judged(document, "  ", " ", 4) and not judged("They  see the file.", "  ", " ", 4)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from edit_gec.editing.lexicon import WordList
-from edit_gec.text import terms
+from edit_gec.rules import terms
 
 FOLDER = Path(terms.__file__).parent
 MODEL = Path(__file__).parents[2] / "models" / "edit5-mini"

@@ -1,10 +1,4 @@
-"""Habits: consistent usage in a document is not an error, such as names, technical terms, one word or two.
-
-    "Each User can add a classpath. ..."     "classpath" and "User" occur three times: they stay
-
-Misspellings of common words ("becuase") and errors that a rule finds ("dont", "i") are corrected however often they
-occur.
-"""
+"""How a document uses its words: how often each stands, which stand in code, and whether its gaps are wide."""
 
 from __future__ import annotations
 
@@ -32,7 +26,6 @@ _CODE = re.compile(  # code of any format: in a line, in a block, indented
     re.MULTILINE,
 )
 _NAME = re.compile(r"[^\W\d_]{3,}")
-_GAPS = re.compile(r"[\s-]+")
 
 T = TypeVar("T")
 
@@ -59,23 +52,6 @@ def count_words(text: str) -> Mapping[str, int]:
     return counts
 
 
-def is_habit(text: str, original: str, replacement: str, is_new: Callable[[str], bool]) -> bool:
-    """Whether a document consistently writes `original`: it differs from the replacement by a capital, a space or a
-    hyphen, by wide or special spaces, or it is a word that `is_new`, which the list lacks.
-
-    A small letter in place of a capital is always an error.
-    """
-    if not original.strip() or not replacement.strip():
-        return original.isspace() and not replacement.strip() and has_wide_spaces(text)
-    words = HYPHENATED_WORD.findall(original)
-    if not words or min(count_words(text)[word] for word in words) < HABIT:
-        return False
-    is_raised = original.casefold() == replacement.casefold() and original.islower()
-    if _letters(original) == _letters(replacement) and not is_raised:
-        return len(words) == 1 or text.count(original) >= HABIT
-    return len(words) == 1 and is_new(words[0])
-
-
 @_remembering
 def find_code_words(text: str) -> frozenset[str]:
     """The words that stand in code, paths or names ("pip install `thinc`", "explosion/thinc"), case folded."""
@@ -87,7 +63,3 @@ def find_code_words(text: str) -> frozenset[str]:
 def has_wide_spaces(text: str) -> bool:
     """Whether several gaps between words of a line are wider than a space, or other spaces than that."""
     return sum(1 for _ in islice(_WIDE.finditer(text), HABIT)) >= HABIT
-
-
-def _letters(text: str) -> str:
-    return _GAPS.sub("", text).casefold()

@@ -1,0 +1,343 @@
+"""Checks: why an edit is not made. The first one that holds refuses it, by its name.
+
+For any text:
+
+    invents_a_word        they occupy it        -> occupys          no word
+    turns_the_meaning     it is useless         -> useful           the opposite
+    brings_brackets       run --help            -> --help()
+    splits_a_compound     the filesystem        -> file system
+    moves_a_hyphen        an e-mail, reuse      -> email, re-use    both are right
+    lowers_a_name         of the Company        -> company          an institution, in a contract or a report
+    ends_a_bracket        (35 %)                -> (35 %).
+    changes_a_variable    let i be the number   -> me
+    joins_words           Maharaj ji            -> Maharajji        no word
+    stops_a_shout         No no, I mean it.     -> No,              kept.py has these five
+    guesses_a_sound       an nginx module       -> a nginx module
+    changes_a_term        a udev rule           -> used
+    asks_a_title          How we decide on pay  -> How do we decide
+    parts_an_opening      Of course it will.    -> Of course,
+
+In documents; a line that is taken by itself has none around it:
+
+    changes_quotes        you don’t know        -> don't            another apostrophe
+    fills_a_gap           process  ID           -> process -  ID    a mark in a wide gap
+    ends_a_block          see [the list](a.md)  -> [the list.](a)   a full stop in or behind markup
+    raises_a_label        docs: name the option -> Docs:            what a subject is about
+    completes_a_comment   # find longest match  -> the longest      an article, the first capital or a dash in code
+    completes_a_note      * Fix crash in parser -> the parser       an article where there is no subject
+    changes_a_credit      fix the build by @ann -> built            a word before the name of its author
+    is_right_already      these also run        -> runs             a plural subject, also of two names
+                          bugs that need fixing -> to fix           both are right
+    breaks_a_habit        each User, a classpath -> user            what stands three times in the document
+    renames_code          We build Thinc now.   -> Think            a word that stands in code, too
+    respells_a_term       the ulong type        -> long             a short unknown word
+    narrows_a_gap         the  process  ID      -> the process      where the document is justified
+    is_unsure             stay at home          -> in home          where writers choose an edit has to be surer
+"""
+
+from __future__ import annotations
+
+import re
+
+from edit_gec.rules import kept
+from edit_gec.rules.place import Place
+from edit_gec.rules.usage import HABIT, count_words, find_code_words, has_wide_spaces
+from edit_gec.rules.words import word_set
+from edit_gec.text.edits import Provenance
+from edit_gec.text.words import HYPHENATED_WORD, WORD
+
+TITLE = 72  # characters of a block that may be a title
+TERM = 6  # letters of a word that is rather a term; even learners' are misspelt in half of the cases only
+SURE = 0.95  # confidence from which on an edit is sure wherever it is
+# Log-odds that an edit needs in addition where writers choose; fitted on edited documents (profiles/LOG.md).
+CHOICE = 0.9
+REWORDED = 0.3
+COMMA = 0.15
+_QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
+_END_MARKS = frozenset(".!?")
+_MARKS = frozenset(".,;:!?-–—")
+_BRACKETS = frozenset("()[]{}<>")
+_ARTICLES = frozenset(("the", "a", "an"))
+_SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
+_PLURAL_SUBJECT = re.compile(
+    r"(?:(?P<before>\w+)\s+)?\b(?P<subject>these|those|they|we|you|I)"
+    r"(?:\s+(?:also|always|never|often|usually|only|still|just|then|now|both|all))?\s+\Z",
+    re.IGNORECASE,
+)
+_TWO_NAMES = re.compile(
+    r"[\w`*.()]+\s+and\s+(?!(?:it|he|she|this|that|there|(?:every|some|any|no)(?:one|body|thing))\b)[\w`*.()-]+\s+\Z",
+    re.IGNORECASE,
+)
+_NEEDS = re.compile(r"\b(?:needs?|needed|requires?|worth)\s+\Z")
+_PLURAL_PHRASE = re.compile(
+    r"\s*(?:[a-z-]+\s+){0,2}[a-z-]+[b-hj-rtv-z]s"
+    r"(?=\s*(?:[^\w\s]|\Z)|\s+(?:is|are|and|or|of|in|to|for|with|that|which|on|from)\b)"
+)
+_CREDIT = re.compile(r"\s+by \[?@\w")
+_OBJECT = re.compile(r"\s+(?:an?|the|this|that|all|each|its|your)\b")
+_TEXT = re.compile(r"\S")
+_LET = re.compile(r"\b[Ll]et \Z")
+_OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
+
+_GAPS = re.compile(r"[\s-]+")
+
+
+def find_refusal(place: Place) -> str | None:
+    """The name of the first check that refuses an edit, or None."""
+    checks = ANYWHERE if place.sentence.alone else (*ANYWHERE, *IN_DOCUMENTS)
+    return next((check.__name__ for check in checks if check(place)), None)
+
+
+# ---------------------------------------------------------------- for any text
+
+
+def invents_a_word(place: Place) -> bool:
+    """Whether known words become one that is no word: "occupy" -> "occupys"."""
+    if place.after[:1] in ("'", "’"):
+        return False  # a part of "doesn't"
+    before, after = WORD.findall(place.old), WORD.findall(place.new)
+    made = [word for word in after if word.islower() and len(word) > 2 and not place.knows(word) and word not in before]
+    return bool(made and before) and all(map(place.knows, before))
+
+
+def turns_the_meaning(place: Place) -> bool:
+    """Whether "useless" becomes "useful"."""
+    before, after = _OPPOSITE.fullmatch(place.old), _OPPOSITE.fullmatch(place.new)
+    return before is not None and after is not None and before[1] == after[1] and place.old != place.new
+
+
+def brings_brackets(place: Place) -> bool:
+    """Whether nothing but brackets is written."""
+    return not place.old and bool(place.new) and _BRACKETS.issuperset(place.new)
+
+
+def splits_a_compound(place: Place) -> bool:
+    """Whether a compound becomes two words, neither of them one that belongs apart ("infact", "alot")."""
+    parts = place.new.casefold().split()
+    is_split = len(parts) == 2 and "".join(parts) == place.edit.original.casefold()
+    return is_split and word_set("apart_word").isdisjoint(parts)
+
+
+def moves_a_hyphen(place: Place) -> bool:
+    """Whether a hyphen behind a short prefix comes or goes: "e-mail", "co-operate"."""
+    old, new = place.edit.original, place.edit.replacement
+    with_hyphen, without = (old, new) if "-" in old else (new, old)
+    is_prefix = with_hyphen.find("-") in (1, 2) and with_hyphen[:2].casefold() not in word_set("apart_word")
+    return without.isalpha() and is_prefix and with_hyphen.replace("-", "", 1) == without
+
+
+def lowers_a_name(place: Place) -> bool:
+    """Whether an institution loses its capital."""
+    old, new = place.edit.original, place.edit.replacement
+    return new == old.lower() and old.istitle() and new in word_set("institution")
+
+
+def ends_a_bracket(place: Place) -> bool:
+    """Whether an end mark comes behind a bracket."""
+    return not place.old and place.new in _END_MARKS and place.before[-1:] in (")", "]")
+
+
+def changes_a_variable(place: Place) -> bool:
+    """Whether a letter after "let" becomes something else."""
+    old = place.edit.original
+    return len(old) == 1 and old.islower() and place.new != "an" and _LET.search(place.before) is not None
+
+
+def joins_words(place: Place) -> bool:
+    """Whether several words become one that is no word."""
+    parts = place.old.split()
+    return len(parts) > 1 and "".join(parts) == place.new and place.new.isalpha() and not place.knows(place.new)
+
+
+# ---------------------------------------------------------------- in documents
+
+
+def changes_quotes(place: Place) -> bool:
+    """Whether nothing but the form of quotation marks and apostrophes changes."""
+    return place.edit.original.translate(_QUOTES) == place.edit.replacement.translate(_QUOTES)
+
+
+def fills_a_gap(place: Place) -> bool:
+    """Whether a mark is written into a gap of two and more spaces, as justified lines have them."""
+    if place.old or not place.new or not set(place.new) <= _MARKS:
+        return False
+    beside = (place.before[-1:], place.after[:1])
+    gap = sum(map(str.isspace, beside)) + len(place.edit.original)
+    return gap > 1 and (bool(place.edit.original) or all(map(str.isspace, beside)))
+
+
+def ends_a_block(place: Place) -> bool:
+    """Whether an end mark comes to a block whose end is markup, code or an address, or that may be a title."""
+    edit, sentence, document = place.edit, place.sentence, place.document
+    if place.old or place.new not in _END_MARKS or not sentence.last or edit.start < sentence.offsets[-2]:
+        return False
+    if not place.before[-1:].isalnum() or place.after[:1].strip():
+        return True
+    if sentence.protected and sentence.protected[-1][1] == len(sentence.text):
+        return True
+    begin = document.rfind("\n", 0, edit.start) + 1
+    below = document.find("\n", edit.end)
+    neighbours = [_line_at(document, begin - 1) if begin else "", _line_at(document, below + 1) if below >= 0 else ""]
+    is_title = sentence.first and edit.start - begin < TITLE and not any(map(str.strip, neighbours))
+    return is_title and bool(_TEXT.search(document, 0, begin) or _TEXT.search(document, edit.start))
+
+
+def _line_at(document: str, at: int) -> str:
+    """The line that a character is in."""
+    end = document.find("\n", at)
+    return document[document.rfind("\n", 0, at) + 1 : len(document) if end < 0 else end]
+
+
+def raises_a_label(place: Place) -> bool:
+    """Whether a word before a colon gets a capital."""
+    old = place.edit.original
+    return old.islower() and place.edit.replacement == old.capitalize() and place.after[:1] == ":"
+
+
+def completes_a_comment(place: Place) -> bool:
+    """Whether a comment of code gets what comments leave out, an article or the first capital, or loses a dash."""
+    if not place.sentence.in_code:
+        return False
+    is_raised = place.is_first and place.old != "i" and place.new == place.old.capitalize() and place.old != ""
+    return _adds_article(place) or is_raised or set(place.old) == {"-"}
+
+
+def completes_a_note(place: Place) -> bool:
+    """Whether a list item, heading or table cell that has no subject ("Fix crash in parser") gets an article."""
+    sentence = place.sentence
+    if sentence.unmarked or not (sentence.fragment and sentence.first and _adds_article(place)):
+        return False
+    word = WORD.search(sentence.text)
+    return word is not None and word[0].casefold() not in word_set("starter")
+
+
+def _adds_article(place: Place) -> bool:
+    return not place.old and place.new.casefold() in _ARTICLES
+
+
+def changes_a_credit(place: Place) -> bool:
+    """Whether the word before the name of an author changes."""
+    return bool(place.new) and _CREDIT.match(place.document, place.edit.end) is not None
+
+
+def is_right_already(place: Place) -> bool:
+    """Whether grammar allows what stands there, and not what is proposed, or both."""
+    old, new = place.old, place.new
+    if not old:
+        return new in ("a", "an") and _PLURAL_PHRASE.match(place.after) is not None
+    if old.endswith("ing") and new.startswith("to "):
+        return _NEEDS.search(place.before) is not None
+    if not (_adds_s(old, new) or _adds_s(new, old)):
+        return False
+    if place.before.rstrip().endswith(":"):
+        return True  # what does it is before the colon
+    if not _adds_s(old, new):
+        return False
+    if place.is_first:
+        return _OBJECT.match(place.after) is not None
+    return (old in _SINGULAR and _TWO_NAMES.search(place.before) is not None) or _has_plural_subject(place)
+
+
+def _has_plural_subject(place: Place) -> bool:
+    """Whether a pronoun in the plural stands before a verb, and no preposition before the pronoun ("one of those")."""
+    found = _PLURAL_SUBJECT.search(place.before)
+    if found is None or (found["subject"] == "I" and place.old == "were"):
+        return False
+    is_object = (found["before"] or "").lower() in word_set("preposition")
+    return not is_object or found["subject"].lower() in ("i", "we", "they")
+
+
+def _adds_s(old: str, new: str) -> bool:
+    """Whether a verb becomes one of the third person singular."""
+    return _SINGULAR.get(old.lower()) == new.lower() or new in (f"{old}s", f"{old}es", f"{old[:-1]}ies")
+
+
+def breaks_a_habit(place: Place) -> bool:
+    """Whether what the document writes three times loses a capital, a space or a hyphen, or is a word of its own.
+
+    Misspellings of common words ("becuase") and what a rule finds ("dont") are corrected however often they stand.
+    """
+    words = HYPHENATED_WORD.findall(place.edit.original)
+    if place.edit.provenance == Provenance.RULE or not place.new or not words:
+        return False
+    if min(count_words(place.document)[word] for word in words) < HABIT:
+        return False
+    if _letters(place.old) == _letters(place.new) and not (place.old.islower() and place.old == place.new.casefold()):
+        return len(words) == 1 or place.document.count(place.edit.original) >= HABIT
+    is_own = not place.knows(words[0]) if place.sentence.in_code else place.is_new(words[0])
+    return len(words) == 1 and place.words is not None and is_own  # "kwds" is near "kids", and a name in the code
+
+
+def _letters(text: str) -> str:
+    return _GAPS.sub("", text).casefold()
+
+
+def renames_code(place: Place) -> bool:
+    """Whether an unknown word that stands in the code or the paths of a document with markup is replaced."""
+    if place.sentence.unmarked or place.words is None:
+        return False
+    gone = set(WORD.findall(place.edit.original)) - set(WORD.findall(place.edit.replacement))
+    new = {word.casefold() for word in gone if place.is_new(word) or (word[0].isupper() and not place.knows(word))}
+    return bool(new) and not new.isdisjoint(find_code_words(place.document))
+
+
+def respells_a_term(place: Place) -> bool:
+    """Whether a short unknown word, no misspelling of a common one, becomes another word."""
+    word = place.edit.original
+    is_short = word.isalpha() and word.islower() and len(word) <= TERM
+    return is_short and place.new != "" and place.edit.provenance != Provenance.RULE and place.is_new(word)
+
+
+def narrows_a_gap(place: Place) -> bool:
+    """Whether a gap closes in a document whose gaps are wide."""
+    return place.edit.original.isspace() and not place.new and has_wide_spaces(place.document)
+
+
+def is_unsure(place: Place) -> bool:
+    """Whether an edit that no rule proposes is not sure enough for a place where writers choose.
+
+    In plain prose only swaps of small words are: it may be a learner's, whose errors the other edits often correct.
+    """
+    sentence, edit = place.sentence, place.edit
+    is_edited = sentence.in_code or not sentence.unmarked or _swaps_small_words(place)
+    if not is_edited or edit.provenance == Provenance.RULE or edit.confidence >= SURE:
+        return False
+    return place.margin < extra_odds(place)
+
+
+def extra_odds(place: Place) -> float:
+    """The log-odds above the threshold that an edit of an edited document needs.
+
+    Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes
+    or goes, where a full stop takes the place of a comma, and where a word loses its capital. Some where a known word
+    becomes another one, a few for a comma. "an" for "a" needs none, nor does what is often confused, "is" and "are",
+    "its" and "it's".
+    """
+    old, new = place.old, place.new
+    if not old and new == ",":
+        return COMMA
+    if not (old and new):
+        return CHOICE if (old or new).lower() in word_set("added") else 0.0
+    is_stop = old[0] == "," and new[0] == "."
+    is_lowered = old.istitle() and new == old.lower()
+    if _swaps_small_words(place) or is_stop or is_lowered:
+        return CHOICE
+    is_word = old.isalpha() and new.isalpha() and old.casefold() != new.casefold()
+    is_confused = not word_set("confused").isdisjoint((old.lower(), new.lower()))
+    return REWORDED if is_word and not is_confused and place.knows(old) else 0.0
+
+
+def _swaps_small_words(place: Place) -> bool:
+    """Whether one small word takes the place of another: "in" for "at"."""
+    return place.old != place.new and word_set("swapped").issuperset((place.old, place.new))
+
+
+ANYWHERE = (
+    invents_a_word, turns_the_meaning, brings_brackets, splits_a_compound, moves_a_hyphen, lowers_a_name,
+    ends_a_bracket, changes_a_variable, joins_words, *kept.CHECKS,
+)  # fmt: skip
+IN_DOCUMENTS = (
+    changes_quotes, fills_a_gap, ends_a_block, raises_a_label, completes_a_comment, completes_a_note,
+    changes_a_credit, is_right_already, breaks_a_habit, renames_code, respells_a_term, narrows_a_gap,
+    is_unsure,
+)  # fmt: skip
