@@ -185,6 +185,7 @@ def keep_certain(
         change
         for change, (start, end, new) in zip(again, words, strict=True)
         if not change.replacement.strip()
+        or new.casefold() == between[start:end].casefold()
         or all(end <= begin or start >= stop or new.strip() == old for begin, stop, old in written)
     ]
 

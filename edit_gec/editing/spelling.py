@@ -85,8 +85,9 @@ def tag_certain_errors(
     ours = {n for one in together for n in range(one.first, one.last)}
     for each in proposed:
         _free(tags, each, ours)
+    begin = sentence.starts[0] + len(sentence.covered.split(" ")[0])  # the first word may still get its capital
     for n, (a, b) in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
-        if n not in ours and any(a < last and b > first for first, last in seen):
+        if n not in ours and b > begin and any(a < last and b > first for first, last in seen):
             tags[n + 1] = KEEP
     for each in proposed:
         tags[each.first + 1 : each.last + 1] = [REPLACE] * (each.last - each.first)

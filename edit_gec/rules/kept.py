@@ -43,6 +43,7 @@ _OPENING = re.compile(
     r"surely|maybe|perhaps|then|now|soon|again|still)\Z",
     re.IGNORECASE,
 )
+SHORT = 6  # letters of an unknown word that may be read letter by letter
 _FEW = 4  # words of a clause behind an opening that needs no comma
 _PRONOUN = re.compile(r"\s*(?:i|you|he|she|it|we|they|this|that|there)\b", re.IGNORECASE)
 
@@ -78,7 +79,8 @@ def guesses_a_sound(place: Place) -> bool:
     word = WORD.match(sentence.text, at)
     if word is None or not word[0][0].islower():
         return False
-    return not _READABLE.match(word[0]) or is_term(word[0]) or not place.knows(word[0])
+    is_odd = not _READABLE.match(word[0]) or is_term(word[0])
+    return is_odd or (len(word[0]) <= SHORT and not place.knows(word[0]))  # a longer one is rather misspelt
 
 
 def changes_a_term(place: Place) -> bool:
