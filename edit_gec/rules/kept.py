@@ -43,7 +43,7 @@ _OPENING = re.compile(
     r"surely|maybe|perhaps|then|now|soon|again|still)\Z",
     re.IGNORECASE,
 )
-SHORT = 6  # letters of an unknown word that may be read letter by letter
+SHORT = 7  # letters of an unknown word that may be read letter by letter
 _FEW = 4  # words of a clause behind an opening that needs no comma
 _PRONOUN = re.compile(r"\s*(?:i|you|he|she|it|we|they|this|that|there)\b", re.IGNORECASE)
 
