@@ -18,7 +18,7 @@ from edit_gec.editing.confidence import log_odds
 from edit_gec.editing.obvious import DOUBLED, find_obvious
 from edit_gec.rules.checks import find_refusal
 from edit_gec.rules.kept import keep_known_words
-from edit_gec.rules.place import Place
+from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.text.dialect import find_other_side, keep_side
 from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.kinds import name_kind
@@ -94,7 +94,7 @@ class Projection:
     def _is_refused(self, text: str, sentence: Sentence, edit: Edit) -> bool:
         """Whether a check refuses an edit; which one is logged for debugging."""
         margin = log_odds(edit.confidence) - log_odds(self.min_confidence)
-        check = find_refusal(Place(text, sentence, edit, self.spelling, margin))
+        check = find_refusal(PlacedEdit(text, sentence, edit, self.spelling, margin))
         if check:
             LOG.debug("%s: %d-%d %r -> %r", check, *edit.span, edit.original, edit.replacement)
         return check is not None

@@ -40,7 +40,7 @@ from __future__ import annotations
 import re
 
 from edit_gec.rules import kept
-from edit_gec.rules.place import Place
+from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.rules.usage import HABIT, count_words, find_code_words, has_wide_spaces
 from edit_gec.rules.words import word_set
 from edit_gec.text.edits import Provenance
@@ -82,7 +82,7 @@ _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
 _GAPS = re.compile(r"[\s-]+")
 
 
-def find_refusal(place: Place) -> str | None:
+def find_refusal(place: PlacedEdit) -> str | None:
     """The name of the first check that refuses an edit, or None."""
     checks = ANYWHERE if place.sentence.alone else (*ANYWHERE, *IN_DOCUMENTS)
     return next((check.__name__ for check in checks if check(place)), None)
@@ -91,7 +91,7 @@ def find_refusal(place: Place) -> str | None:
 # ---------------------------------------------------------------- for any text
 
 
-def invents_a_word(place: Place) -> bool:
+def invents_a_word(place: PlacedEdit) -> bool:
     """Whether known words become one that is no word: "occupy" -> "occupys"."""
     if place.after[:1] in ("'", "’"):
         return False  # a part of "doesn't"
@@ -100,25 +100,25 @@ def invents_a_word(place: Place) -> bool:
     return bool(made and before) and all(map(place.knows, before))
 
 
-def turns_the_meaning(place: Place) -> bool:
+def turns_the_meaning(place: PlacedEdit) -> bool:
     """Whether "useless" becomes "useful"."""
     before, after = _OPPOSITE.fullmatch(place.old), _OPPOSITE.fullmatch(place.new)
     return before is not None and after is not None and before[1] == after[1] and place.old != place.new
 
 
-def brings_brackets(place: Place) -> bool:
+def brings_brackets(place: PlacedEdit) -> bool:
     """Whether nothing but brackets is written."""
     return not place.old and bool(place.new) and _BRACKETS.issuperset(place.new)
 
 
-def splits_a_compound(place: Place) -> bool:
+def splits_a_compound(place: PlacedEdit) -> bool:
     """Whether a compound becomes two words, neither of them one that belongs apart ("infact", "alot")."""
     parts = place.new.casefold().split()
     is_split = len(parts) == 2 and "".join(parts) == place.edit.original.casefold()
     return is_split and word_set("apart_word").isdisjoint(parts)
 
 
-def moves_a_hyphen(place: Place) -> bool:
+def moves_a_hyphen(place: PlacedEdit) -> bool:
     """Whether a hyphen behind a short prefix comes or goes: "e-mail", "co-operate"."""
     old, new = place.edit.original, place.edit.replacement
     with_hyphen, without = (old, new) if "-" in old else (new, old)
@@ -126,24 +126,24 @@ def moves_a_hyphen(place: Place) -> bool:
     return without.isalpha() and is_prefix and with_hyphen.replace("-", "", 1) == without
 
 
-def lowers_a_name(place: Place) -> bool:
+def lowers_a_name(place: PlacedEdit) -> bool:
     """Whether an institution loses its capital."""
     old, new = place.edit.original, place.edit.replacement
     return new == old.lower() and old.istitle() and new in word_set("institution")
 
 
-def ends_a_bracket(place: Place) -> bool:
+def ends_a_bracket(place: PlacedEdit) -> bool:
     """Whether an end mark comes behind a bracket."""
     return not place.old and place.new in _END_MARKS and place.before[-1:] in (")", "]")
 
 
-def changes_a_variable(place: Place) -> bool:
+def changes_a_variable(place: PlacedEdit) -> bool:
     """Whether a letter after "let" becomes something else."""
     old = place.edit.original
     return len(old) == 1 and old.islower() and place.new != "an" and _LET.search(place.before) is not None
 
 
-def joins_words(place: Place) -> bool:
+def joins_words(place: PlacedEdit) -> bool:
     """Whether several words become one that is no word."""
     parts = place.old.split()
     return len(parts) > 1 and "".join(parts) == place.new and place.new.isalpha() and not place.knows(place.new)
@@ -152,12 +152,12 @@ def joins_words(place: Place) -> bool:
 # ---------------------------------------------------------------- in documents
 
 
-def changes_quotes(place: Place) -> bool:
+def changes_quotes(place: PlacedEdit) -> bool:
     """Whether nothing but the form of quotation marks and apostrophes changes."""
     return place.edit.original.translate(_QUOTES) == place.edit.replacement.translate(_QUOTES)
 
 
-def fills_a_gap(place: Place) -> bool:
+def fills_a_gap(place: PlacedEdit) -> bool:
     """Whether a mark is written into a gap of two and more spaces, as justified lines have them."""
     if place.old or not place.new or not set(place.new) <= _MARKS:
         return False
@@ -166,7 +166,7 @@ def fills_a_gap(place: Place) -> bool:
     return gap > 1 and (bool(place.edit.original) or all(map(str.isspace, beside)))
 
 
-def ends_a_block(place: Place) -> bool:
+def ends_a_block(place: PlacedEdit) -> bool:
     """Whether an end mark comes to a block whose end is markup, code or an address, or that may be a title."""
     edit, sentence, document = place.edit, place.sentence, place.document
     if place.old or place.new not in _END_MARKS or not sentence.last or edit.start < sentence.offsets[-2]:
@@ -188,13 +188,13 @@ def _line_at(document: str, at: int) -> str:
     return document[document.rfind("\n", 0, at) + 1 : len(document) if end < 0 else end]
 
 
-def raises_a_label(place: Place) -> bool:
+def raises_a_label(place: PlacedEdit) -> bool:
     """Whether a word before a colon gets a capital."""
     old = place.edit.original
     return old.islower() and place.edit.replacement == old.capitalize() and place.after[:1] == ":"
 
 
-def completes_a_comment(place: Place) -> bool:
+def completes_a_comment(place: PlacedEdit) -> bool:
     """Whether a comment of code gets what comments leave out, an article or the first capital, or loses a dash."""
     if not place.sentence.in_code:
         return False
@@ -202,7 +202,7 @@ def completes_a_comment(place: Place) -> bool:
     return _adds_article(place) or is_raised or set(place.old) == {"-"}
 
 
-def completes_a_note(place: Place) -> bool:
+def completes_a_note(place: PlacedEdit) -> bool:
     """Whether a list item, heading or table cell that has no subject ("Fix crash in parser") gets an article."""
     sentence = place.sentence
     if sentence.unmarked or not (sentence.fragment and sentence.first and _adds_article(place)):
@@ -211,16 +211,16 @@ def completes_a_note(place: Place) -> bool:
     return word is not None and word[0].casefold() not in word_set("starter")
 
 
-def _adds_article(place: Place) -> bool:
+def _adds_article(place: PlacedEdit) -> bool:
     return not place.old and place.new.casefold() in _ARTICLES
 
 
-def changes_a_credit(place: Place) -> bool:
+def changes_a_credit(place: PlacedEdit) -> bool:
     """Whether the word before the name of an author changes."""
     return bool(place.new) and _CREDIT.match(place.document, place.edit.end) is not None
 
 
-def is_right_already(place: Place) -> bool:
+def is_right_already(place: PlacedEdit) -> bool:
     """Whether grammar allows what stands there, and not what is proposed, or both."""
     old, new = place.old, place.new
     if not old:
@@ -238,7 +238,7 @@ def is_right_already(place: Place) -> bool:
     return (old in _SINGULAR and _TWO_NAMES.search(place.before) is not None) or _has_plural_subject(place)
 
 
-def _has_plural_subject(place: Place) -> bool:
+def _has_plural_subject(place: PlacedEdit) -> bool:
     """Whether a pronoun in the plural stands before a verb, and no preposition before the pronoun ("one of those")."""
     found = _PLURAL_SUBJECT.search(place.before)
     if found is None or (found["subject"] == "I" and place.old == "were"):
@@ -252,7 +252,7 @@ def _adds_s(old: str, new: str) -> bool:
     return _SINGULAR.get(old.lower()) == new.lower() or new in (f"{old}s", f"{old}es", f"{old[:-1]}ies")
 
 
-def breaks_a_habit(place: Place) -> bool:
+def breaks_a_habit(place: PlacedEdit) -> bool:
     """Whether what the document writes three times loses a capital, a space or a hyphen, or is a word of its own.
 
     Misspellings of common words ("becuase") and what a rule finds ("dont") are corrected however often they stand.
@@ -272,7 +272,7 @@ def _letters(text: str) -> str:
     return _GAPS.sub("", text).casefold()
 
 
-def renames_code(place: Place) -> bool:
+def renames_code(place: PlacedEdit) -> bool:
     """Whether an unknown word that stands in the code or the paths of a document with markup is replaced."""
     if place.sentence.unmarked or place.words is None:
         return False
@@ -281,19 +281,19 @@ def renames_code(place: Place) -> bool:
     return bool(new) and not new.isdisjoint(find_code_words(place.document))
 
 
-def respells_a_term(place: Place) -> bool:
+def respells_a_term(place: PlacedEdit) -> bool:
     """Whether a short unknown word, no misspelling of a common one, becomes another word."""
     word = place.edit.original
     is_short = word.isalpha() and word.islower() and len(word) <= TERM
     return is_short and place.new != "" and place.edit.provenance != Provenance.RULE and place.is_new(word)
 
 
-def narrows_a_gap(place: Place) -> bool:
+def narrows_a_gap(place: PlacedEdit) -> bool:
     """Whether a gap closes in a document whose gaps are wide."""
     return place.edit.original.isspace() and not place.new and has_wide_spaces(place.document)
 
 
-def is_unsure(place: Place) -> bool:
+def is_unsure(place: PlacedEdit) -> bool:
     """Whether an edit that no rule proposes is not sure enough for a place where writers choose.
 
     In plain prose only swaps of small words are: it may be a learner's, whose errors the other edits often correct.
@@ -305,7 +305,7 @@ def is_unsure(place: Place) -> bool:
     return place.margin < extra_odds(place)
 
 
-def extra_odds(place: Place) -> float:
+def extra_odds(place: PlacedEdit) -> float:
     """The log-odds above the threshold that an edit of an edited document needs.
 
     Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes
@@ -327,7 +327,7 @@ def extra_odds(place: Place) -> float:
     return REWORDED if is_word and not is_confused and place.knows(old) else 0.0
 
 
-def _swaps_small_words(place: Place) -> bool:
+def _swaps_small_words(place: PlacedEdit) -> bool:
     """Whether one small word takes the place of another: "in" for "at"."""
     return place.old != place.new and word_set("swapped").issuperset((place.old, place.new))
 

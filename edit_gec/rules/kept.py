@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from rapidfuzz.distance import OSA
 
-from edit_gec.rules.place import Place
+from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.rules.terms import is_name, is_term
 from edit_gec.text.edits import Edit
 from edit_gec.text.fragments import is_open_ended
@@ -48,7 +48,7 @@ _FEW = 4  # words of a clause behind an opening that needs no comma
 _PRONOUN = re.compile(r"\s*(?:i|you|he|she|it|we|they|this|that|there)\b", re.IGNORECASE)
 
 
-def stops_a_shout(place: Place) -> bool:
+def stops_a_shout(place: PlacedEdit) -> bool:
     """Whether a repeated word is deleted that may be repeated."""
     text, edit = place.document, place.edit
     old, new = (WORD.findall(side.casefold()) for side in (edit.original, edit.replacement))
@@ -66,7 +66,7 @@ def _count_first(word: str, words: list[str]) -> int:
     return next((n for n, each in enumerate(words) if each != word), len(words))
 
 
-def guesses_a_sound(place: Place) -> bool:
+def guesses_a_sound(place: PlacedEdit) -> bool:
     """Whether "a" or "an" becomes another word before code or a word in small letters that is not known."""
     sentence, edit = place.sentence, place.edit
     if edit.original.strip().casefold() not in ("a", "an") or not edit.replacement.strip().isalpha():
@@ -83,7 +83,7 @@ def guesses_a_sound(place: Place) -> bool:
     return is_odd or (len(word[0]) <= SHORT and not place.knows(word[0]))  # a longer one is rather misspelt
 
 
-def changes_a_term(place: Place) -> bool:
+def changes_a_term(place: PlacedEdit) -> bool:
     """Whether a word becomes another one that is a word of the trade, or a name inside a sentence."""
     start, _ = place.sentence.span_of(place.edit)
     new = set(WORD.findall(place.edit.replacement.casefold()))
@@ -116,7 +116,7 @@ def keep_known_words(edit: Edit, is_known: Callable[[str], bool]) -> Edit:
     return replace(edit, start=start, end=start + len(wrong[0]), original=wrong[0], replacement=right)
 
 
-def asks_a_title(place: Place) -> bool:
+def asks_a_title(place: PlacedEdit) -> bool:
     """Whether a block without an end mark that begins with a question word becomes a question."""
     sentence, edit = place.sentence, place.edit
     if not (sentence.first and sentence.last and _AUXILIARY.search(edit.replacement)):
@@ -125,7 +125,7 @@ def asks_a_title(place: Place) -> bool:
     return is_new and is_open_ended(sentence.text) and _QUESTION.match(sentence.text) is not None
 
 
-def parts_an_opening(place: Place) -> bool:
+def parts_an_opening(place: PlacedEdit) -> bool:
     """Whether nothing but a comma comes between an opening and a clause of a few words."""
     sentence, edit = place.sentence, place.edit
     if edit.original.strip() or edit.replacement.strip() != ",":

@@ -11,7 +11,7 @@ from edit_gec import Corrector
 from edit_gec.editing.document_edits import Projection
 from edit_gec.rules import checks
 from edit_gec.rules.checks import ANYWHERE, CHOICE, COMMA, IN_DOCUMENTS, REWORDED, extra_odds, find_refusal
-from edit_gec.rules.place import Place
+from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.text.edits import Change, Edit, Provenance
 from edit_gec.text.sentences import split
 
@@ -26,7 +26,7 @@ def judged(
     start = document.index(old) if at is None else at
     edit = Edit(start, start + len(old), old, new, 0.9)
     sentence = next(each for each in split(document, format=form) if each.offsets[0] <= start <= each.offsets[-1])
-    return find_refusal(Place(document, replace(sentence, alone=alone), edit, WORDS, SURE)) is not None
+    return find_refusal(PlacedEdit(document, replace(sentence, alone=alone), edit, WORDS, SURE)) is not None
 
 
 class Most:
@@ -80,7 +80,7 @@ def test_words(document: str, old: str, new: str, style: bool, alone: bool) -> N
 )
 def test_full_stop_behind_a_bracket(text: str, style: bool) -> None:
     sentence = replace(next(iter(split(text, format="text"))), alone=True)
-    place = Place(text, sentence, Edit(len(text), len(text), "", ".", 0.9), WORDS)
+    place = PlacedEdit(text, sentence, Edit(len(text), len(text), "", ".", 0.9), WORDS)
     assert find_refusal(place) == ("ends_a_bracket" if style else None)
 
 
@@ -200,7 +200,7 @@ def test_brackets_are_never_added(new: str, style: bool) -> None:
 )
 def test_where_writers_choose(old: str, new: str, odds: float) -> None:
     (sentence,) = split("It is so.")
-    assert extra_odds(Place("", sentence, Edit(0, len(old), old, new, 0.5), WORDS)) == odds
+    assert extra_odds(PlacedEdit("", sentence, Edit(0, len(old), old, new, 0.5), WORDS)) == odds
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_the_module_lists_its_checks() -> None:
 )
 def test_what_stands_three_times_is_a_habit(original: str, replacement: str, times: int, habit: bool) -> None:
     document = f"{original}. " * times
-    place = Place(document, split(document)[0], Edit(0, len(original), original, replacement, 0.9), WORDS)
+    place = PlacedEdit(document, split(document)[0], Edit(0, len(original), original, replacement, 0.9), WORDS)
     assert checks.breaks_a_habit(place) == habit
     ruled = replace(place, edit=replace(place.edit, provenance=Provenance.RULE))
     assert not checks.breaks_a_habit(ruled)

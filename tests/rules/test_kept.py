@@ -6,7 +6,7 @@ import pytest
 
 from edit_gec.rules.checks import renames_code
 from edit_gec.rules.kept import CHECKS, keep_known_words
-from edit_gec.rules.place import Place
+from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import split
 
@@ -34,7 +34,7 @@ def stays(text: str, old: str, new: str, at: int = 0, **how: str) -> bool:
     start = text.index(old, at)
     edit = Edit(start, start + len(old), old, new, 0.9)
     sentence = next(each for each in split(text, **how) if each.holds(edit))  # type: ignore[arg-type]
-    return any(check(Place(text, sentence, edit, Few())) for check in (*CHECKS, renames_code))
+    return any(check(PlacedEdit(text, sentence, edit, Few())) for check in (*CHECKS, renames_code))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_stays(text: str, old: str, new: str, kept: bool) -> None:
 def test_an_opening_before_a_few_words_needs_no_comma(text: str, place: int, kept: bool) -> None:
     (sentence,) = split(text)
     edit = Edit(place, place, "", ",", 0.9)
-    assert any(check(Place(text, sentence, edit, Few())) for check in CHECKS) is kept
+    assert any(check(PlacedEdit(text, sentence, edit, Few())) for check in CHECKS) is kept
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ class Words(Protocol):
 
 
 @dataclass(frozen=True)
-class Place:
+class PlacedEdit:
     """An edit, and where it would be made. margin: log-odds above those that any edit needs."""
 
     document: str
