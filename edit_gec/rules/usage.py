@@ -18,7 +18,8 @@ _WIDE = re.compile(r"(?<=[^\W\d_])(?:[ \t]{2,}|[^\S\r\n\t ])(?=[^\W\d_])")
 _IN_CODE = re.compile(r"(?<=[`/_@])[^\W\d_]{3,}(?!\w)|(?<!\w)[^\W\d_]{3,}(?=[`/_@])")
 _CODE = re.compile(  # code of any format: in a line, in a block, indented
     r"(?<!`)(?P<ticks>`{1,3})(?!`)(?:[^`\n]|(?<!\n)\n(?!\n)){1,500}?(?<!`)(?P=ticks)(?!`)"
-    r"|^[ \t>]*(?P<fence>`{3,}|~{3,}|-{4,}|\.{4,})[^\n]*\n(?s:.{0,20000}?)^[ \t>]*(?P=fence)[ \t]*$"
+    r"|^[ \t>]*(?P<fence>`{3,}(?!`)|~{3,}(?!~)|-{4,}(?!-)|\.{4,}(?!\.))[^\n]*\n"
+    r"(?s:.{0,20000}?)^[ \t>]*(?P=fence)[ \t]*$"
     r"|(?<![\w=~])(?P<org>[=~])(?=[^\s=~])[^=~\n]{1,200}(?<=\S)(?P=org)(?!\w)"
     r"|<(?P<tag>code|kbd|samp|tt|var|pre)\b[^<>]{0,200}>[^<]{0,5000}</(?P=tag)>"
     r"|\\(?:texttt|code|path|lstinline|cmd|file|verb)[*]?[{|!+][^{}|!+\n]{1,200}[}|!+]"
