@@ -96,9 +96,7 @@ class Rule:
         """Every match has one of them."""
         inside = self.key or re.sub(r"\\.|\[[^]]*\]", " ", re.split("<(?![!=])|(?<!<)>", self.when)[1])
         found = set(_WORD.findall(_FIELD.sub(" ", inside).lower()))
-        for name, ending in re.findall(_FIELD.pattern + r"(\w*)", inside):  # of a phrase the longest word is enough
-            found |= {max(_WORD.findall(f"{words}{ending}".lower()), key=len) for words in column(name.lower())}
-        return found
+        return found.union(*(_key_words(*each) for each in re.findall(_FIELD.pattern + r"(\w*)", inside)))
 
     def find(self, text: str) -> Iterator[Found]:
         """What the rule finds in a sentence, in order."""
@@ -113,6 +111,13 @@ class Rule:
             texts = tuple(_with_case(each, old) for each in filled if each)
             if texts and old not in texts:
                 yield Found(start, end, texts, self.name, *match.span())
+
+
+@cache
+def _key_words(name: str, ending: str) -> frozenset[str]:
+    """The words of a list or column with an ending; of a phrase the longest word is enough."""
+    texts = (f"{words}{ending}".lower() for words in column(name.lower()))
+    return frozenset(text if text.isalpha() else max(_WORD.findall(text), key=len) for text in texts)
 
 
 def find_rules(text: str, *, sure: bool = False) -> list[Found]:
