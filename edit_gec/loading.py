@@ -140,6 +140,8 @@ def check_device(device: str) -> str:
         raise DeviceError(f"device {device}: expected cpu, cuda or cuda:0 and so on") from None
     if kind == "cuda" and not torch.cuda.is_available():
         raise DeviceError(f"device {device}: this torch sees no GPU; leave --device out to use the CPU")
+    if kind == "cuda" and (torch.device(device).index or 0) >= (there := torch.cuda.device_count()):
+        raise DeviceError(f"device {device}: this torch sees {there} GPUs, numbered from cuda:0")
     return kind
 
 

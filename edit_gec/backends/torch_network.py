@@ -166,12 +166,12 @@ class TorchWriting:
         self, slots: Sequence[int], pieces: Sequence[int], opening: Sequence[bool]
     ) -> tuple[list[float], list[int]]:
         """Read a piece in each row; what comes next."""
-        numbers = self.network.tensor(slots)  # [R]
-        stream = self.network.tensor(pieces)  # [R]
+        numbers, stream, opens = self.network.tensor([slots, pieces, opening]).unbind()  # one copy; [R] each
         embedded = self.model.embedding(stream[:, None]) + self.embedding[numbers, None]  # [R, 1, d]
         hidden = self.model.decoder(embedded, self.cross_keys, self.cross_bias[numbers], self.caches)
-        values, ids = self.model.most_likely(hidden[:, 0], self.network.banned, self.network.tensor(opening))
-        return values.tolist(), ids.tolist()
+        values, ids = self.model.most_likely(hidden[:, 0], self.network.banned, opens.bool())
+        chances, numbered = torch.stack([values.double(), ids.double()]).tolist()  # one copy, and one wait, for both
+        return chances, list(map(int, numbered))
 
     @torch.inference_mode()
     def keep(self, rows: Sequence[int]) -> None:

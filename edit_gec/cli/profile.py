@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
-    add("--mode", default="eager", choices=("eager", "compiled", "graph"), help="graph: CUDA graphs (default: eager)")
+    add("--mode", default="eager", choices=("eager", "compiled"), help="compiled by torch, or not (default: eager)")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     add("--warm-up", type=positive, default=2, metavar="N", help="unmeasured rounds (default: 2)")
     add("--repeats", type=positive, default=20, metavar="N", help="measured rounds (default: 20)")

@@ -14,6 +14,7 @@ sentinel <extra_id_0>, the last position is </s>.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -95,6 +96,7 @@ class EdiT5(nn.Module):
         super().__init__()
         d, epsilon = config.d_model, config.layer_norm_epsilon
         self.config = config
+        self.loaded_fingerprint = ""  # of the weights in the folder, where these are narrower
         self.embedding = nn.Embedding(config.vocab_size, d)
         self.encoder = Encoder(config)
         self.tag_layer = EncoderLayer(config)
@@ -231,6 +233,8 @@ class EdiT5(nn.Module):
         folder = Path(folder)
         config = edit5_config(read_config(folder), str(folder / "config.json"))
         model = checkpoint.load_module(lambda: cls(config), checkpoint.read_tensors(folder), str(folder))
+        if dtype == torch.float16:  # rounded twice, the numbers would be others
+            model.loaded_fingerprint = fingerprint(model)
         return model.to(dtype).eval()
 
     def save(self, folder: str | Path, *, small: bool = False, **extra: Any) -> None:
@@ -239,6 +243,17 @@ class EdiT5(nn.Module):
         tensors = {name: p.detach().to("cpu", torch.float32).contiguous() for name, p in self.state_dict().items()}
         config = {"model_type": "edit5", **asdict(self.config), **extra}
         checkpoint.write_folder(Path(folder), config, tensors, small=small)
+
+
+def fingerprint(edit5: EdiT5) -> str:
+    """Tells encoders apart: a hash of the last layer in bfloat16, which no training leaves as it was."""
+    if edit5.loaded_fingerprint:
+        return edit5.loaded_fingerprint
+    digest = hashlib.sha256()
+    layer: Any = edit5.encoder.layers[-1]
+    for tensor in (edit5.encoder.norm.weight, layer.attention.o.weight):
+        digest.update(tensor.detach().to("cpu", torch.bfloat16).view(torch.int16).numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def warm_start(t5: T5, slots: int = 128) -> tuple[EdiT5, list[str]]:

@@ -63,7 +63,7 @@ def _most_likely_in_full(
     """As `most_likely`, from all logits."""
     log_probabilities = linear(hidden, module).float().log_softmax(-1)  # [R, V]
     log_probabilities.masked_fill_(banned, -1e9)
-    log_probabilities[opening, end] = -1e9
+    log_probabilities[:, end].masked_fill_(opening, -1e9)  # by index it would wait for a GPU
     values, ids = log_probabilities.max(-1)
     return values, ids
 

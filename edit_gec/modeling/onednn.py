@@ -17,7 +17,8 @@ first product, not at import. Few rows are padded to a round number: fewer shape
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from math import prod
 from weakref import WeakKeyDictionary
@@ -50,6 +51,8 @@ def linear(x: Tensor, module: nn.Module) -> Tensor:
     weight = module.weight
     bias = getattr(module, "bias", None)
     assert isinstance(weight, Tensor)
+    if x.device.type != "cpu" or torch.compiler.is_compiling():  # a compiler would take the sizes below for guards
+        return F.linear(x, weight, bias)
     rows = prod(x.shape[:-1])
     weights = weight.numel()
     copied = not module.training and (rows <= MAX_PACKED_ROWS or weights >= ALWAYS_PACKED_WEIGHTS)
@@ -68,6 +71,17 @@ def linear(x: Tensor, module: nn.Module) -> Tensor:
 def round_up(rows: int) -> int:
     """How many rows a product has that is asked for so many. Who pads once to this number spares each product 7 us."""
     return rows if rows > MAX_PACKED_ROWS else -(-rows // ROW_STEP) * ROW_STEP
+
+
+@contextmanager
+def unpadded() -> Iterator[None]:
+    """Within it nothing is padded to a round number: what is counted there is what a result needs."""
+    global ROW_STEP
+    before, ROW_STEP = ROW_STEP, 1
+    try:
+        yield
+    finally:
+        ROW_STEP = before
 
 
 def padded_length(sentences: Sequence[Sequence[int]]) -> int:
@@ -98,13 +112,12 @@ def weight_version(weight: Tensor) -> WeightVersion:
 
 def can_use_onednn(x: Tensor, weight: Tensor) -> bool:
     """Whether oneDNN may compute this product: in float32, on a CPU where it is faster, without a gradient, and not
-    under autocast or the compiler, which expect torch's own operators."""
+    under autocast, which expects torch's own operators."""
     return (
         x.dtype == weight.dtype == torch.float32
         and x.device.type == weight.device.type == "cpu"
         and not torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
         and onednn_is_faster()
     )
 

@@ -11,7 +11,6 @@ layers. The layers after these and the final norm are its own. Computed as a who
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from edit_gec.catalog import MODEL_FOLDERS
 from edit_gec.errors import ModelError
 from edit_gec.modeling import checkpoint
 from edit_gec.modeling.config import T5Config, read_config
-from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.edit5 import EdiT5, fingerprint
 from edit_gec.modeling.t5 import T5, Encoder
 
 SHAPE = ("vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "attention_scale", "gated", "layer_norm_epsilon",
@@ -239,12 +238,3 @@ def check_fingerprint(folder: Path, config: dict[str, Any], found: str, source: 
     """Raises ModelError when the encoder, which is that of `source`, is not the one that the folder was trained on."""
     if found != config.get("encoder_fingerprint"):
         raise ModelError(f"{folder}: trained on another version of {source}; train it again")
-
-
-def fingerprint(edit5: EdiT5) -> str:
-    """Tells encoders apart: a hash of the last layer, which no training leaves as it was."""
-    digest = hashlib.sha256()
-    layer: Any = edit5.encoder.layers[-1]
-    for tensor in (edit5.encoder.norm.weight, layer.attention.o.weight):
-        digest.update(tensor.detach().to("cpu", torch.bfloat16).view(torch.int16).numpy().tobytes())
-    return digest.hexdigest()[:16]

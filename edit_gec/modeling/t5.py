@@ -12,6 +12,7 @@ biases belong to the stack, not to the layers (Raffel et al. 2020, section 2.1).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -55,7 +56,11 @@ class RMSNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """The feed-forward network of a layer, with its norm and residual connection."""
+    """The feed-forward network of a layer, with its norm and residual connection.
+
+    In float16 its output layer stays in float32, as in `transformers`, and with it the residual: T5 v1.0 and Flan
+    write numbers of 1e5 here, where float16 ends.
+    """
 
     def __init__(self, c: T5Config) -> None:
         super().__init__()
@@ -71,7 +76,15 @@ class FeedForward(nn.Module):
             hidden = gated(*hidden.chunk(2, dim=-1))
         else:
             hidden = F.relu(hidden)
-        return x + self.wo(hidden)  # type: ignore[no-any-return]
+        return x + self.wo(hidden.to(self.wo.weight.dtype))  # type: ignore[no-any-return]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> FeedForward:
+        """What `to` and `half` do to the module."""
+        wide = self.wo.weight.detach()
+        super()._apply(fn, recurse)
+        if self.wo.weight.dtype == torch.float16:
+            self.wo.weight = nn.Parameter(wide.to(self.wo.weight.device, torch.float32), self.wo.weight.requires_grad)
+        return self
 
 
 def gated(gate: Tensor, value: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ from typing import Any
 
 from edit_gec.errors import InputError
 from edit_gec.performance.setup import Setup
+from edit_gec.performance.timing import use_device
 
 
 def start_system(system: str, setup: Setup, sentences: Sequence[str], work: Path) -> dict[str, Any]:
@@ -98,6 +99,7 @@ def main(setup_file: str, name: str, sentences_file: str) -> None:
     from edit_gec.performance.setup import Pair
 
     setup = Setup.loads(Path(setup_file).read_text(encoding="utf-8"))
+    use_device(setup.device)
     sentences = Path(sentences_file).read_text(encoding="utf-8").split("\n")
     system = systems.find_system(name)
     with ExitStack() as stack:
@@ -111,7 +113,7 @@ def main(setup_file: str, name: str, sentences_file: str) -> None:
     if setup.device.startswith("cuda") and "torch" in sys.modules:
         import torch
 
-        result["gpu_peak_bytes"] = torch.cuda.max_memory_allocated()
+        result["gpu_peak_bytes"] = torch.cuda.max_memory_allocated(setup.device)
     sys.stdout.write(json.dumps(result) + "\n")
 
 

@@ -114,7 +114,8 @@ def run_ctranslate2(setup: Setup, precision: str) -> Run:
     @cache
     def translator(inter: int) -> Any:
         threads = {"inter_threads": inter, "intra_threads": setup.threads // inter}
-        kind = {"device": setup.device.split(":")[0], "compute_type": precision}
+        device, _, index = setup.device.partition(":")
+        kind = {"device": device, "device_index": int(index or 0), "compute_type": precision}
         return library.Translator(setup.converted[precision], **kind, **threads)
 
     tokens = Tokens.load(setup.target, 0)

@@ -22,7 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from edit_gec.modeling.onednn import Linear
+from edit_gec.modeling.onednn import Linear, unpadded
 from edit_gec.performance.peers import Run
 from edit_gec.performance.stages import run_each
 from edit_gec.performance.timing import time_call
@@ -133,11 +133,11 @@ def _linear_int8(x: Any, scale: Any, zero: Any, weight: Any, scales: Any, *_: An
 
 
 def count_work(run: Run, texts: Sequence[str]) -> dict[str, Work]:
-    """Bytes and operations of each stage in one run."""
+    """Bytes and operations of each stage in one run, without those of padding."""
     known = {ATTENTION: _attention, LINEAR: _linear, LINEAR_INT8: _linear_int8}
     counter = FlopCounterMode(display=False, custom_mapping=known)
     traffic = _Traffic(counter)
-    with traffic, counter, listen(traffic):
+    with traffic, counter, listen(traffic), unpadded():
         run_each(run, texts)
     return dict(traffic.work)
 
@@ -148,11 +148,12 @@ def measure_machine(device: str, dtype: str) -> Machine:
     small = device == "cpu"
     kind = getattr(torch, dtype)
     rows, columns = (16384, 4096) if small else (65536, 8192)
-    matrix = torch.ones(rows, columns, device=device, dtype=torch.float32)  # larger than any cache
-    vector = torch.ones(columns, device=device, dtype=torch.float32)
+    # random numbers: ones switch fewer transistors, and a GPU would run faster than any model
+    matrix = torch.randn(rows, columns, device=device, dtype=torch.float32)  # larger than any cache
+    vector = torch.randn(columns, device=device, dtype=torch.float32)
     bandwidth = matrix.nbytes / _best(lambda: matrix.mv(vector), device)
     n = 1024 if small else 8192
-    square = torch.ones(n, n, device=device, dtype=kind)
+    square = torch.randn(n, n, device=device, dtype=kind)
     layer = Linear(n, n, bias=False).to(device, kind).eval()
     return Machine(bandwidth, 2 * n**3 / _best(lambda: layer(square), device))
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from edit_gec.catalog import find_model
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
+from edit_gec.performance.timing import use_device
+from edit_gec.loading import check_device
 
 if TYPE_CHECKING:
     import torch
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.target import Target
 
-MODES = ("eager", "compiled", "graph")
+MODES = ("eager", "compiled")
 DTYPES = {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float16")}
 
 
@@ -93,16 +95,14 @@ class Setup:
         return cls(**found, **how)
 
     def check(self) -> None:
-        """Raises InputError for a device, dtype or mode that this machine cannot do."""
-        import torch
+        """Raises DeviceError for a device that is not there, InputError for a dtype that it cannot do.
 
-        kind = self.device.partition(":")[0]
-        if kind == "cuda" and not torch.cuda.is_available():
-            raise InputError(f"device {self.device}: this torch sees no GPU; leave --device out to use the CPU")
+        Clocks and counts of memory mean this device from now on.
+        """
+        kind = check_device(self.device)
         if kind not in DTYPES or self.dtype not in DTYPES[kind]:
             raise InputError(f"dtype {self.dtype}: on {kind} {', '.join(DTYPES.get(kind, ()))} can be measured")
-        if self.mode == "graph" and kind != "cuda":
-            raise InputError(f"mode graph: CUDA graphs need --device cuda, not {self.device}; use eager or compiled")
+        use_device(self.device)
 
     def streams_of(self, which: str) -> Streams | None:
         """The streams that "model", "target" or "slim" follows, None where it decides itself."""
@@ -225,8 +225,8 @@ def load_profile(setup: Setup, which: str, target: Target) -> DraftingProfile:
 
 
 def speed_up(model: torch.nn.Module, mode: str) -> None:
-    """Compile what takes the time of a model, in place; `graph` lets the compiler record CUDA graphs."""
+    """Compile what takes the time of a model, in place."""
     if mode != "eager":
         for name in ("encoder", "tag_layer", "memory_layer", "decoder"):
             if hasattr(model, name):
-                getattr(model, name).compile(mode="reduce-overhead" if mode == "graph" else None)
+                getattr(model, name).compile()

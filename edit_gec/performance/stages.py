@@ -87,7 +87,7 @@ class DeviceClock(Clock):
         """Seconds of each span without those of the spans within it; waits for the device."""
         import torch
 
-        torch.cuda.synchronize()
+        torch.cuda.synchronize()  # the device in use (timing.use_device)
         times = [begun.elapsed_time(ended) / 1000 for begun, ended in self._marks]
         own = list(times)
         for inner, outer in self._within.items():

@@ -173,20 +173,7 @@ def missing(system: System, setup: Setup) -> str | None:
 
 def build(system: System, pair: Pair, stack: ExitStack) -> Run:
     """A loaded system; `stack` closes what it opened."""
-    run = system.build(pair, stack)
-    return as_one_iteration(run) if pair.setup.mode == "graph" else run
-
-
-def as_one_iteration(run: Run) -> Run:
-    """The same, told to CUDA graphs as one iteration: what one graph wrote stays until the sentence is finished, or the
-    encoder's states would be lost when the next stage runs."""
-    import torch
-
-    def one_iteration(given: Sequence[str]) -> list[str]:
-        torch.compiler.cudagraph_mark_step_begin()  # type: ignore[no-untyped-call]
-        return run(given)
-
-    return one_iteration
+    return system.build(pair, stack)
 
 
 def build_staged(pair: Pair, names: Sequence[str], stack: ExitStack) -> dict[str, Run]:

@@ -71,7 +71,15 @@ def synchronize(device: str) -> None:
     if device.startswith("cuda"):
         import torch
 
-        torch.cuda.synchronize()
+        torch.cuda.synchronize(device)
+
+
+def use_device(device: str) -> None:
+    """Let events, streams and counts of memory that name no device mean this one. Nothing on a CPU."""
+    if device.startswith("cuda"):
+        import torch
+
+        torch.cuda.set_device(device)
 
 
 def medians(times: Sequence[Sequence[float]]) -> list[float]:

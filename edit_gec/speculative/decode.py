@@ -26,6 +26,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from edit_gec.modeling.precision import exact_products
 from edit_gec.speculative.any_target import AnyTarget, Context, Sources
 from edit_gec.speculative.drafters import Drafter, Proposal, Row
 from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, token_probabilities, uniform
@@ -67,6 +68,7 @@ class Judgement:
 
 
 @torch.inference_mode()
+@exact_products()
 def verify(
     target: AnyTarget,
     drafter: Drafter,
@@ -121,7 +123,8 @@ class _Reading(NamedTuple):
         at = torch.tensor(positions, device=self.logits.device)
         ids = torch.tensor(tokens, device=self.logits.device)
         if self.weights is None:
-            return self.logits.softmax(-1, dtype=torch.float32)[at, ids].tolist()
+            read = self.logits[at].float()  # of all N positions, most are behind a rejection
+            return (read.gather(1, ids[:, None])[:, 0] - read.logsumexp(-1)).exp().tolist()
         return self.weights[at, ids].tolist()
 
 
@@ -336,7 +339,8 @@ def accept_greedy(drafted: list[int], own: list[int], weights: Tensor | None) ->
     if weights is None:
         acceptance = _all_or_nothing(accepted, len(drafted))
     else:
-        acceptance = [float(weights[n, token]) for n, token in enumerate(drafted[: accepted + 1])]
+        ids = torch.tensor(drafted[: accepted + 1], dtype=torch.long, device=weights.device)
+        acceptance = weights[: len(ids)].gather(1, ids[:, None])[:, 0].tolist()
     return Judgement(own[: accepted + 1], accepted, acceptance)
 
 
@@ -345,15 +349,17 @@ def accept_sampled(proposal: Proposal, weights: Tensor, own: list[int], sampling
     assert proposal.probabilities is not None
     drafted = proposal.tokens
     q = proposal.probabilities
-    acceptance: list[float] = []
-    for n, token in enumerate(drafted):
+    p = weights[: len(drafted)]
+    ids = torch.tensor(drafted, dtype=torch.long, device=p.device)[:, None]  # [n, 1]
+    reached = torch.minimum(p, q).sum(-1)
+    acceptance, of_q, of_p = torch.stack([reached, q.gather(1, ids)[:, 0], p.gather(1, ids)[:, 0]]).tolist()
+    for n in range(len(drafted)):
         place = (sampling.seed, row.number, len(row.tokens) + n)
-        acceptance.append(float(torch.minimum(weights[n], q[n]).sum()))
-        if uniform(*place, Purpose.ACCEPT) * float(q[n, token]) < float(weights[n, token]):
+        if uniform(*place, Purpose.ACCEPT) * of_q[n] < of_p[n]:
             continue
-        residual = (weights[n] - q[n]).clamp(min=0)  # [V]
+        residual = (p[n] - q[n]).clamp(min=0)  # [V]
         correction = draw_tokens(residual[None], [uniform(*place, Purpose.RESIDUAL)])
-        return Judgement([*drafted[:n], *correction], n, acceptance)
+        return Judgement([*drafted[:n], *correction], n, acceptance[: n + 1])
     return Judgement([*drafted, own[len(drafted)]], len(drafted), acceptance)
 
 

@@ -127,7 +127,7 @@ class RaggedDecoder:
         self.lengths: list[int] = []
         self.sources: list[tuple[Tensor, Tensor]] = []  # [B, H, S, k] cross-attention keys and values of each layer
         self.cross_bias = torch.zeros(0, 1, 1, 0)  # [B, 1, 1, S]
-        self.by_distance = torch.zeros(0, 0)  # [1 + distance, H] position bias, NEGATIVE first
+        self.by_distance = torch.zeros(0, 0)  # [1 + distance, H] position bias in float32, NEGATIVE first
 
     def add_sources(self, sources: Any) -> None:
         """Add a row for each source (target.Encoded)."""
@@ -185,7 +185,7 @@ class RaggedDecoder:
         length = self.caches[0].length
         if length + width >= len(self.by_distance):
             distances = torch.arange(-1, 2 * (length + width), device=lengths.device)
-            table = self.model.decoder.relative(-distances[:, None, None])[:, :, 0, 0]  # [D, H]
+            table = self.model.decoder.relative(-distances[:, None, None])[:, :, 0, 0].float()  # [D, H]
             self.by_distance = table.index_fill(0, torch.zeros_like(distances[:1]), NEGATIVE)
         relative = relative_positions(width, length + width, lengths.device, lengths)  # [B, T, L]
         return F.embedding((1 - relative).clamp(min=0), self.by_distance).movedim(-1, 1)

@@ -29,6 +29,7 @@ from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import NEGATIVE, read_config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.onednn import padded_length
+from edit_gec.modeling.precision import exact_products
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
 from edit_gec.speculative.any_target import MAX_LENGTH, Context, choose_settled, output_limit
@@ -290,6 +291,7 @@ class Target:
         return logits
 
     @torch.inference_mode()
+    @exact_products()
     def generate(
         self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
     ) -> list[list[int]]:

@@ -144,6 +144,12 @@ def test_as_a_t5_of_its_own(folders: tuple[Path, Path], tmp_path: Path) -> None:
         checkpoint.load_t5(folders[1])
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_one_encoder_in_every_dtype(folders: tuple[Path, Path], dtype: torch.dtype) -> None:
+    edit5 = EdiT5.load(folders[0], dtype)
+    assert shared_encoder.load(folders[1], edit5)[1] is edit5
+
+
 @pytest.mark.parametrize("batch_size", [1, 4])
 def test_the_corrector_encodes_once(folders: tuple[Path, Path], batch_size: int) -> None:
     edit5, t5 = folders
@@ -209,7 +215,9 @@ def test_which_heads_draft(pair: tuple[Path, Path], make_model: Callable[..., Ed
     for dtype in (torch.bfloat16, torch.float16):
         narrow = Target.load(t5, dtype=dtype)
         loaded = DraftingProfile.load(t5, narrow).heads
-        assert loaded is not None and {p.dtype for p in loaded.parameters()} == {dtype}
+        assert loaded is not None
+        narrowed = {p.dtype for name, p in loaded.named_parameters() if not name.endswith("feed_forward.wo.weight")}
+        assert narrowed == {dtype}
         assert loaded.encoder.layers[0] is narrow.model.encoder.layers[0]
     other = copy.deepcopy(given.model)
     shared_encoder.take_encoder(other, make_model(3))

@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 from support.strategies import brief
 from torch import Tensor
 
@@ -109,6 +110,27 @@ def test_same_logits_as_transformers(family: dict[str, Any], lengths: tuple[int,
     expected = logits(theirs, *batch(*lengths))
     assert expected.std() > 0.5
     torch.testing.assert_close(logits(ours, *batch(*lengths)), expected, atol=1e-4, rtol=1e-5)
+
+
+@FAMILIES
+def test_float16_does_not_overflow(family: dict[str, Any], tmp_path: Path) -> None:
+    """The output layer of each feed-forward network stays in float32, as in `transformers`, wherever it is moved."""
+    from transformers import T5ForConditionalGeneration
+
+    oracle(tmp_path, family)
+    tensors = load_file(tmp_path / WEIGHTS)
+    wide = [name for name in tensors if name.endswith("wo.weight")]
+    save_file({name: p * 1e4 if name in wide else p for name, p in tensors.items()}, tmp_path / WEIGHTS)
+    exact, ours = load_t5(tmp_path), load_t5(tmp_path, torch.float16)
+    load: Any = T5ForConditionalGeneration.from_pretrained
+    theirs = load(tmp_path, dtype=torch.float16).eval()
+    assert ours.encode(*batch()[:2]).dtype == torch.float16
+    moved = load_t5(tmp_path).to("cpu", torch.float32).half()
+    expected = logits(exact, *batch())
+    for model in (ours, moved, theirs):
+        half = logits(model, *batch()).float()
+        assert torch.isfinite(half).all() and (half - expected).abs().max() < 0.05 * expected.std()
+    assert moved.float().encoder.layers[0].feed_forward.wo.weight.dtype == torch.float32  # type: ignore[union-attr]
 
 
 @FAMILIES
