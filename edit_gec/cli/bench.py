@@ -5,8 +5,8 @@
     edit-gec bench --compare profiles/MACHINE/bench-shipped.json ...  the same, and what got slower since then
     edit-gec bench --speculation --target t5-mini --file ...          what drafts save, and what theory says they would
 
-Results are JSON under profiles/MACHINE/, with plots next to them; the table goes to standard output. The work is done
-in `edit_gec.performance`.
+The table goes to standard output. With --out DIR the result is written, too: DIR/MACHINE/NAME.json, with plots next to
+it. The work is done in `edit_gec.performance`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,7 +59,7 @@ class Arguments:
     compare: str | None
     new: str | None
     tolerance: float
-    out: str
+    out: str | None
     name: str | None
 
 
@@ -123,7 +123,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="--compare: ratio of times from which a system is slower (default: 1.1)",
     )
-    how.add_argument("--out", default="profiles", metavar="DIR", help="folder for results (default: profiles)")
+    how.add_argument("--out", metavar="DIR", help="write the result and its plots to this folder")
     how.add_argument("--name", metavar="NAME", help="name of the result files (default: bench-SIZE and the like)")
 
 
@@ -151,8 +151,7 @@ def measure_side_by_side(arguments: Arguments) -> int:
         effort = Effort(arguments.size, arguments.only, arguments.batch, arguments.repeats, arguments.cold_starts)
         figures = measure_side_by_side(setup, sentences, effort, say)
         new = {**heading(arguments, "bench", sentences), **figures}
-        path = write(arguments, new, f"bench-{arguments.size}")
-        say_written(path, *plots.plot_latency(new, path))
+        write(arguments, new, f"bench-{arguments.size}", plots.plot_latency)
         out(results.format_result(new))
     if old is None:
         return 0
@@ -172,8 +171,7 @@ def measure_speculation(arguments: Arguments) -> int:
     learn = read_sentences(arguments.learn) if arguments.learn else []
     figures = speculation.measure_speculation(setup, sentences, learn=learn, repeats=arguments.repeats, say=say)
     new = {**heading(arguments, "speculation", sentences), **figures}
-    path = write(arguments, new, "speculation")
-    say_written(path, *plots.plot_speculation(new, path))
+    write(arguments, new, "speculation", plots.plot_speculation)
     out(speculation.format_speculation(new))
     return 0
 
@@ -258,16 +256,16 @@ def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, 
     }
 
 
-def write(arguments: Arguments, result: dict[str, Any], name: str) -> Path:
-    """Write the result; returns where."""
+Plot = Callable[[dict[str, Any], Path], list[Path]]
+
+
+def write(arguments: Arguments, result: dict[str, Any], name: str, plot: Plot) -> None:
+    """Write the result and its plots where --out says, and name the files on standard error; nothing without it."""
     from edit_gec.performance.results import write_result
 
+    if arguments.out is None:
+        return
     path = Path(arguments.out) / str(result["machine"]["name"]) / f"{arguments.name or name}.json"
     write_result(path, result)
-    return path
-
-
-def say_written(*paths: Path) -> None:
-    """Name the files on standard error."""
-    for path in paths:
-        say(f"wrote {path}")
+    for written in (path, *plot(result, path)):
+        say(f"wrote {written}")

@@ -5,8 +5,11 @@
     edit-gec profile --model edit5-mini --file sentences.txt      what the shipped model does with these sentences
     edit-gec profile --backend onnx --file sentences.txt          the same by ONNX Runtime, with its operators
 
-Writes profiles/MACHINE/NAME.json and plots next to it, a Chrome trace of each system to profiles/traces/, and prints
-the table. The work is done in `edit_gec.performance`.
+    edit-gec profile --out measured                               also the stages; result, plots and traces as files
+    edit-gec profile --compare OLD.json NEW.json                  what changed, stage by stage
+
+Prints the case study's table. With --out it writes DIR/MACHINE/NAME.json, plots next to it and a Chrome trace of each
+system to DIR/traces/. The work is done in `edit_gec.performance`.
 """
 
 from __future__ import annotations
@@ -47,8 +50,9 @@ class Arguments:
     warm_up: int
     repeats: int
     traced: int
-    out: str
+    out: str | None
     name: str | None
+    compare: Sequence[str] | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,12 +91,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--warm-up", type=positive, default=2, metavar="N", help="unmeasured rounds (default: 2)")
     add("--repeats", type=positive, default=20, metavar="N", help="measured rounds (default: 20)")
     add("--traced", type=positive, default=2, metavar="N", help="runs under torch.profiler (default: 2)")
-    add("--out", default="profiles", metavar="DIR", help="folder for results (default: profiles)")
+    add("--out", metavar="DIR", help="write the result, plots and traces to this folder, and print the stages")
     add("--name", help="name of the result files (default: from models, dtype and mode)")
+    add("--compare", nargs=2, metavar=("OLD", "NEW"), help="measure nothing: compare two results of --out")
 
 
 def run(arguments: Arguments) -> int:
     """Measure, write the files, print the table."""
+    if arguments.compare:
+        return compare(arguments.compare)
     texts = read_texts(arguments)
     if arguments.backend == "onnx":
         return profile_onnx(arguments, [text.source for text in texts])
@@ -100,7 +107,7 @@ def run(arguments: Arguments) -> int:
 
     from edit_gec.performance.setup import Setup
     from edit_gec.performance.stage_profile import Profiling
-    from edit_gec.performance.stage_table import format_profile
+    from edit_gec.performance.stage_table import format_stages, format_table
 
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
@@ -111,10 +118,23 @@ def run(arguments: Arguments) -> int:
     )
     counts = {"warm_up": arguments.warm_up, "repeats": arguments.repeats, "traced": arguments.traced}
     profiling = Profiling(setup, texts, tuple(arguments.system), names, **counts)
+    if arguments.out is None:
+        out(format_table(profiling.measure()))
+        return 0
     profile, written = profiling.write(Path(arguments.out), arguments.name)
-    out(format_profile(profile))
+    out(f"{format_table(profile)}\n{format_stages(profile)}")
     for path in written:
         say(f"wrote {path}")
+    return 0
+
+
+def compare(files: Sequence[str]) -> int:
+    """What changed between two profiles. Raises InputError for files that are none, or not comparable."""
+    from edit_gec.performance.profile_comparison import format_comparison
+    from edit_gec.performance.results import read_result
+
+    old, new = (read_result(file, "profile") for file in files)
+    out(format_comparison(old, new))
     return 0
 
 
@@ -130,6 +150,8 @@ def profile_onnx(arguments: Arguments, texts: Sequence[str]) -> int:
     counts = {"threads": arguments.threads or 1, "warm_up": arguments.warm_up, "repeats": arguments.repeats}
     result = OnnxProfiling(folder, texts, arguments.precision, **counts).measure()
     out(format_onnx_profile(result))
+    if arguments.out is None:
+        return 0
     name = arguments.name or f"{folder.name}-onnx-{result['settings']['precision']}"
     path = Path(arguments.out) / result["machine"]["name"] / f"{name}.json"
     write_result(path, result)

@@ -50,7 +50,8 @@ def _exchange(chosen: list[Any] | None) -> list[Any]:
 
 
 def _exchange_switches(chosen: list[Any] | None) -> list[Any]:
-    switches: list[Any] = [torch.backends.cuda.matmul, torch.backends.mkldnn.matmul]  # torch 2.9 and later
+    backends: Any = torch.backends
+    switches = [backends.cuda.matmul, backends.mkldnn.matmul]  # torch 2.9 and later
     given = [switch.fp32_precision for switch in switches]
     for switch, value in zip(switches, chosen or ["ieee"] * len(switches), strict=True):
         switch.fp32_precision = value

@@ -16,14 +16,14 @@ PEERS = ("transformers", "transformers assisted", "transformers lookup", "ctrans
 TOLERANCE = 1.1
 
 
-def read_result(path: str | Path) -> dict[str, Any]:
-    """A result file of `edit-gec bench`. Raises InputError for anything else."""
+def read_result(path: str | Path, kind: str = "bench") -> dict[str, Any]:
+    """A result file of `edit-gec bench`, or of `profile`. Raises InputError for anything else."""
     try:
         result = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot read it as a result of edit-gec bench: {error}") from None
-    if not isinstance(result, dict) or result.get("kind") != "bench" or not isinstance(result.get("systems"), dict):
-        raise InputError(f"{path}: no result of edit-gec bench; profiles/MACHINE/bench-*.json are")
+        raise InputError(f"{path}: cannot read it as a result of edit-gec {kind}: {error}") from None
+    if not isinstance(result, dict) or result.get("kind") != kind or not isinstance(result.get("systems"), dict):
+        raise InputError(f"{path}: no result of edit-gec {kind}; what its --out writes is one")
     return result
 
 

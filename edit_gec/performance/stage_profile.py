@@ -1,6 +1,6 @@
 """One profile: the systems timed in turns, traced, counted; a result with its pictures and traces.
 
-profile, written = Profiling(setup, texts).write(Path("profiles"))
+profile, written = Profiling(setup, texts).write(Path("measured"))      or .measure(), which writes nothing
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from edit_gec.performance.peers import Run
 from edit_gec.performance.replay import Streams
 from edit_gec.performance.sentences import CASE_STUDY, Text
 from edit_gec.performance.setup import Pair, Setup
-from edit_gec.performance.stage_summary import Measured, reduction_factors, summarize
+from edit_gec.performance.stage_summary import Measured, find_disturbance, reduction_factors, summarize
 from edit_gec.performance.stages import TimedRuns, measure_stages
 from edit_gec.performance.systems import build_staged
 
@@ -39,6 +39,11 @@ class Profiling:
     repeats: int = 20
     traced: int = 2
 
+    def measure(self) -> dict[str, Any]:
+        """The result as plain values; no file is left. Raises InputError for what cannot be measured here."""
+        with TemporaryDirectory(prefix="edit-gec-profile-") as folder:
+            return self.write(Path(folder))[0]
+
     def write(self, out: Path, name: str | None = None) -> tuple[dict[str, Any], list[Path]]:
         """Measure; write result, pictures and traces under `out`. Returns the result as plain values, and the files.
 
@@ -51,7 +56,7 @@ class Profiling:
         traces = out / "traces" / where["name"]
         with ExitStack() as stack:
             runs = self.build(stack)
-            times = self.measure(runs)
+            times = self.time(runs)
             limits = roofline.measure_machine(setup.device, setup.dtype)
             files = {system: traces / f"{stem.name}-{system}.json.gz" for system in runs}
             systems = {
@@ -77,7 +82,7 @@ class Profiling:
             setup = replace(setup, streams=str(path), replayed=("model", "target"))
         return build_staged(Pair(setup), self.systems, stack)
 
-    def measure(self, runs: Mapping[str, Run]) -> dict[str, TimedRuns]:
+    def time(self, runs: Mapping[str, Run]) -> dict[str, TimedRuns]:
         """All runs by the wall clock."""
         how = {"warm_up": self.warm_up, "repeats": self.repeats}
         return measure_stages(runs, self.sources, device=self.setup.device, **how)
@@ -107,6 +112,8 @@ class Profiling:
             "limits": {"gb_per_s": limits.bytes_per_s / 1e9, "gflop_per_s": limits.flops_per_s / 1e9},
             "systems": systems,
             "reduction": reduction_factors(systems),
+            "disturbed": find_disturbance(systems, where["load"]),
+            "case_study": list(self.texts) == [CASE_STUDY],
         }
 
     @property

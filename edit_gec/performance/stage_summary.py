@@ -1,5 +1,7 @@
 """What was measured, as plain values for JSON; times in milliseconds per text.
 
+Total and stages are of one run, that of median length, so they add up; quantiles are over all runs.
+
 The case study's terms: encoder, decoder steps (how many, how long each), overhead. Overhead is all that is neither:
 split, tokens, tags, points, the decoders' setup, assembly. Reduction factors compare decoder latencies (steps; steps
 with setup) with those of the first system, T5 alone where it was measured.
@@ -7,7 +9,7 @@ with setup) with those of the first system, T5 alone where it was measured.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -22,6 +24,7 @@ ENCODERS = ("encode", "target encode")
 STEPS = ("insert step", "decoder step", "verify")
 PLAN = ("tag", "point", "realize")  # what the case study calls EdiT5's overhead
 SETUPS = ("insert setup", "decoder setup")
+QUIET = 1.5  # p95 over the median, up to which a machine is called quiet: the committed base profiles have 1.0 to 1.2
 CASE_STUDY_STEPS = 10  # of EdiT5's decoder, which also generates the first slot; here the tags have opened it
 
 
@@ -39,7 +42,8 @@ class Measured:
 def summarize(measured: Measured) -> dict[str, Any]:
     """Figures of one system."""
     runs, texts = measured.runs, measured.texts
-    names = [name for name in STAGES if any(span.name == name for span in runs.labelled[0].spans)]
+    run = runs.typical()
+    names = [name for name in STAGES if any(span.name == name for span in run.spans)]
     stages = [_summarize_stage(name, measured) for name in names]
     by_name = {stage["name"]: stage for stage in stages}
 
@@ -48,24 +52,25 @@ def summarize(measured: Measured) -> dict[str, Any]:
 
     steps = round(total(STEPS, "regions"), 2)
     bare = median(runs.bare_s)
-    labelled = median(run.total_s for run in runs.labelled)
-    unattributed = median(run.total_s - sum(span.own_s for span in run.spans) for run in runs.labelled)
-    whole = 1000 * bare / texts
+    labelled = [each.total_s for each in runs.labelled]
+    unattributed = run.total_s - sum(span.own_s for span in run.spans)
+    whole = 1000 * run.total_s / texts
     encoder, decoder = total(ENCODERS), total(STEPS)
     return {
         "total_ms": _round(whole),
-        "total_p95_ms": _round(1000 * quantile(runs.bare_s, 0.95) / texts),
+        "total_p95_ms": _round(1000 * quantile(labelled, 0.95) / texts),
+        "unlabelled_ms": _round(1000 * bare / texts),
         "encoder_ms": _round(encoder),
         "steps": steps,
         "step_ms": _round(decoder / steps) if steps else 0.0,
         "decoder_ms": _round(decoder),
         "setup_ms": _round(total(SETUPS)),
-        "overhead_ms": _round(max(0.0, 1000 * labelled / texts - encoder - decoder)),
+        "overhead_ms": _round(max(0.0, whole - encoder - decoder)),
         "plan_over_encoder": _round(total(PLAN) / encoder) if encoder else 0.0,
         "total_over_encoder": _round(whole / encoder) if encoder else 0.0,
         "unattributed_ms": _round(1000 * unattributed / texts),
-        "unattributed_share": _round(unattributed / labelled),
-        "labels_cost": _round(labelled / bare - 1),
+        "unattributed_share": _round(unattributed / run.total_s),
+        "labels_cost": _round(median(labelled) / bare - 1),
         "profiler_cost": _round(median(measured.trace.runs_s) / bare - 1),
         "peak_bytes": measured.trace.peak_bytes,
         "stages": stages,
@@ -75,15 +80,16 @@ def summarize(measured: Measured) -> dict[str, Any]:
 
 def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
     runs, texts = measured.runs, measured.texts
+    own = [span.own_s for span in runs.typical().spans if span.name == name]
     stage = measured.trace.stages.get(name, StageTotals())
     work = measured.work.get(name, Work())
     times, device = runs.stage_s(name), runs.device_s(name)
-    ms = 1000 * median(times) / texts
+    ms = 1000 * sum(own) / texts
     least = 1000 * measured.limits.seconds(work) / texts
     traced = len(measured.trace.runs_s) * texts
     return {
         "name": name,
-        "regions": _round(sum(span.name == name for span in runs.labelled[0].spans) / texts),
+        "regions": _round(len(own) / texts),
         "ms": _round(ms),
         "p95_ms": _round(1000 * quantile(times, 0.95) / texts),
         "device_ms": _round(1000 * median(device) / texts) if device else None,
@@ -97,6 +103,14 @@ def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
         "limit_ms": _round(least),
         "achieved": _round(least / ms) if ms else 0.0,
     }
+
+
+def find_disturbance(systems: Mapping[str, Mapping[str, Any]], load: Sequence[float] | None) -> str | None:
+    """Why the figures should not be quoted: other work on the machine, before or meanwhile; None if it was quiet."""
+    signs = [f"load {load[0]:.1f} before the start"] if load and load[0] >= 1 else []
+    ratios = {name: own["total_p95_ms"] / own["total_ms"] for name, own in systems.items() if own["total_ms"]}
+    signs += [f"{name}: p95 is {ratio:.1f} times the median" for name, ratio in ratios.items() if ratio > QUIET]
+    return "; ".join(signs) or None
 
 
 def reduction_factors(systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""A profile as one screen of text, in the case study's shape."""
+"""A profile as text: the case study's table, and the stages of each system."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from typing import Any
 
 from edit_gec.text.tables import align_columns
 
+# What the slide of the case study says.
+SLIDE = [
+    ["case study: T5", "15", "7", "27", "189", "", "", "", "", ""],
+    ["case study: EdiT5", "15", "1.3", "10", "13", "5", "", "", "14.5x", ""],
+]
 
-def format_profile(profile: dict[str, Any]) -> str:
-    """Systems and their reduction factors, then the stages of each system."""
+
+def format_table(profile: dict[str, Any]) -> str:
+    """Systems and their reduction factors in the columns of the case study, beside its own numbers."""
     s = profile["settings"]
     head = f"{' + '.join(s['models'])} on {profile['machine']['name']}: {s['device']}, {s['dtype']}, {s['mode']}, "
-    head += f"{profile['machine']['threads']} threads; {s['texts']} text(s), {s['repeats']} runs, medians"
+    head += (
+        f"{profile['machine']['threads']} threads; {s['texts']} text(s), {s['repeats']} runs, that of median length"
+    )
     lines = [head, f"replayed: {s['replayed']}" if s["replayed"] else "the models' own output", ""]
     rows = [["", "encoder ms", "ms/step", "steps", "decoder ms", "overhead ms", "total ms", "p95 ms", "decoder", "all"]]
     for name, own in profile["systems"].items():
@@ -21,7 +29,11 @@ def format_profile(profile: dict[str, Any]) -> str:
             f"{own['overhead_ms']:.1f}", f"{own['total_ms']:.1f}", f"{own['total_p95_ms']:.1f}",
             *(f"{factors[key]:.1f}x" if key in factors else "" for key in ("decoder", "total")),
         ])  # fmt: skip
+    if profile.get("case_study"):
+        rows += SLIDE
     lines += align_columns(rows)
+    if profile.get("disturbed"):
+        lines.append(f"the machine was busy, do not quote these figures: {profile['disturbed']}")
     for name, own in profile["systems"].items():
         if name.startswith("edit5"):
             lines.append(
@@ -32,8 +44,13 @@ def format_profile(profile: dict[str, Any]) -> str:
         if "decoder_in_10_steps" in factors:
             lines.append(f"{name} at the case study's 10 steps: decoder {factors['decoder_in_10_steps']:.1f}x")
             lines.append("(9 are run here: the tags open the first slot, it is not generated)")
+    return "\n".join(lines) + "\n"
+
+
+def format_stages(profile: dict[str, Any]) -> str:
+    """The stages of each system, and what measuring them costs."""
     limits = profile["limits"]
-    lines += ["", f"stages; limits: {limits['gb_per_s']:.1f} GB/s, {limits['gflop_per_s']:.0f} GFLOP/s"]
+    lines = [f"stages; limits: {limits['gb_per_s']:.1f} GB/s, {limits['gflop_per_s']:.0f} GFLOP/s"]
     rows = [["stage", "n", "ms", "p95", "profiler", "busy", "gap", "kernels", "MB", "MFLOP", "limit ms", "of it"]]
     for name, own in profile["systems"].items():
         rows.append([name.upper(), *[""] * 11])

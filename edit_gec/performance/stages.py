@@ -77,10 +77,12 @@ class DeviceClock(Clock):
         self._running.append(number)
         self._marks.append((_event(), _event()))
         self._marks[-1][0].record()
+        _nvtx().range_push(f"edit-gec: {name}")  # what nsys shows
 
     def end(self) -> None:
         """The innermost open stage ends."""
         self._marks[self._running.pop()][1].record()
+        _nvtx().range_pop()
         super().end()
 
     def device_s(self) -> list[float]:
@@ -93,6 +95,12 @@ class DeviceClock(Clock):
         for inner, outer in self._within.items():
             own[outer] -= times[inner]
         return own
+
+
+def _nvtx() -> Any:
+    import torch
+
+    return torch.cuda.nvtx
 
 
 def _event() -> Any:

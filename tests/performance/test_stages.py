@@ -173,8 +173,13 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     profile = json.loads(file.read_text())
     assert profile["systems"]["t5"]["steps"] == 27 == len(profile["systems"]["t5"]["steps_ms"])
     own = profile["systems"]["edit5"]
-    listed = sum(stage["ms"] for stage in own["stages"])
-    assert listed == pytest.approx(own["encoder_ms"] + own["decoder_ms"] + own["overhead_ms"], rel=0.5)
+    for each in profile["systems"].values():  # of one run, so they add up
+        listed = sum(stage["ms"] for stage in each["stages"]) + each["unattributed_ms"]
+        assert listed == pytest.approx(each["total_ms"], rel=0.01)
+        parts = each["encoder_ms"] + each["decoder_ms"] + each["overhead_ms"]
+        assert parts == pytest.approx(each["total_ms"], rel=0.01)
+    assert "case study: T5" in out and "14.5x" in out
+    assert ("do not quote" in out) == bool(profile["disturbed"])
     plan = sum(stage["ms"] for stage in own["stages"] if stage["name"] in ("tag", "point", "realize"))
     assert own["plan_over_encoder"] == pytest.approx(plan / own["encoder_ms"], rel=0.01)
     assert own["total_over_encoder"] == pytest.approx(own["total_ms"] / own["encoder_ms"], rel=0.01)
@@ -182,6 +187,18 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert profile["reduction"]["edit5-sequential"]["decoder_in_10_steps"] > 0
     assert len(list(tmp_path.glob("*/*.png"))) == 2 and len(list(tmp_path.glob("traces/*/*.json.gz"))) == 4
     assert all(f"wrote {path}" in err for path in tmp_path.rglob("*.*") if path.is_file())
+
+
+@pytest.mark.usefixtures("tiny")
+def test_one_screen_and_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Who wants the case study's table gets that, and nothing else; a checkout stays as it is."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["profile", "--threads", "1", "--repeats", "1", "--warm-up", "1", "--traced", "1"]) == 0
+    out, _ = capfd.readouterr()
+    assert len(out.splitlines()) < 24 and "case study: EdiT5" in out and "stages;" not in out
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_writes_its_own(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
