@@ -17,9 +17,7 @@ def format_table(profile: dict[str, Any]) -> str:
     """Systems and their reduction factors in the columns of the case study, beside its own numbers."""
     s = profile["settings"]
     head = f"{' + '.join(s['models'])} on {profile['machine']['name']}: {s['device']}, {s['dtype']}, {s['mode']}, "
-    head += (
-        f"{profile['machine']['threads']} threads; {s['texts']} text(s), {s['repeats']} runs, that of median length"
-    )
+    head += f"{profile['machine']['threads']} threads; {s['texts']} text(s), {s['repeats']} runs, that of median length"
     lines = [head, f"replayed: {s['replayed']}" if s["replayed"] else "the models' own output", ""]
     rows = [["", "encoder ms", "ms/step", "steps", "decoder ms", "overhead ms", "total ms", "p95 ms", "decoder", "all"]]
     for name, own in profile["systems"].items():

@@ -29,6 +29,7 @@ from torch.nn import functional as F
 from edit_gec.modeling.precision import exact_products
 from edit_gec.speculative.any_target import AnyTarget, Context, Sources
 from edit_gec.speculative.drafters import Drafter, Proposal, Row
+from edit_gec.speculative.realign import Choices
 from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, token_probabilities, uniform
 from edit_gec.speculative.statistics import Statistics, Trace
 from edit_gec.speculative.theory import best_length
@@ -226,6 +227,8 @@ class _Verification:
         self.decoder.keep([winner.draft for winner in winners])
         for row, winner in zip(self.rows, winners, strict=True):
             row.hidden = reading.hidden[winner.start + len(winner.judgement.tokens) - 1]
+            draft = drafts[winner.draft]
+            row.choices = Choices(draft.tokens, reading.tokens[draft.positions])
         positions = [winner.start + n for winner in winners for n in range(len(winner.judgement.tokens))]
         tokens = [token for winner in winners for token in winner.judgement.tokens]
         chances = iter(reading.chances(positions, tokens))

@@ -35,7 +35,7 @@ from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Pieces, Tokens, Vocabulary
 from edit_gec.speculative.any_target import AnyTarget
 from edit_gec.speculative.ragged_cache import RaggedDecoder
-from edit_gec.speculative.realign import Realigner, UniqueNGram
+from edit_gec.speculative.realign import Choices, Realigner, UniqueNGram
 from edit_gec.speculative.sampling import Purpose, Sampling, choose_tokens, draw_tokens, token_probabilities, uniform
 from edit_gec.speculative.target import Target
 
@@ -52,6 +52,7 @@ class Row:
     hidden: Tensor | None = None  # [d] the target's state that chose the last token; None before the first
     proposed: int = 0  # in the last pass
     accepted: int = 0  # of these
+    choices: Choices | None = None  # the target's in the last pass
     encoded: Tensor | None = None  # [S, d] the source as EdiT5 reads it, where it shares the target's encoder
     drafts: Any = None  # what the drafter keeps for this row
 
@@ -136,7 +137,7 @@ class TextDrafter:
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
         """For each row, how each of its drafts goes on from the accepted text."""
-        return [deduplicated([draft.propose(row.tokens) for draft in row.drafts]) for row in rows]
+        return [deduplicated([draft.propose(row.tokens, row.choices) for draft in row.drafts]) for row in rows]
 
 
 def deduplicated(drafts: Sequence[list[int]]) -> Proposal:

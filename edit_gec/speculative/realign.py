@@ -13,6 +13,10 @@ the rule of Sun et al. (`UniqueNGram`).
 The source is aligned too. Where the target follows it rather than the draft, the source is proposed up to the end of
 the edit that the target rejected, and then the draft, so later edits survive.
 
+A pass also reads what stands behind the token that it rejects, and says what the target would write there. Edits are
+nearly independent, so what it disagrees with there it will mostly disagree with again: its own token takes the place in
+the next proposal, which then goes on as if that had been accepted (`foresee`; the idea is Jacobi decoding's).
+
 The alignment can fail when the target jumps: it leaves out half a sentence, or repeats a part. Fallback, when the first
 token of a proposal was rejected: find the longest suffix of the accepted text elsewhere (draft, source, or earlier
 output) and propose what followed it there.
@@ -21,7 +25,9 @@ output) and propose what followed it there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +38,15 @@ ENDING_BONUS = 1.0  # for each byte that accepted text and draft share before th
 ENDING_BYTES = 6  # the most that are compared
 WORD_BONUS = 1.2  # for a word that starts after the boundary
 MAX_SUFFIX = 12  # tokens of the accepted text's ending that are searched elsewhere
+MOST_FORESEEN = 8  # disagreements in a proposal; each is aligned once more
 MAX_REPETITION = 64  # tokens drafted of an output that repeats itself
+
+
+class Choices(NamedTuple):
+    """What a pass read of a proposal, and what the target chose at each of its places and after the last."""
+
+    read: Sequence[int] = ()
+    own: Sequence[int] = ()
 
 
 class AlignedText:
@@ -90,8 +104,12 @@ class Realigner:
         self.proposed: list[int] = []
         self._meetings: list[int] | None = None
 
-    def propose(self, accepted: Sequence[int]) -> list[int]:
-        """Tokens that likely follow the accepted ones, </s> last. Each call extends the list of the call before."""
+    def propose(self, accepted: Sequence[int], choices: Choices | None = None) -> list[int]:
+        """Tokens that likely follow the accepted ones, </s> last. Each call extends the list of the call before.
+
+        `choices` are the target's in the pass before, if it read a proposal.
+        """
+        before = self.proposed
         new = list(accepted[self.seen :])
         self.accepted += b"".join(map(self.tokens.surface, new))
         self.draft_holds = self.draft_holds and self.draft.ids[self.seen : len(accepted)] == new
@@ -102,7 +120,35 @@ class Realigner:
         else:
             found = find_recurrence(accepted, (self.draft.ids, self.source.ids)) if rejected else []
             self.proposed = found or self.continue_aligned()
+            if not found and choices and choices.read and before[: len(choices.read)] == list(choices.read):
+                self.proposed = self.foresee(before, choices.own, len(new), self.proposed)
         return self.proposed
+
+    def foresee(self, before: list[int], own: Sequence[int], read: int, proposal: list[int]) -> list[int]:
+        """The proposal with the target's own tokens where it disagreed behind the rejection.
+
+        `own` are its choices along `before`, the proposal that it read; the first `read` of them are accepted.
+        """
+        ahead = copy(self)
+        ahead.draft, ahead.source = copy(self.draft), copy(self.source)
+        if self.source is self.draft:
+            ahead.source = ahead.draft
+        written: list[int] = []
+        at = read  # in `before`
+        for _ in range(MOST_FORESEEN):
+            start = len(before) - len(proposal)  # where the proposal continues `before`
+            if start < 0 or before[start:] != proposal:
+                break
+            places = range(max(at, start), min(len(own), len(before)))
+            place = next((n for n in places if own[n] != before[n]), None)
+            if place is None or own[place] == EOS:
+                break
+            step = [*before[start:place], own[place]]
+            written += step
+            ahead.accepted += b"".join(map(self.tokens.surface, step))
+            proposal = ahead.continue_aligned()
+            at = place + 1
+        return written + proposal
 
     def continue_aligned(self) -> list[int]:
         """The draft, or the source and then the draft, from where the accepted text ends."""
@@ -165,7 +211,7 @@ class UniqueNGram:
         self.ids = [*draft, end]
         self.draft_holds = True
 
-    def propose(self, accepted: Sequence[int]) -> list[int]:
+    def propose(self, accepted: Sequence[int], choices: Choices | None = None) -> list[int]:
         """Tokens that follow the accepted ones; none while the place is ambiguous."""
         self.draft_holds = self.draft_holds and self.ids[: len(accepted)] == list(accepted)
         if self.draft_holds:

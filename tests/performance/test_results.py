@@ -11,7 +11,7 @@ import pytest
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.performance import plots, results
-from edit_gec.performance.stage_table import format_profile
+from edit_gec.performance.stage_table import format_stages, format_table
 
 PROFILES = Path(__file__).parents[2] / "profiles"
 
@@ -85,5 +85,6 @@ def test_older_results_can_be_read(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(PROFILES.glob("*/*-eager.json")), ids=lambda path: path.stem)
 def test_older_profiles_can_be_read(path: Path) -> None:
     old = json.loads(path.read_text(encoding="utf-8"))
-    made = format_profile(old)
+    assert all(f"\n{name} " in format_table(old) for name in old["systems"])
+    made = format_stages(old)
     assert all(f"\n{name.upper()}" in made for name in old["systems"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from math import inf
 
 import pytest
@@ -27,7 +28,7 @@ from edit_gec.speculative.drafters import (
     make_edit5_writer,
 )
 from edit_gec.speculative.mlp_speculator import Speculator
-from edit_gec.speculative.realign import AlignedText, Realigner, UniqueNGram, find_meetings, find_recurrence
+from edit_gec.speculative.realign import AlignedText, Choices, Realigner, UniqueNGram, find_meetings, find_recurrence
 from edit_gec.speculative.sampling import Sampling, uniform
 from edit_gec.speculative.statistics import Trace
 from edit_gec.speculative.target import Target
@@ -100,6 +101,31 @@ def test_a_target_that_repeats_itself_is_followed(shipped: Tokens) -> None:
     assert len(endless) > 100 and passes(shipped, "I like tea in the morning .", endless) <= 7
 
 
+@pytest.mark.parametrize(
+    ("draft", "says", "output"),
+    [
+        ("She go to school and they is late .", {"go": "goes", "is": "are"}, "She goes to school and they are late ."),
+        ("She go to school on a day .", {"go": "goes", "school": "the"}, "She goes to the school on a day ."),
+        ("They was late and the the dog was tired .", {"was": "were"}, "They were late and the the dog were tired ."),
+    ],
+)
+def test_what_the_target_says_behind_a_rejection_is_foreseen(
+    shipped: Tokens, draft: str, says: dict[str, str], output: str
+) -> None:
+    """Edits that do not depend on each other take two passes, however many there are."""
+    source, wanted = shipped.ids(draft), [*shipped.ids(output), EOS]
+    token = {word: shipped.ids(f"a {word}")[-1] for word in [*says, *says.values()]}
+    resync = Realigner(source, source, shipped)
+    read = resync.propose([])
+    own = [next((token[new] for old, new in says.items() if token[old] == here), here) for here in read]
+    accepted = next(n for n, (a, b) in enumerate(zip(read, own, strict=True)) if a != b) + 1
+    plain, other = deepcopy(resync), deepcopy(resync)
+    assert resync.propose(own[:accepted], Choices(read, own)) == wanted[accepted:]
+    without = plain.propose(own[:accepted])
+    assert without != wanted[accepted:]
+    assert other.propose(own[:accepted], Choices([*read[:-2], EOS], own)) == without, "read of another text"
+
+
 def test_recurrence() -> None:
     assert find_recurrence([5, 6, 7], [[4, 6, 7, 8, 1], [7, 9]]) == [8, 1], (
         "the longest ending counts, then the first text"
@@ -141,11 +167,17 @@ def test_incremental_alignment_is_edit_distance(accepted: str, draft: str) -> No
 
 
 @law
-@given(valid, valid, st.lists(st.integers(0, 599).filter(lambda token: token != EOS), max_size=20))
-def test_any_accepted_text_gets_a_proposal(tokens: Tokens, source: str, draft: str, accepted: list[int]) -> None:
+@given(
+    valid, valid, st.lists(st.integers(0, 599).filter(lambda token: token != EOS), max_size=20),
+    st.lists(st.integers(0, 599), max_size=30),
+)  # fmt: skip
+def test_any_accepted_text_gets_a_proposal(
+    tokens: Tokens, source: str, draft: str, accepted: list[int], own: list[int]
+) -> None:
+    """Whatever the target chose along the proposal before."""
     resync = Realigner(tokens.ids(source), tokens.ids(draft), tokens)
     for n in range(len(accepted) + 1):
-        proposed = resync.propose(accepted[:n])
+        proposed = resync.propose(accepted[:n], Choices(resync.proposed, own))
         assert EOS not in proposed[:-1], "a draft ends there, unless it repeats what has no end"
 
 
@@ -247,6 +279,7 @@ def test_small_t5_drafts_what_it_would_write(tokens: Tokens, sampling: Sampling 
             for n, token in enumerate(proposal.tokens):
                 with torch.no_grad():
                     logits = small.model(ids, torch.ones_like(ids, dtype=torch.bool), torch.tensor([written]))[0, -1]
+                logits = logits[: tokens.pieces]  # slots are never drafted
                 if sampling is None:
                     assert proposal.probabilities is None and token == int(logits.argmax())
                 else:
