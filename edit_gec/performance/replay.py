@@ -144,6 +144,7 @@ class _ReplayedTarget(Target):
         sampling: Sampling | None,
         places: Sequence[tuple[int, int]],
         context: Callable[[int], Context],
+        drafted: Sequence[int | None] = (),
     ) -> list[int]:
         """The given tokens; chosen like any, first. Ties, which random weights often have, are not settled."""
         choose_tokens(logits, sampling, places)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from edit_gec.catalog import find_model
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
-from edit_gec.performance.timing import use_device
 from edit_gec.loading import check_device
+from edit_gec.performance.timing import use_device
 
 if TYPE_CHECKING:
     import torch

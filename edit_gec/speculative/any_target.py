@@ -120,8 +120,12 @@ class AnyTarget(Protocol):
         sampling: Sampling | None,
         places: Sequence[tuple[int, int]],
         context: Callable[[int], Context],
+        drafted: Sequence[int | None] = (),
     ) -> list[int]:
-        """The token at each place (sentence, position); `context` says what stands before a place."""
+        """The token at each place (sentence, position); `context` says what stands before a place.
+
+        `drafted` are the tokens that stand at these places in drafts, None after the last of each draft.
+        """
 
 
 def choose_settled(
@@ -129,17 +133,24 @@ def choose_settled(
     sampling: Sampling | None,
     places: Sequence[tuple[int, int]],
     read_alone: Callable[[int], Tensor],
+    drafted: Sequence[int | None] = (),
 ) -> list[int]:
     """The token at each place (sentence, position), from logits [N, V].
 
     Rounding depends on what is read together. So in float32, where two tokens are almost equally likely, the sentence
-    is read once more by itself (`read_alone`, -> [V]): then plain decoding and verification choose the same token.
-    Raises ModelError for NaN.
+    is read once more by itself (`read_alone`, -> [V]): then plain decoding and verification choose the same token. Where
+    a `drafted` token (AnyTarget.choose) is not chosen, the places behind it decide nothing and are left. Raises
+    ModelError for NaN.
     """
     tokens = choose_tokens(logits, sampling, places)
     if sampling is None and logits.dtype == torch.float32:
-        for n in find_ties(logits):
-            tokens[n] = int(read_alone(n).argmax())
+        ties = set(find_ties(logits))
+        decides = True
+        for n in range(len(tokens) if ties else 0):
+            if decides and n in ties:
+                tokens[n] = int(read_alone(n).argmax())
+            draft = drafted[n] if drafted else None
+            decides = draft is None or (decides and draft == tokens[n])
     return tokens
 
 

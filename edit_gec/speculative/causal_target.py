@@ -173,9 +173,10 @@ class CausalTarget:
         sampling: Sampling | None,
         places: Sequence[tuple[int, int]],
         context: Callable[[int], Context],
+        drafted: Sequence[int | None] = (),
     ) -> list[int]:
         """The token at each place (sentence, position), from logits [N, V] (`choose_settled`)."""
-        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)))
+        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)), drafted)
 
     @torch.inference_mode()
     def next_logits(self, sentence: str, written: Sequence[int]) -> Tensor:

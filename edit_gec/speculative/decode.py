@@ -250,7 +250,9 @@ class _Verification:
         places = [(row.number, len(row.tokens) + len(drafted)) for row, drafted in read]
         sampling = self.options.sampling
         if sampling is None:
-            return _Reading(hidden, logits, None, self.target.choose(logits, None, places, lambda n: context(*read[n])))
+            drafted = [token for draft in drafts for token in (*draft.tokens, None)]
+            own = self.target.choose(logits, None, places, lambda n: context(*read[n]), drafted)
+            return _Reading(hidden, logits, None, own)
         weights = token_probabilities(logits, sampling)
         uniforms = [uniform(sampling.seed, *place, Purpose.TARGET) for place in places]
         return _Reading(hidden, logits, weights, draw_tokens(weights, uniforms))

@@ -141,7 +141,7 @@ class Realigner:
                 break
             places = range(max(at, start), min(len(own), len(before)))
             place = next((n for n in places if own[n] != before[n]), None)
-            if place is None or own[place] == EOS:
+            if place is None or own[place] == before[-1]:  # the end
                 break
             step = [*before[start:place], own[place]]
             written += step

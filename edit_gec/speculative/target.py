@@ -275,12 +275,14 @@ class Target:
         sampling: Sampling | None,
         places: Sequence[tuple[int, int]],
         context: Callable[[int], Context],
+        drafted: Sequence[int | None] = (),
     ) -> list[int]:
         """The token at each place (sentence, position), from logits [N, V]; `context` says what stands before a place.
 
-        Ties are settled by reading the sentence alone (`choose_settled`). Raises ModelError for NaN.
+        Ties are settled by reading the sentence alone, where they decide something (`choose_settled`). Raises
+        ModelError for NaN.
         """
-        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)))
+        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)), drafted)
 
     @torch.inference_mode()
     def next_logits(self, sentence: str, written: Sequence[int]) -> Tensor:

@@ -164,7 +164,7 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", *arguments]) == 0
     out, err = capfd.readouterr()
     lines = out.splitlines()
-    assert len(lines) <= 64 and max(map(len, lines)) <= 120, "one screen"
+    assert len(lines) <= 70 and max(map(len, lines)) <= 120, "table and stages"
     assert "27 of T5, 10 of EdiT5" in out
     for name, steps in (("t5", "27"), ("edit5-sequential", "9"), ("edit5", "3")):
         row = next(line for line in lines if line.startswith(f"{name} "))

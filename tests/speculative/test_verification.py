@@ -20,7 +20,7 @@ from edit_gec.speculative.drafters import Drafter, Gamma, NGramDrafter, Proposal
 from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
 from edit_gec.speculative.realign import UniqueNGram
 from edit_gec.speculative.sampling import Sampling
-from edit_gec.speculative.target import Target
+from edit_gec.speculative.target import Context, Target
 
 
 def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
@@ -151,6 +151,22 @@ def test_a_small_t5_with_an_embedding_of_another_size(tokens: Tokens, entries: i
     else:
         verified, _ = verify(target, sampled, SENTENCES, VerifyOptions(sampling))
         assert all(verified)
+
+
+def test_ties_behind_a_rejection_are_not_settled(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They decide nothing, and each would cost a pass; those before it are settled."""
+    target = random_target(tokens, 2)
+    asked: list[int] = []
+    monkeypatch.setattr(target, "next_logits", lambda sentence, written: (asked.append(len(written)), tied[0])[1])
+    tied = torch.zeros(6, tokens.size)
+    tied[:, 7] = tied[:, 8] = 1.0
+    places = [(0, n) for n in range(3)] * 2
+    drafted = [7, 9, None, 9, 7, None]  # two drafts: the first is left at its second token, the other at its first
+    chosen = target.choose(tied, None, places, lambda n: Context("", [0] * n), drafted)
+    assert asked == [0, 1, 3] and chosen[0] == 7
+    asked.clear()
+    target.choose(tied, None, places, lambda n: Context("", [0] * n))
+    assert asked == [0, 1, 2, 3, 4, 5]
 
 
 def test_no_sentences(tokens: Tokens) -> None:

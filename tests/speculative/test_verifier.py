@@ -39,7 +39,11 @@ class Says:
             reads[:] = sentences
 
         def choose(
-            logits: torch.Tensor, sampling: object, places: Sequence[tuple[int, int]], context: object
+            logits: torch.Tensor,
+            sampling: object,
+            places: Sequence[tuple[int, int]],
+            context: object,
+            drafted: Sequence[int | None] = (),
         ) -> list[int]:
             texts = [text if isinstance(text, str) else text[reads[number]] for number, _ in places]
             wanted = [[*tokens.ids(each), EOS] for each in texts]
