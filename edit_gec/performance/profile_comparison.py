@@ -12,7 +12,7 @@ ALIKE = ("models", "device", "dtype", "mode", "texts", "replayed")  # settings t
 FIGURES = ("total", "encoder", "decoder", "overhead")
 
 
-class Change(NamedTuple):
+class FigureChange(NamedTuple):
     """A figure of both profiles, in milliseconds; `is_clear`: beyond what the runs of either differ by."""
 
     system: str
@@ -22,7 +22,7 @@ class Change(NamedTuple):
     is_clear: bool
 
 
-def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FigureChange]:
     """All figures that both profiles have. A change is clear if it is larger than both spreads of the total.
 
     Raises InputError for profiles of other models, settings or machines, which say nothing about each other.
@@ -42,7 +42,7 @@ def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Cha
         pairs = {name: (before[f"{name}_ms"], after[f"{name}_ms"]) for name in FIGURES}
         pairs |= {name: (stages[0][name], ms) for name, ms in stages[1].items() if name in stages[0]}
         for what, (a, b) in pairs.items():
-            yield Change(system, what, a, b, is_clear=a > 0 and not 1 / spread <= b / a <= spread)
+            yield FigureChange(system, what, a, b, is_clear=a > 0 and not 1 / spread <= b / a <= spread)
 
 
 def format_comparison(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

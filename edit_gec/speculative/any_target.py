@@ -138,9 +138,10 @@ def choose_settled(
     """The token at each place (sentence, position), from logits [N, V].
 
     Rounding depends on what is read together. So in float32, where two tokens are almost equally likely, the sentence
-    is read once more by itself (`read_alone`, -> [V]): then plain decoding and verification choose the same token. Where
-    a `drafted` token (AnyTarget.choose) is not chosen, the places behind it decide nothing and are left. Raises
-    ModelError for NaN.
+    is read once more by itself (`read_alone`, -> [V]): then plain decoding and verification choose the same token.
+    Where a `drafted` token (AnyTarget.choose) is not chosen, the places behind it decide nothing and are left.
+
+    Raises ModelError for NaN.
     """
     tokens = choose_tokens(logits, sampling, places)
     if sampling is None and logits.dtype == torch.float32:
