@@ -81,7 +81,7 @@ class FeedForward(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> FeedForward:
         """What `to` and `half` do to the module."""
         wide = self.wo.weight.detach()
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         if self.wo.weight.dtype == torch.float16:
             self.wo.weight = nn.Parameter(wide.to(self.wo.weight.device, torch.float32), self.wo.weight.requires_grad)
         return self
