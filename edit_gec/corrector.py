@@ -28,6 +28,7 @@ from edit_gec.config.load_settings import LoadSettings
 from edit_gec.editing.document_edits import Projection
 from edit_gec.editing.predictor import EdiT5Predictor, Predictor, Window, WindowChanges, join_changes
 from edit_gec.loading import fit_projection, load_parts
+from edit_gec.rules.dialect import check_dialect
 from edit_gec.text.correction import (
     Correction,
     SentenceEdits,
@@ -37,7 +38,6 @@ from edit_gec.text.correction import (
     check_text,
     check_texts,
 )
-from edit_gec.text.dialect import check_dialect
 from edit_gec.text.stretches import NumberedSentence, Progress, Stretch, cut_stretches, group_texts, split_texts
 from edit_gec.tracing import Stage, span
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from edit_gec.catalog import DEFAULT_JUDGE, DEFAULT_MODEL, DEFAULT_TARGET
 from edit_gec.config.load_settings import BACKENDS, DTYPES, PRECISIONS, STRICTNESS, VERIFY
 from edit_gec.errors import InputError
-from edit_gec.text.dialect import DIALECTS
+from edit_gec.rules.dialect import DIALECTS
 from edit_gec.text.kinds import parse_names
 
 STATUSES = """exit status:

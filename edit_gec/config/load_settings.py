@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from edit_gec.errors import InputError
-from edit_gec.text.dialect import check_dialect
+from edit_gec.rules.dialect import check_dialect
 
 VERIFY = ("judge", "exact")
 STRICTNESS = ("low", "default", "high")  # thresholds that a model folder names, from few edits to many
@@ -50,7 +50,7 @@ class LoadSettings:
         target's edits, 0 by default (drafts then follow thresholds that suit the target).
     strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
         more edits. "exact" has none.
-    dictionary: words to leave alone. dialect: one of text.dialect.DIALECTS, the spelling to enforce; None accepts all.
+    dictionary: words to leave alone. dialect: one of rules.dialect.DIALECTS, the spelling to enforce; None accepts all.
     target: a second model that judges or verifies the edits: a folder, one of our names, an id (owner/name) on the
         Hugging Face hub, or a GGUF file. target_prefix: the text that a T5 expects before each sentence ("grammar: "),
         by default that of its config.json or the known prefix of a public model (prefixes.py). target_prompt: the text

@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.rules.dialect import DIALECTS
 from edit_gec.text import files
-from edit_gec.text.dialect import DIALECTS
 from edit_gec.text.edit_filter import EditFilter
 from edit_gec.text.file_search import Patterns
 from edit_gec.text.kinds import parse_names

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from edit_gec.editing.confidence import log_odds
 from edit_gec.editing.obvious import DOUBLED, find_obvious
 from edit_gec.rules.checks import find_refusal
+from edit_gec.rules.dialect import find_other_side, keep_side
 from edit_gec.rules.kept import keep_known_words
 from edit_gec.rules.placed_edit import PlacedEdit
-from edit_gec.text.dialect import find_other_side, keep_side
 from edit_gec.text.edits import Change, Edit, contains_word
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.text.dialect import DIALECTS, find_other_side, keep_side, keep_spelling
+from edit_gec.rules.dialect import DIALECTS, find_other_side, keep_side, keep_spelling
 from edit_gec.text.edits import Edit, apply_changes
 
 KNOWN = frozenset(["organize", "organizing", "realize", "advertize", "summarize"]).__contains__
