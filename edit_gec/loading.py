@@ -163,7 +163,7 @@ def _ask_judge(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> P
     from edit_gec.speculative.judged import Judged
 
     check_device(settings.device)
-    judge = LanguageJudge.load(folder, device=settings.device, dtype=settings.dtype)
+    judge = LanguageJudge.load(folder, words=edit5.spelling, device=settings.device, dtype=settings.dtype)
     return Judged(edit5.with_thresholds(min_confidence=judge.scale.min_confidence), judge)
 
 

@@ -30,6 +30,7 @@ from edit_gec.text.edits import Change, apply_changes
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
+    from edit_gec.editing.lexicon import WordList
     from edit_gec.editing.predictor import Window
     from edit_gec.modeling.tokenizer import Pieces
 
@@ -43,20 +44,23 @@ SOURCE = "{source}"
 class JointScale:
     """From EdiT5's confidence and the judge's gain to one confidence; the judge's folder carries fitted values.
 
-    log-odds = first_slope * log-odds(EdiT5's confidence) + gain_slope * gain + offset
+    log-odds = first_slope * log-odds(EdiT5's confidence) + gain_slope * gain - rare_slope * rare + offset
 
-    `min_confidence` is the default threshold.
+    rare: the share of the sentence that is rare words, numbers and marks (editing/lexicon.py); what is written in
+    everyday words has more errors. `min_confidence` is the default threshold.
     """
 
     first_slope: float = 1.0
     gain_slope: float = 0.0
+    rare_slope: float = 0.0
     offset: float = 0.0
     min_confidence: float = 0.5
 
-    def confidence(self, first: float, gain: float) -> float:
+    def confidence(self, first: float, gain: float, rare: float = 0.0) -> float:
         """How often such edits are right, 0 to 1. `first` is EdiT5's confidence."""
         most = max(-MOST_GAIN, min(MOST_GAIN, gain))
-        return logistic(self.first_slope * log_odds(first) + self.gain_slope * most + self.offset)
+        odds = self.first_slope * log_odds(first) + self.gain_slope * most - self.rare_slope * rare
+        return logistic(odds + self.offset)
 
     def lowest_first(self, confidence: float) -> float:
         """The confidence of EdiT5 below which no gain lifts an edit to this confidence."""
@@ -74,8 +78,9 @@ class JointScale:
         if not all(isinstance(value, int | float) for value in values.values()):
             raise ModelError(expected)
         scale = cls(**values)
-        if scale.gain_slope < 0 or scale.first_slope <= 0 or not 0 < scale.min_confidence <= 1:
-            raise ModelError(f"{expected}: first_slope above 0, gain_slope not below, min_confidence a share above 0")
+        slopes = min(scale.gain_slope, scale.rare_slope)
+        if slopes < 0 or scale.first_slope <= 0 or not 0 < scale.min_confidence <= 1:
+            raise ModelError(f"{expected}: first_slope above 0, other slopes not below, min_confidence a share above 0")
         return scale
 
 
@@ -84,16 +89,22 @@ class LanguageJudge:
 
     reads_before = False
 
-    def __init__(self, model: LanguageModel, scale: JointScale, prompt: str = "") -> None:
+    def __init__(
+        self, model: LanguageModel, scale: JointScale, prompt: str = "", words: WordList | None = None
+    ) -> None:
         self.model = model
         self.scale = scale
         self.prompt = prompt
+        self.words = words
         self._counting = Lock()
         self._asked = self._refused = 0
 
     @classmethod
-    def load(cls, folder: Path, scale: JointScale | None = None, **how: str) -> LanguageJudge:
-        """The judge of a folder, by default with its own scale; `how` is that of LanguageModel.load.
+    def load(
+        cls, folder: Path, scale: JointScale | None = None, words: WordList | None = None, **how: str
+    ) -> LanguageJudge:
+        """The judge of a folder, by default with its own scale; `how` is that of LanguageModel.load. `words` is EdiT5's
+        list: without it no word is rare.
 
         Raises ModelError for a prompt without {source}, and as JointScale.load and LanguageModel.load do.
         """
@@ -101,7 +112,7 @@ class LanguageJudge:
         prompt = read_config(folder).get(PROMPT, "")
         if not isinstance(prompt, str) or (prompt and SOURCE not in prompt):
             raise ModelError(f"{folder / 'config.json'}: {PROMPT} {prompt!r}; expected a text with {SOURCE}")
-        return cls(LanguageModel.load(folder, **how), scale, prompt)
+        return cls(LanguageModel.load(folder, **how), scale, prompt, words)
 
     def summary(self) -> dict[str, int]:
         """What it did, for JSON: edits that it was asked about, and those refused."""
@@ -117,8 +128,9 @@ class LanguageJudge:
         """The changes of each window whose joint confidence reaches the threshold, with that confidence."""
         found = self.gains([window.pieces for window in windows], proposed)
         judged: list[list[Change]] = []
-        for changes, gains in zip(proposed, found, strict=True):
-            sure = [self.scale.confidence(c.confidence, gain) for c, gain in zip(changes, gains, strict=True)]
+        for window, changes, gains in zip(windows, proposed, found, strict=True):
+            rare = self.words.rare_share(window.pieces.covered) if self.words else 0.0
+            sure = [self.scale.confidence(c.confidence, gain, rare) for c, gain in zip(changes, gains, strict=True)]
             joint = [change._replace(confidence=value) for change, value in zip(changes, sure, strict=True)]
             judged.append([change for change in joint if change.confidence >= threshold])
         with self._counting:

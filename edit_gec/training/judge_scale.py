@@ -5,7 +5,7 @@
 
 The EdiT5 proposes edits of text with corrections and of clean text (evidence.py). The
 language model says of each by how much it makes its sentence likelier (speculative/judge.py). Logistic regression on
-all of them, those of clean text as wrong ones, gives both slopes and the offset.
+all of them, those of clean text as wrong ones, gives the slopes and the offset.
 
 Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other sentences, the scale of the EdiT5 as
 well. With --write the folder of the judge gets the scale, the threshold of one rate, and the presets of --strictness.
@@ -80,10 +80,12 @@ class Opinions(NamedTuple):
 
     def joined(self, own: Scale, joint: JointScale) -> list[Sample]:
         """The samples with the joint confidence as their only evidence."""
-        return [
-            with_confidences(sample, [joint.confidence(*each) for each in zip(grade(sample, own), gains, strict=True)])
-            for sample, gains in zip(self.samples, self.gains, strict=True)
-        ]
+        joined = []
+        for sample, gains in zip(self.samples, self.gains, strict=True):
+            rare = [p.evidence.rare for p in sample.proposals]
+            each = zip(grade(sample, own), gains, rare, strict=True)
+            joined.append(with_confidences(sample, [joint.confidence(*evidence) for evidence in each]))
+        return joined
 
 
 def with_confidences(sample: Sample, confidences: Sequence[float]) -> Sample:
@@ -112,12 +114,12 @@ def fit_joint(opinions: Opinions, own: Scale) -> JointScale:
     rows, right = [], []
     for sample, gains in zip(opinions.samples, opinions.gains, strict=True):
         for p, first, gain in zip(sample.proposals, grade(sample, own), gains, strict=True):
-            rows.append([log_odds(first), max(-MOST_GAIN, min(MOST_GAIN, gain)), 1.0])
+            rows.append([log_odds(first), max(-MOST_GAIN, min(MOST_GAIN, gain)), -p.evidence.rare, 1.0])
             right.append(0 < p.made == p.right)
     if len(set(right)) < 2:
         raise InputError(f"{len(right)} edits, {sum(right)} right: too few sentences to fit a scale")
-    first_slope, gain_slope, offset = (round(float(weight), 3) for weight in fit_logistic(rows, right))
-    return JointScale(max(first_slope, 0.001), max(gain_slope, 0.0), offset)
+    first, gained, rare, offset = (round(float(weight), 3) for weight in fit_logistic(rows, right))
+    return JointScale(max(first, 0.001), max(gained, 0.0), max(rare, 0.0), offset)
 
 
 def cross_validate(opinions: Opinions) -> tuple[dict[float, Outcome], dict[float, Outcome]]:

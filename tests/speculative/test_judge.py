@@ -21,7 +21,9 @@ from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.language_model import Question
 from edit_gec.text.edits import apply_changes
 
-scales = st.builds(JointScale, st.floats(0.3, 2), st.floats(0, 1), st.floats(-2, 2), st.floats(0.1, 0.9))
+scales = st.builds(
+    JointScale, st.floats(0.3, 2), st.floats(0, 1), st.floats(0, 3), st.floats(-2, 2), st.floats(0.1, 0.9)
+)
 shares = st.floats(0.001, 0.999)
 TEXTS = ["She go to school every days.", "I recieved it becuase she ask me.", "We was at home yesterday."]
 SCALE = JointScale(first_slope=1.0, gain_slope=0.2, offset=0.3, min_confidence=0.3)
@@ -49,9 +51,12 @@ def test_the_scale_rises_with_both_models(scale: JointScale, p: float, q: float,
 
 
 @law
-@given(scales, shares, st.floats(0.01, 0.99), st.floats(-20, 20))
-def test_no_gain_lifts_what_is_not_proposed(scale: JointScale, first: float, threshold: float, gain: float) -> None:
-    if scale.confidence(first, gain) > threshold + 1e-9:
+@given(scales, shares, st.floats(0.01, 0.99), st.floats(-20, 20), st.floats(0, 1))
+def test_no_gain_lifts_what_is_not_proposed(
+    scale: JointScale, first: float, threshold: float, gain: float, rare: float
+) -> None:
+    assert scale.confidence(first, gain, rare) <= scale.confidence(first, gain) + 1e-12
+    if scale.confidence(first, gain, rare) > threshold + 1e-9:
         assert first >= scale.lowest_first(threshold) - 1e-9
 
 
