@@ -114,7 +114,7 @@ def test_smollm2_is_the_model_of_transformers(smollm2: Path) -> None:
     text = "They was late; it's 1984 metres away, isn't it?\nÜber 東京 🙂"
     assert tokens.begin == 0 and list(tokens.encode(text).ids) == words(text, add_special_tokens=False)["input_ids"]
     ids = torch.tensor([[0, *tokens.encode(text).ids]])
-    model = load_causal(smollm2)
+    model = load_causal(file)
     with torch.inference_mode():
         wanted = oracle(ids).logits
         visible = causal_visibility([ids.shape[1]])
