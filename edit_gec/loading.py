@@ -159,11 +159,15 @@ def _can_judge(target: Path, settings: LoadSettings) -> bool:
 
 def _ask_judge(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> Predictor:
     """The EdiT5 with a language model that judges its edits, at a threshold of the judge's own."""
+    from edit_gec.backends.choose import choose_backend, count_cores
     from edit_gec.speculative.judge import LanguageJudge
     from edit_gec.speculative.judged import Judged
 
-    check_device(settings.device)
-    judge = LanguageJudge.load(folder, words=edit5.spelling, device=settings.device, dtype=settings.dtype)
+    how: dict[str, Any] = {"precision": settings.precision, "threads": settings.threads or count_cores()}
+    if choose_backend(folder, settings.backend, settings.needs_torch) == "torch":
+        check_device(settings.device)
+        how = {"device": settings.device, "dtype": settings.dtype}
+    judge = LanguageJudge.load(folder, words=edit5.spelling, **how)
     return Judged(edit5.with_thresholds(min_confidence=judge.scale.min_confidence), judge)
 
 

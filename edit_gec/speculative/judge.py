@@ -101,7 +101,7 @@ class LanguageJudge:
 
     @classmethod
     def load(
-        cls, folder: Path, scale: JointScale | None = None, words: WordList | None = None, **how: str
+        cls, folder: Path, scale: JointScale | None = None, words: WordList | None = None, **how: Any
     ) -> LanguageJudge:
         """The judge of a folder, by default with its own scale; `how` is that of LanguageModel.load. `words` is EdiT5's
         list: without it no word is rare.

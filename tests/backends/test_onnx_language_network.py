@@ -155,10 +155,13 @@ def test_the_shipped_graphs_are_what_export_writes(smollm2: Path, tmp_path: Path
 
 @pytest.mark.base
 @pytest.mark.parametrize("precision", ["int8", "int4"])
-def test_smollm2_prefers_what_is_right(smollm2: Path, precision: str) -> None:
+def test_smollm2_prefers_what_is_right(smollm2: Path, precision: str, tmp_path: Path) -> None:
+    """Without its adapters, as a plain language model."""
+    plain = tmp_path / "plain"
+    shutil.copytree(smollm2, plain, ignore=shutil.ignore_patterns("adapter_*"))
     question = Question(
         "", "She go to school every day.", ("She goes to school every day.", "She going to school every day.")
     )
-    network = OnnxLanguageNetwork.load(smollm2, precision=precision)
-    ((right, wrong),) = LanguageModel(network, BytePairs.load(smollm2)).gains([question])
+    network = OnnxLanguageNetwork.load(plain, precision=precision)
+    ((right, wrong),) = LanguageModel(network, BytePairs.load(plain)).gains([question])
     assert 8 < right < 9.5 and wrong < right - 3
