@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from support.tiny_causal import make_oracle, save_folder, save_package, write_base
+from support.tiny_causal import SHAPE, make_oracle, save_folder, save_package, write_base
 
 from edit_gec.backends.torch_language_network import TorchLanguageNetwork
 from edit_gec.catalog import find_model
@@ -72,7 +72,7 @@ def test_the_cache_of_the_hub_is_the_second_place(folder: Path, tmp_path: Path) 
     (cached.parent.parent / "refs").mkdir()
     (cached.parent.parent / "refs" / "main").write_text("0" * 40)
     assert find_base(folder) == cached
-    assert load_causal(folder).config.num_hidden_layers == 3
+    assert load_causal(folder).config.num_hidden_layers == SHAPE["num_hidden_layers"]
 
 
 @pytest.mark.parametrize(
