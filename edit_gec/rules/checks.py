@@ -11,11 +11,12 @@ For any text:
     ends_a_bracket        (35 %)                -> (35 %).
     changes_a_variable    let i be the number   -> me
     joins_words           Maharaj ji            -> Maharajji        no word
-    stops_a_shout         No no, I mean it.     -> No,              kept.py has these five
+    stops_a_shout         No no, I mean it.     -> No,              kept.py has these six
     guesses_a_sound       an nginx module       -> a nginx module
     changes_a_term        a udev rule           -> used
     asks_a_title          How we decide on pay  -> How do we decide
     parts_an_opening      Of course it will.    -> Of course,
+    blends_words          like the mode line    -> modeling         two known words
 
 In documents; a line that is taken by itself has none around it:
 
@@ -32,6 +33,8 @@ In documents; a line that is taken by itself has none around it:
     renames_code          We build Thinc now.   -> Think            a word that stands in code, too
     respells_a_term       the ulong type        -> long             a short unknown word
     narrows_a_gap         the  process  ID      -> the process      where the document is justified
+    cuts_a_clause         impact, for example   -> impact. For      kept.py has this one and the next
+    renames_a_label       the Write field       -> Right            a known word with a capital
     is_unsure             stay at home          -> in home          where writers choose an edit has to be surer
 """
 
@@ -339,5 +342,5 @@ ANYWHERE = (
 IN_DOCUMENTS = (
     changes_quotes, fills_a_gap, ends_a_block, raises_a_label, completes_a_comment, completes_a_note,
     changes_a_credit, is_right_already, breaks_a_habit, renames_code, respells_a_term, narrows_a_gap,
-    is_unsure,
+    *kept.IN_DOCUMENTS, is_unsure,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What stays, whoever proposes an edit of it, in lines as well as in documents: five checks (checks.py).
+"""What stays, whoever proposes an edit of it, in lines as well as in documents; two of the checks (checks.py) are for documents.
 
 No no, I mean it.      meant repetition: interjections, and any word of a shout that stands three times
 an nginx module        a/an before code and words that the lexicon does not know: it depends on how they are read
@@ -44,6 +44,10 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 SHORT = 7  # letters of an unknown word that may be read letter by letter
+_SUBJECT = re.compile(
+    r"\s*(?:(?:and|but|so)\s+)?(?:i|you|he|she|it|we|they|this|that|there|these|those|my|your|his|her|our|their|the)\b",
+    re.IGNORECASE,
+)
 _FEW = 4  # words of a clause behind an opening that needs no comma
 _PRONOUN = re.compile(r"\s*(?:i|you|he|she|it|we|they|this|that|there)\b", re.IGNORECASE)
 
@@ -136,4 +140,29 @@ def parts_an_opening(place: PlacedEdit) -> bool:
     return is_short and _OPENING.match(sentence.text[:start]) is not None
 
 
-CHECKS = (stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening)
+def blends_words(place: PlacedEdit) -> bool:
+    """Whether two known words become one that is nearly both together."""
+    old, new = WORD.findall(place.old), WORD.findall(place.new)
+    if len(old) != 2 or len(new) != 1 or not all(map(place.knows, old)):
+        return False
+    return 0 < OSA.distance("".join(old).casefold(), new[0].casefold()) < 3 and new[0] not in old
+
+
+def cuts_a_clause(place: PlacedEdit) -> bool:
+    """Whether a full stop takes the place of a comma, and no clause with a subject follows."""
+    edit = place.edit
+    if not edit.original.startswith(",") or edit.replacement[:1] != ".":
+        return False
+    return _SUBJECT.match(place.document, edit.start + 1) is None
+
+
+def renames_a_label(place: PlacedEdit) -> bool:
+    """Whether a known word with a capital inside a sentence becomes a word of other letters with one."""
+    old, new = place.edit.original, place.edit.replacement
+    start, _ = place.sentence.span_of(place.edit)
+    is_swap = old.istitle() and new.istitle() and old.isalpha() and new.isalpha() and place.knows(old)
+    return start > 0 and is_swap and not old.casefold().startswith(new.casefold()[:4])
+
+
+CHECKS = (stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening, blends_words)
+IN_DOCUMENTS = (cuts_a_clause, renames_a_label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from edit_gec.rules.checks import renames_code
-from edit_gec.rules.kept import CHECKS, keep_known_words
+from edit_gec.rules.kept import CHECKS, IN_DOCUMENTS, keep_known_words
 from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.text.edits import Edit
 from edit_gec.text.sentences import split
@@ -34,7 +34,7 @@ def stays(text: str, old: str, new: str, at: int = 0, **how: str) -> bool:
     start = text.index(old, at)
     edit = Edit(start, start + len(old), old, new, 0.9)
     sentence = next(each for each in split(text, **how) if each.holds(edit))  # type: ignore[arg-type]
-    return any(check(PlacedEdit(text, sentence, edit, Few())) for check in (*CHECKS, renames_code))
+    return any(check(PlacedEdit(text, sentence, edit, Few())) for check in (*CHECKS, *IN_DOCUMENTS, renames_code))
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,12 @@ def stays(text: str, old: str, new: str, at: int = 0, **how: str) -> bool:
         ("How we decide on pay?", "we", "do we", False),
         ("The house. How we go on. The end.", "we", "do we", False),
         ("Of course they do.", " they", ", they", False),
+        ("It is open house here.", "open house", "openhous", True),
+        ("It is open house here.", "open house", "house", False),
+        ("They do it, for the lot.", ", for", ". For", True),
+        ("They do it, they do.", ", they", ". They", False),
+        ("Use the House key.", "House", "Hours", True),
+        ("House rule is here.", "House", "Hours", False),
     ],
 )
 def test_what_stays(text: str, old: str, new: str, kept: bool) -> None:
