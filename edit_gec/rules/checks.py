@@ -311,16 +311,18 @@ def is_unsure(place: PlacedEdit) -> bool:
 def extra_odds(place: PlacedEdit) -> float:
     """The log-odds above the threshold that an edit of an edited document needs.
 
-    Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes
-    or goes, where a full stop takes the place of a comma, and where a word loses its capital. Some where a known word
+    Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes,
+    where another word goes, where a full stop takes the place of a comma, and where a word loses its capital. Some where a known word
     becomes another one, a few for a comma. "an" for "a" needs none, nor does what is often confused, "is" and "are",
     "its" and "it's".
     """
     old, new = place.old, place.new
     if not old and new == ",":
         return COMMA
-    if not (old and new):
-        return CHOICE if (old or new).lower() in word_set("added") else 0.0
+    if not new:
+        return CHOICE if old.isalpha() and old.lower() not in _ARTICLES else 0.0
+    if not old:
+        return CHOICE if new.lower() in word_set("added") else 0.0
     is_stop = old[0] == "," and new[0] == "."
     is_lowered = old.istitle() and new == old.lower()
     if _swaps_small_words(place) or is_stop or is_lowered:
