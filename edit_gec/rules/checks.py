@@ -312,9 +312,9 @@ def extra_odds(place: PlacedEdit) -> float:
     """The log-odds above the threshold that an edit of an edited document needs.
 
     Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes,
-    where another word goes, where a full stop takes the place of a comma, and where a word loses its capital. Some where a known word
-    becomes another one, a few for a comma. "an" for "a" needs none, nor does what is often confused, "is" and "are",
-    "its" and "it's".
+    where another word goes, where a full stop takes the place of a comma, and where a word loses its capital. Some
+    where a known word becomes another one, a few for a comma. "an" for "a" needs none, nor does what is often
+    confused, "is" and "are", "its" and "it's".
     """
     old, new = place.old, place.new
     if not old and new == ",":

@@ -1,4 +1,4 @@
-"""What stays, whoever proposes an edit of it, in lines as well as in documents; two of the checks (checks.py) are for documents.
+"""What stays, whoever proposes an edit of it; two of these checks (checks.py) are for documents.
 
 No no, I mean it.      meant repetition: interjections, and any word of a shout that stands three times
 an nginx module        a/an before code and words that the lexicon does not know: it depends on how they are read
@@ -157,11 +157,12 @@ def cuts_a_clause(place: PlacedEdit) -> bool:
 
 
 def renames_a_label(place: PlacedEdit) -> bool:
-    """Whether a known word with a capital inside a sentence becomes a word of other letters with one."""
+    """Whether a known word with a capital inside a sentence becomes a rather different one."""
     old, new = place.edit.original, place.edit.replacement
     start, _ = place.sentence.span_of(place.edit)
     is_swap = old.istitle() and new.istitle() and old.isalpha() and new.isalpha() and place.knows(old)
-    return start > 0 and is_swap and not old.casefold().startswith(new.casefold()[:4])
+    is_form = old.casefold().startswith(new.casefold()[:4]) or is_spelling(old.casefold(), new.casefold())
+    return start > 0 and is_swap and not is_form
 
 
 CHECKS = (stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening, blends_words)

@@ -71,8 +71,9 @@ def stays(text: str, old: str, new: str, at: int = 0, **how: str) -> bool:
         ("It is open house here.", "open house", "house", False),
         ("They do it, for the lot.", ", for", ". For", True),
         ("They do it, they do.", ", they", ". They", False),
-        ("Use the House key.", "House", "Hours", True),
-        ("House rule is here.", "House", "Hours", False),
+        ("Use the House key.", "House", "Right", True),
+        ("Use the House key.", "House", "Horse", False),
+        ("House rule is here.", "House", "Right", False),
     ],
 )
 def test_what_stays(text: str, old: str, new: str, kept: bool) -> None:
