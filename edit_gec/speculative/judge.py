@@ -26,18 +26,19 @@ from edit_gec.editing.second_pass import shift
 from edit_gec.errors import ModelError
 from edit_gec.modeling.config import read_config
 from edit_gec.speculative.language_model import LanguageModel, Question
+from edit_gec.speculative.prompt import PLACE, Prompt, cut_specials
 from edit_gec.text.edits import Change, apply_changes
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
     from edit_gec.editing.predictor import Window
+    from edit_gec.modeling.byte_pairs import BytePairs
     from edit_gec.modeling.tokenizer import Pieces
 
 MOST_GAIN = 8.0  # nats, in either direction; more counts as this
 KEY = "judge"  # of config.json
 PROMPT = "prompt"  # of config.json
-SOURCE = "{source}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class LanguageJudge:
     reads_before = False
 
     def __init__(
-        self, model: LanguageModel, scale: JointScale, prompt: str = "", words: WordList | None = None
+        self, model: LanguageModel, scale: JointScale, prompt: Prompt | None = None, words: WordList | None = None
     ) -> None:
         self.model = model
         self.scale = scale
@@ -109,10 +110,11 @@ class LanguageJudge:
         Raises ModelError for a prompt without {source}, and as JointScale.load and LanguageModel.load do.
         """
         scale = scale or JointScale.load(folder)
-        prompt = read_config(folder).get(PROMPT, "")
-        if not isinstance(prompt, str) or (prompt and SOURCE not in prompt):
-            raise ModelError(f"{folder / 'config.json'}: {PROMPT} {prompt!r}; expected a text with {SOURCE}")
-        return cls(LanguageModel.load(folder, **how), scale, prompt, words)
+        given = read_config(folder).get(PROMPT)
+        if given is not None and not (isinstance(given, str) and given.count(PLACE) == 1):
+            raise ModelError(f"{folder / 'config.json'}: {PROMPT} {given!r}; expected a text with {PLACE} once")
+        model = LanguageModel.load(folder, **how)
+        return cls(model, scale, None if given is None else plain_prompt(given, model.tokens), words)
 
     def summary(self) -> dict[str, int]:
         """What it did, for JSON: edits that it was asked about, and those refused."""
@@ -144,6 +146,14 @@ class LanguageJudge:
         for pieces, changes in zip(windows, asked, strict=True):
             here = shift(changes, -pieces.starts[0]) if changes else []
             variants = tuple(apply_changes(pieces.covered, [change]) for change in here)
-            questions.append(Question(self.prompt.replace(SOURCE, pieces.covered), pieces.covered, variants))
+            before = self.prompt.fill(pieces.covered) if self.prompt else ""
+            questions.append(Question(before, pieces.covered, variants))
         with span(Stage.VERIFY):
             return self.model.gains(questions)
+
+
+def plain_prompt(text: str, tokens: BytePairs) -> Prompt:
+    """A prompt without the special tokens that it names: LanguageModel begins each text itself."""
+    prompt = Prompt.parse(text)
+    parts = (cut_specials(each, tokens.specials) for each in (prompt.before, prompt.after))
+    return Prompt(*("".join(each for each in part if isinstance(each, str)) for part in parts))

@@ -39,7 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A judge of random weights."""
     made = tmp_path_factory.mktemp("judge")
     save_folder(made)
-    write_config(made, prompt="Fix: {source}\n", **{KEY: asdict(SCALE)}, strictness={"low": 0.6, "high": 0.1})
+    write_config(
+        made, prompt="<|endoftext|>Fix: {source}\n", **{KEY: asdict(SCALE)}, strictness={"low": 0.6, "high": 0.1}
+    )
     return made
 
 
@@ -108,8 +110,8 @@ def test_alone_and_in_a_batch_the_edits_are_the_same(folder: Path) -> None:
         ({KEY: {**asdict(SCALE), "gain_slope": "much"}}, "expected numbers"),
         ({KEY: {**asdict(SCALE), "first_slope": 0}}, "first_slope above 0"),
         ({KEY: {**asdict(SCALE), "min_confidence": 2}}, "a share above 0"),
-        ({"prompt": "Correct this:"}, "a text with {source}"),
-        ({"prompt": 3}, "a text with {source}"),
+        ({"prompt": "Correct this:"}, "a text with {source} once"),
+        ({"prompt": 3}, "a text with {source} once"),
     ],
 )
 def test_wrong_folders(tmp_path: Path, entries: dict[str, Any], reason: str) -> None:
