@@ -47,6 +47,7 @@ def stays(text: str, old: str, new: str, at: int = 0, **how: str) -> bool:
         ("Run, run, run and hide.", " run,", "", True),
         ("Dig dig dig, he said.", " dig dig", "", True),
         ("Open the the door.", " the", "", False),
+        ("I mean that he he shouted.", " he", "", False),
         ("In in in the end.", " in in", "", False),
         ("We open open the door.", " open", "", False),
         ("It is is here.", " is", "", False),
