@@ -47,6 +47,7 @@ class Arguments:
     sentences: int | None
     model: str
     target: str | None
+    target_prompt: str | None
     assistant: str | None
     harper: str | None
     learn: str | None
@@ -92,6 +93,9 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     with_what.add_argument(
         "--target", metavar="NAME|PATH|ID", help=f"T5 that all systems run (default: {DEFAULT_TARGET})"
+    )
+    with_what.add_argument(
+        "--target-prompt", metavar="TEXT", help="--speculation: text around {source} for a --target that is no T5"
     )
     with_what.add_argument("--assistant", metavar="PATH", help="small T5 that drafts token by token")
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
@@ -185,6 +189,7 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
     target = find_target(arguments)
     import torch
 
+    from edit_gec.modeling.causal_files import is_causal
     from edit_gec.modeling.tokenizer import Tokens
     from edit_gec.performance.setup import Setup
 
@@ -194,12 +199,17 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
         target=str(target or ""),
         assistant=arguments.assistant or "",
         speculator=arguments.speculator or "",
+        prompt=arguments.target_prompt,
         harper=arguments.harper or "",
         device=arguments.device,
         dtype=arguments.dtype,
         threads=torch.get_num_threads(),
     )
     setup.check()
+    if target and is_causal(target):
+        if not arguments.speculation or arguments.assistant or arguments.speculator:
+            raise UsageError(f"{target.name}: a language model is measured by --speculation, with drafts of texts")
+        return setup, choose_sentences(arguments, Tokens.load(model, 0), None, arguments.sentences or SENTENCES[kind])
     tokens = Tokens.load(target or model, 0)
     if arguments.assistant and tokens.processor.serialized_model_proto() != (
         Tokens.load(arguments.assistant, 0).processor.serialized_model_proto()

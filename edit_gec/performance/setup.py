@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.performance.replay import Streams
+    from edit_gec.speculative.causal_target import CausalTarget
     from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.target import Target
 
@@ -49,6 +50,7 @@ class Setup:
     replayed: tuple[str, ...] = ()  # which of model, target and slim follow the streams
     streams: str = ""  # file of the streams
     prefix: str | None = None  # of the target's sources; None: what its config.json says
+    prompt: str | None = None  # of a target that is a language model
     sentinel: int = 0  # piece that the target reads before each source; 0: none
     shared: str = ""  # the target as it is stored, where it stands on the model's encoder
     max_length: int = 256
@@ -215,6 +217,17 @@ def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None)
     from edit_gec.performance.replay import replay_target
 
     return replay_target(target, streams)
+
+
+def load_any_target(setup: Setup) -> Target | CausalTarget:
+    """The target, a T5 or a language model."""
+    from edit_gec.modeling.causal_files import is_causal
+    from edit_gec.speculative.causal_target import CausalTarget
+
+    if setup.random or not is_causal(Path(setup.target)):
+        return load_target(setup)
+    how: dict[str, Any] = {"device": setup.device, "dtype": tensor_type(setup.dtype), "max_length": setup.max_length}
+    return CausalTarget.load(setup.target, prompt=setup.prompt, **how)
 
 
 def load_profile(setup: Setup, which: str, target: Target) -> DraftingProfile:

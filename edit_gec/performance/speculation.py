@@ -18,13 +18,16 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.performance.setup import Setup, load_target
+from edit_gec.errors import InputError
+from edit_gec.performance.setup import Setup, load_any_target, load_target
 from edit_gec.performance.timing import interleave, medians
 from edit_gec.speculative.statistics import Statistics, quantile
 from edit_gec.speculative.theory import best_gamma, expected_tokens, gain
 from edit_gec.text.tables import to_markdown
 
 if TYPE_CHECKING:
+    from edit_gec.speculative.any_target import AnyTarget
+    from edit_gec.speculative.causal_target import CausalTarget
     from edit_gec.speculative.drafters import Drafter
     from edit_gec.speculative.sampling import Sampling
     from edit_gec.speculative.target import Target
@@ -57,10 +60,13 @@ def measure_speculation(
     """Rows of all available drafters, plain decoding to compare them with, and the time of passes."""
     from edit_gec.speculative.sampling import Sampling
 
-    target = load_target(setup)
+    target = load_any_target(setup)
     makers, skipped = list_drafters(setup, target, learn)
     for name, why in skipped.items():
         say(f"left out: {name}: {why}")
+    sentences = [sentence for sentence in sentences if target.fits(sentence)]
+    if not sentences:
+        raise InputError("bench --speculation: no sentence is short enough for this target")
     result: dict[str, Any] = {"skipped": skipped, "rows": [], "plain": {}}
     widths = time_passes(target, sentences, setup.device)
     for temperature in (0, 1):
@@ -82,7 +88,7 @@ def measure_speculation(
 # ---------------------------------------------------------------- drafters
 
 
-def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
+def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
     from edit_gec.editing.thresholds import load_thresholds
     from edit_gec.performance.setup import load_corrector, load_profile
@@ -94,12 +100,15 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
         TextDrafter,
         make_edit5_writer,
     )
+    from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
     from edit_gec.speculative.realign import UniqueNGram
+    from edit_gec.speculative.target import Target as T5Target
 
     tokens = target.tokens
     corrector = load_corrector(setup)
-    profile = load_profile(setup, "target", target)
+    profile = load_profile(setup, "target", target) if isinstance(target, T5Target) else DraftingProfile()
+    of_t5 = target.tokens if isinstance(target, T5Target) else corrector.edit5.tokens
     options = load_thresholds(corrector.folder, **profile.thresholds_for(1))
     write = make_edit5_writer(corrector.edit5.model, corrector.edit5.tokens, options)
     makers: Makers = {
@@ -111,7 +120,7 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
     on_one_encoder = {"edit5, shared": target.edit5, "edit5, distilled": profile.heads}  # above, EdiT5 encodes again
     for name, heads in on_one_encoder.items():
         if heads is not None:
-            makers[name] = (lambda gamma, sampling, h=heads: SharedEdiT5Drafter(h, tokens, options), WHOLE)  # type: ignore[misc]
+            makers[name] = (lambda gamma, sampling, h=heads: SharedEdiT5Drafter(h, of_t5, options), WHOLE)  # type: ignore[misc]
         else:
             skipped[name] = "no such EdiT5 on the target's encoder"
     if learn:
@@ -120,14 +129,14 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
             makers[name] = (lambda gamma, sampling, n=learnt: n.with_gamma(Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
     else:
         skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from (--learn FILE)")
-    if setup.speculator:
+    if setup.speculator and isinstance(target, T5Target):
         mlp = Speculator.load(setup.speculator, target)
         makers["mlp"] = (lambda gamma, sampling: MLPDrafter(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
     else:
         skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.training.mlp_speculator trains one)"
-    if setup.assistant:
+    if setup.assistant and isinstance(target, T5Target):
         small = load_target(setup, "assistant")
-        makers["small t5"] = (lambda gamma, sampling: SmallT5Drafter(small, tokens, Gamma(gamma), sampling), STEPWISE)
+        makers["small t5"] = (lambda gamma, sampling: SmallT5Drafter(small, of_t5, Gamma(gamma), sampling), STEPWISE)
     else:
         skipped["small t5"] = "no small T5 (--assistant FOLDER)"
     return makers, skipped
@@ -137,7 +146,7 @@ def list_drafters(setup: Setup, target: Target, learn: Sequence[str]) -> tuple[M
 
 
 def measure_cases(
-    target: Target, cases: Sequence[Case], sentences: Sequence[str], sampling: Sampling | None, repeats: int
+    target: AnyTarget, cases: Sequence[Case], sentences: Sequence[str], sampling: Sampling | None, repeats: int
 ) -> tuple[dict[str, Any], list[float]]:
     """What plain decoding takes, and the seconds of each case, timed in turns, one sentence at a time.
 
@@ -166,7 +175,7 @@ def measure_cases(
     return basis, [times[str(n)] for n in range(len(cases))]
 
 
-def make_case(target: Target, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
+def make_case(target: AnyTarget, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
     """One drafter at one gamma. Each sentence gets a new drafter, so that nothing is remembered."""
     from edit_gec.speculative.decode import VerifyOptions, verify
     from edit_gec.speculative.drafters import prepare_target
@@ -185,31 +194,31 @@ def _timed(one: Case, sentence: str) -> None:
     one.statistics.add(one.run(sentence)[1])
 
 
-def _encode(target: Target, sentence: str) -> None:
+def _encode(target: AnyTarget, sentence: str) -> None:
     import torch
 
     with torch.inference_mode():
-        target.encode([sentence])
+        decoder = target.new_decoder()
+        decoder.add_sources(target.encode_shared([sentence]))
+        decoder.read_pending()
 
 
-def time_passes(target: Target, sentences: Sequence[str], device: str, repeats: int = 25) -> dict[int, float]:
+def time_passes(target: AnyTarget, sentences: Sequence[str], device: str, repeats: int = 25) -> dict[int, float]:
     """Median seconds of a target pass over 1, 2, ... tokens, in the middle of a sentence of median length."""
     import torch
 
-    from edit_gec.speculative.ragged_cache import RaggedDecoder
-
     sentence = sorted(sentences, key=len)[len(sentences) // 2]
-    ids = [0, *target.tokens.ids(sentence)] * (1 + 2 * max(WIDTHS) // (1 + len(sentence)))
+    sources = target.encode_shared([sentence])
+    ids = [*sources.starts, *target.tokens.ids(sentence)]
     ids = (ids * -(-2 * max(WIDTHS) // len(ids)))[: 2 * max(WIDTHS)]
     before = len(ids) // 4
     with torch.inference_mode():
-        encoded, mask = target.encode([sentence])
-        decoder = RaggedDecoder(target.model)
-        decoder.add_rows(encoded, mask)
+        decoder = target.new_decoder()
+        decoder.add_sources(sources)
         decoder.forward([ids[:before]])
 
         def one(width: int) -> None:
-            target.model.logits(decoder.forward([ids[before : before + width]])).argmax(-1).tolist()
+            target.logits(decoder.forward([ids[before : before + width]])).argmax(-1).tolist()
             decoder.roll_back([before])
 
         runs = {str(width): (lambda _, w=width: one(w)) for width in WIDTHS}

@@ -53,6 +53,9 @@ class RowDecoder(Protocol):
     def add_sources(self, sources: Any) -> None:
         """Add a row for each source."""
 
+    def read_pending(self) -> None:
+        """Read what is not read yet of the sources; the first `forward` does so by itself."""
+
     def keep(self, rows: Sequence[int]) -> None:
         """Keep these rows, in this order; a row may be kept several times."""
 

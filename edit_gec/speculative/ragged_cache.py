@@ -133,6 +133,9 @@ class RaggedDecoder:
         """Add a row for each source (target.Encoded)."""
         self.add_rows(sources.states, sources.mask)
 
+    def read_pending(self) -> None:
+        """Nothing: sources are encoded before they are added."""
+
     def add_rows(self, encoded: Tensor, mask: Tensor) -> None:
         """Add rows: encoded [N, S, d], mask [N, S] true where there is a source piece."""
         sources = self.model.decoder.cross_keys(encoded)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from support.tiny_causal import save_folder
 from support.tiny_t5 import pairs, trained_target
 
 from edit_gec.cli.main import main
@@ -101,3 +102,20 @@ def test_the_command_leaves_out_what_is_not_there(
     (path,) = tmp_path.glob("*/speculation.json")
     skipped = json.loads(path.read_text(encoding="utf-8"))["skipped"]
     assert set(skipped) == SHARED | {"unigram", "bigram", "mlp", "small t5"}
+
+
+def test_a_language_model_is_measured_alike(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its drafters are those of texts and n-grams; side by side with T5s it cannot stand."""
+    save_folder(tmp_path, max_position_embeddings=600)
+    monkeypatch.setattr(speculation, "WHOLE", (24,))
+    monkeypatch.setattr(speculation, "STEPWISE", (1, 3))
+    setup = Setup(model=str(model_folder), target=str(tmp_path), prompt="{source}\n", max_length=48)
+    figures = speculation.measure_speculation(setup, ["She go home.", "x" * 90], learn=["She goes."], repeats=1)
+    assert {r["drafter"] for r in figures["rows"]} == {"copy, SAD", "copy", "edit5 draft", "unigram", "bigram"}
+    assert all(row["same_tokens"] is True for row in figures["rows"])
+    assert figures["plain"]["0"]["encoder_s"] > 0 and set(figures["pass_s"]) == set(speculation.WIDTHS)
+    with pytest.raises(SystemExit):
+        main(["bench", "--model", str(model_folder), "--target", str(tmp_path), "--target-prompt", "{source}\\n"])
+    assert "is measured by --speculation" in capsys.readouterr().err
