@@ -26,6 +26,7 @@ from edit_gec.speculative.theory import best_gamma, expected_tokens, gain
 from edit_gec.text.tables import to_markdown
 
 if TYPE_CHECKING:
+    from edit_gec.modeling.tokenizer import Vocabulary
     from edit_gec.speculative.any_target import AnyTarget
     from edit_gec.speculative.causal_target import CausalTarget
     from edit_gec.speculative.drafters import Drafter
@@ -94,7 +95,6 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     from edit_gec.performance.setup import load_corrector, load_profile
     from edit_gec.speculative.drafters import (
         Gamma,
-        NGramDrafter,
         SharedEdiT5Drafter,
         SmallT5Drafter,
         TextDrafter,
@@ -124,9 +124,7 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
         else:
             skipped[name] = "no such EdiT5 on the target's encoder"
     if learn:
-        for order, name in ((1, "unigram"), (2, "bigram")):
-            learnt = NGramDrafter.learn(learn, tokens, order=order, gamma=Gamma(1))
-            makers[name] = (lambda gamma, sampling, n=learnt: n.with_gamma(Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
+        makers |= learn_ngrams(learn, tokens)
     else:
         skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from (--learn FILE)")
     if setup.speculator and isinstance(target, T5Target):
@@ -140,6 +138,17 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     else:
         skipped["small t5"] = "no small T5 (--assistant FOLDER)"
     return makers, skipped
+
+
+def learn_ngrams(lines: Sequence[str], tokens: Vocabulary) -> Makers:
+    """Drafters of the likeliest next token, counted in these lines."""
+    from edit_gec.speculative.drafters import Gamma, NGramDrafter
+
+    makers: Makers = {}
+    for order, name in ((1, "unigram"), (2, "bigram")):
+        learnt = NGramDrafter.learn(lines, tokens, order=order, gamma=Gamma(1))
+        makers[name] = (lambda gamma, sampling, n=learnt: n.with_gamma(Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
+    return makers
 
 
 # ---------------------------------------------------------------- measuring
