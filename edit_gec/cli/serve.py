@@ -114,6 +114,7 @@ def serve(app: FastAPI, listener: socket.socket, model: str) -> None:
     config = uvicorn.Config(
         app,
         http=PatientProtocol,
+        ws="none",  # it has no WebSockets, and would log each attempt
         log_config=None,  # its access log would hold query strings, and those texts
         access_log=False,
         server_header=False,

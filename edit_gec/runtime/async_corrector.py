@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -122,7 +123,15 @@ class AsyncCorrector:
         self.options: Cache[Options] = Cache(CACHE_CHARACTERS)  # of the same sentences, where options were requested
         self.standing = StandingSuggestions()
         self.types = ErrorTypeCache()
+        self.client = ""  # for whom sentences are remembered
         self.thread = FairThread("text")
+
+    def for_client(self, client: str) -> AsyncCorrector:
+        """The same for one of several clients. What was read for another is read again: how long an answer takes does
+        not tell what others have asked, nor do their suggestions stand."""
+        view = copy(self)
+        view.client = client
+        return view
 
     async def __aenter__(self) -> AsyncCorrector:
         return self
@@ -212,7 +221,7 @@ class AsyncCorrector:
         if sentence is None or not (hints or result.edits):
             return result
         edited = tuple(map(sentence.span_of, result.edits))
-        key = (sentence.text, (edited, hints, suggester.thresholds.threshold))
+        key = (sentence.text, (self.client, edited, hints, suggester.thresholds.threshold))
         options = self.options.get(key)
         if options is None:
             for read in suggester.read(sentence.text, edited, hints=hints):
@@ -242,7 +251,7 @@ class AsyncCorrector:
     ) -> list[tuple[Edit, ...]]:
         """The edits of each sentence with their types, messages and reasons."""
         jobs = [_job(text, sentence, found) for sentence, found in zip(sentences, edits, strict=True) if found]
-        named = iter(await self.thread.run_steps(self.types.name(jobs), account) if jobs else [])
+        named = iter(await self.thread.run_steps(self.types.name(jobs, self.client), account) if jobs else [])
         return [
             tuple(replace(edit, **name._asdict()) for edit, name in zip(found, next(named), strict=True))
             if found
@@ -262,7 +271,7 @@ class AsyncCorrector:
         known_format = check_format(format)
         stages.account.needs = CHARACTER_S * len(text)
         sentences = await self.thread.run_steps(_split(text, known_format), stages.account)
-        keys = [(each.sentence.text, (min_confidence, self._context(each))) for each in sentences]
+        keys = [(each.sentence.text, (self.client, min_confidence, self._context(each))) for each in sentences]
         remembered = ((key, self.cache.get(key)) for key in keys)
         known = {key: changes for key, changes in remembered if changes is not None}
         new = {key: each for key, each in zip(keys, sentences, strict=True) if key not in known}

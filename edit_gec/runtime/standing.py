@@ -11,7 +11,7 @@ their first confidence, while the writer accepts one after the other. Any other 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from hashlib import blake2b
 
 from edit_gec.text.edits import Change, apply_changes
@@ -31,12 +31,12 @@ class StandingSuggestions:
         self.capacity = capacity
         self.known: OrderedDict[bytes, tuple[Change, ...]] = OrderedDict()
 
-    def keep(self, sentence: str, threshold: float | None, changes: Sequence[Change]) -> tuple[Change, ...]:
+    def keep(self, sentence: str, parameters: Hashable, changes: Sequence[Change]) -> tuple[Change, ...]:
         """The changes of a sentence and the standing ones, in order; of two that touch, the standing one stays.
 
-        `threshold` is the requested confidence: each threshold has suggestions of its own.
+        `parameters` are the client and the requested confidence: they have suggestions of their own.
         """
-        stood = self.known.get(_key(sentence, threshold), ())
+        stood = self.known.get(_key(sentence, parameters), ())
         parts = [part for change in changes for part in split_change(sentence, change)]
         new = [c for c in parts if all(c.end < other.start or c.start > other.end for other in stood)]
         together = tuple(sorted((*stood, *new)))
@@ -45,7 +45,7 @@ class StandingSuggestions:
             moved = (c._replace(start=c.start + growth, end=c.end + growth) for c in together[n + 1 :])
             rest = *together[:n], *moved
             if rest:
-                self._remember(_key(apply_changes(sentence, [change]), threshold), rest)
+                self._remember(_key(apply_changes(sentence, [change]), parameters), rest)
         return together if stood else tuple(changes)  # where nothing stands, just what was found
 
     def _remember(self, key: bytes, rest: tuple[Change, ...]) -> None:
@@ -55,5 +55,5 @@ class StandingSuggestions:
             self.known.popitem(last=False)
 
 
-def _key(sentence: str, threshold: float | None) -> bytes:
-    return blake2b(f"{threshold} {sentence}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def _key(sentence: str, parameters: Hashable) -> bytes:
+    return blake2b(f"{parameters} {sentence}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -40,29 +40,30 @@ class ErrorTypeCache:
     """Types and messages of the edits of the last 10,000 sentences. To be used from one thread."""
 
     def __init__(self) -> None:
-        self.known: OrderedDict[Job, list[ErrorType]] = OrderedDict()
+        self.known: OrderedDict[tuple[str, Job], list[ErrorType]] = OrderedDict()
 
-    def name(self, jobs: Sequence[Job]) -> Steps[list[list[ErrorType]]]:
-        """Type, message and reason of each edit of each sentence, TOGETHER sentences in a step.
+    def name(self, jobs: Sequence[Job], client: str = "") -> Steps[list[list[ErrorType]]]:
+        """Type, message and reason of each edit of each sentence, TOGETHER sentences in a step. What was named for one
+        client is not remembered for others.
 
         Raises InputError where ERRANT is missing.
         """
         named: list[list[ErrorType]] = []
         for begin in range(0, len(jobs), TOGETHER):
-            named += self._name_together(jobs[begin : begin + TOGETHER])
+            named += self._name_together(jobs[begin : begin + TOGETHER], client)
             yield
         return named
 
-    def _name_together(self, jobs: Sequence[Job]) -> list[list[ErrorType]]:
-        known = {job: self.known[job] for job in jobs if job in self.known}
+    def _name_together(self, jobs: Sequence[Job], client: str) -> list[list[ErrorType]]:
+        known = {job: self.known[client, job] for job in jobs if (client, job) in self.known}
         new = [job for job in dict.fromkeys(jobs) if job not in known]
         known.update((job, [ErrorType()] * len(job[1])) for job in new if not parseable(job[0]))
         new = [job for job in new if job not in known]
         known.update(zip(new, _explained(new), strict=True))
         for job in jobs:
             if parseable(job[0]):  # a text of 50,000 characters would be kept, too
-                self.known[job] = known[job]
-                self.known.move_to_end(job)
+                self.known[client, job] = known[job]
+                self.known.move_to_end((client, job))
         while len(self.known) > REMEMBERED:
             self.known.popitem(last=False)
         return [known[job] for job in jobs]

@@ -113,7 +113,7 @@ async def check(request: Request) -> Response:
     edits: tuple[Edit, ...] = ()
     sentences: list[tuple[int, int]] = []
     if not asked.is_text_level_only and detected.code == "en":
-        corrector: AsyncCorrector = request.app.state.corrector
+        corrector = _find_corrector(request)
         settings = _find_settings(request, asked.dialect)
         if asked.is_picky and not corrector.corrector.predictor.is_exact:  # a target's edits have no threshold to lower
             least = corrector.corrector.with_settings(settings.min_confidence, None).min_confidence
@@ -129,6 +129,12 @@ async def check(request: Request) -> Response:
     log_fields(request, characters=len(asked.text.document), sentences=len(sentences), edits=len(edits))
     build = partial(languagetool.build_answer, asked, edits, sentences, version=version(), detected=detected)
     return await run_in_threadpool(lambda: JSONResponse(build()))
+
+
+def _find_corrector(request: Request) -> AsyncCorrector:
+    """The corrector for the client of a request."""
+    corrector: AsyncCorrector = request.app.state.corrector
+    return corrector.for_client(request.client.host if request.client else "")
 
 
 def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float | None:
@@ -204,7 +210,7 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     begun = perf_counter()
     stages = Stages()
     _check_length(request, asked.text)
-    corrector: AsyncCorrector = request.app.state.corrector
+    corrector = _find_corrector(request)
     settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
     work = corrector.correct_by_sentence(asked.text, settings=settings, format=asked.known_format(), stages=stages)
     _, results = await _cancel_if_gone(request, work)
@@ -229,7 +235,7 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
     begun = perf_counter()
     stages = Stages()
     _check_length(request, asked.text)
-    corrector: AsyncCorrector = request.app.state.corrector
+    corrector = _find_corrector(request)
     settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
     sentences = corrector.sentences(asked.text, settings=settings, format=asked.known_format(), stages=stages)
     first = await anext(sentences, None)  # an error must come before the first byte of the answer

@@ -35,6 +35,8 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 log = logging.getLogger("edit_gec.server")
 RETRY_AFTER_S = 2
 MAX_DRAINED_BYTES = 64 << 20  # read from a body that is too long, so that the sender gets an answer instead of a reset
+COMPUTING = ("/v1/", "/v2", "/metrics", "/openapi.json")  # all but the files of the page
+CHECK = "/v2/check"
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -119,8 +121,10 @@ class RequestGuard:
     async def _answer(self, scope: Message, receive: Receive, send: Send, *, is_busy: bool) -> Response | None:
         """Let the application answer. An error is returned, to be sent unless the answer has begun."""
         path = scope["path"]
-        if refusal := self.callers.reason_to_refuse(scope["headers"]):
-            return error_response(path, 403, refusal)
+        computes = path.startswith(COMPUTING)
+        is_link = path == CHECK and scope["method"] == "GET"
+        if refusal := self.callers.refuse(scope["headers"], computes=computes, is_link=is_link):
+            return error_response(path, *refusal)
         if is_busy:
             return error_response(path, 429, f"more than {self.limits.per_client} requests at a time from one address")
         try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ipaddress
 from typing import Any
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
@@ -19,6 +18,7 @@ from starlette.exceptions import HTTPException
 from edit_gec.config.user_words import WatchedLineFile
 from edit_gec.errors import InputError
 from edit_gec.server import schema
+from edit_gec.server.callers import Callers, host_name
 from edit_gec.server.fields import read_fields
 
 LONGEST = 100  # characters of a word
@@ -71,15 +71,12 @@ def reason_to_refuse(request: Request) -> str | None:
 def _is_of_the_user(request: Request) -> bool:
     """Whether a request comes from this machine, and from no web page but ours.
 
-    Other web pages send an Origin of their own, or reach us under another host name.
+    Other web pages are known by their headers (callers.py), or reach us under another host name.
     """
     client = request.client.host if request.client else ""
-    host = urlsplit(f"//{request.headers.get('host', '')}")
-    origin = urlsplit(request.headers.get("origin", ""))
-    if not _is_loopback(client) or not _is_loopback(host.hostname or ""):
-        return False
-    is_of_a_page = origin.scheme in ("http", "https") or origin.path == "null"
-    return not is_of_a_page or origin.netloc == host.netloc
+    host = host_name(request.headers.get("host", ""))
+    is_here = _is_loopback(client) and _is_loopback(host)
+    return is_here and Callers().refuse(request.headers.raw, computes=True) is None  # whatever --allow-origin says
 
 
 def _is_loopback(host: str) -> bool:

@@ -27,39 +27,87 @@ def corrector(make_model: Any, tokens: Any, tmp_path_factory: pytest.TempPathFac
     return Corrector.load(folder, threads=1)
 
 
+def status(callers: Callers, *, is_link: bool = False, **given: str) -> int:
+    """That of the refusal of a request with these headers; 200 if it is answered."""
+    headers = [(name.replace("_", "-").encode(), value.encode()) for name, value in given.items()]
+    refusal = callers.refuse(headers, computes=True, is_link=is_link)
+    return refusal.status if refusal else 200
+
+
+HERE = Callers.of_listener("127.0.0.1")
+
+
 @pytest.mark.parametrize(
-    ("host", "origin", "refused"),
+    ("host", "origin", "expected"),
     [
-        ("localhost:8081", None, False),
-        ("127.0.0.1:8081", None, False),
-        ("[::1]:8081", None, False),
-        ("LOCALHOST", None, False),
-        ("evil.example:8081", None, True),
-        ("localhost.evil.example", None, True),
-        ("localhost@evil.example", None, True),
-        ("127.0.0.1.nip.io", None, True),
-        ("", None, True),
-        ("[::1", None, True),
-        ("localhost:8081", "http://localhost:8081", False),  # its own page
-        ("localhost:8081", "http://localhost:3000", True),
-        ("localhost:8081", "https://evil.example", True),
-        ("localhost:8081", "null", True),
-        ("evil.example", "http://evil.example", True),
-        ("localhost:8081", "moz-extension://a-b", False),
-        ("localhost:8081", "chrome-extension://abc", False),
+        ("localhost:8081", None, 200),
+        ("127.0.0.1:8081", None, 200),
+        ("[::1]:8081", None, 200),
+        ("LOCALHOST", None, 200),
+        ("evil.example:8081", None, 403),
+        ("localhost.evil.example", None, 403),
+        ("localhost@evil.example", None, 400),
+        ("127.0.0.1.nip.io", None, 403),
+        ("", None, 400),
+        ("[::1", None, 400),
+        ("localhost:8081.evil.example", None, 400),
+        ("localhost:abc", None, 400),
+        ("localhost:", None, 400),
+        ("localhost/evil", None, 400),
+        ("localhost:8081", "http://localhost:8081", 200),  # its own page
+        ("localhost:8081", "http://localhost:3000", 403),
+        ("localhost:8081", "https://evil.example", 403),
+        ("localhost:8081", "null", 403),
+        ("evil.example", "http://evil.example", 403),
+        ("localhost:8081", "moz-extension://a-b", 200),
+        ("localhost:8081", "chrome-extension://abc", 200),
+        ("localhost:8081", "blob:http://evil.example", 403),
+        ("localhost:8081", "ftp://evil.example", 403),
+        ("localhost:8081", "ftp://localhost:8081", 403),
+        ("localhost:8081", "file://", 403),
+        ("localhost:8081", "https ://evil", 400),
+        ("localhost:8081", "evil.example", 400),
+        ("localhost:8081", "", 400),
     ],
 )
-def test_on_loopback(host: str, origin: str | None, refused: bool) -> None:
-    headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin else [])]
-    assert bool(Callers.of_listener("127.0.0.1").reason_to_refuse(headers)) is refused
-    assert Callers.of_listener("127.0.0.1", ["*"], "*").reason_to_refuse(headers) is None
+def test_on_loopback(host: str, origin: str | None, expected: int) -> None:
+    given = {"host": host} if origin is None else {"host": host, "origin": origin}
+    assert status(HERE, **given) == expected
+    if host == "localhost:8081":
+        assert status(Callers.of_listener("127.0.0.1", ["*"], "*"), **given) == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none", "CROSS-SITE", "new-word", ""])
+def test_what_browsers_mark_as_of_another_site(site: str) -> None:
+    expected = 200 if site in ("same-origin", "none") else 403
+    assert status(HERE, host="localhost", sec_fetch_site=site) == expected
+    assert status(HERE, host="localhost", sec_fetch_site=site, origin="moz-extension://a-b") == 200
+    assert status(Callers(origin="*"), host="localhost", sec_fetch_site=site) == 200
+    page = HERE.refuse([(b"host", b"localhost"), (b"sec-fetch-site", site.encode())], computes=False)
+    assert page is None, "a link to the page is followed"
+
+
+def test_browsers_that_mark_nothing() -> None:
+    anyone = Callers.of_listener("0.0.0.0")
+    browser = "Mozilla/5.0 (X11; Linux x86_64)"
+    assert status(anyone, host="10.0.0.1", referer="http://evil.example/a", user_agent=browser) == 403
+    assert status(anyone, host="10.0.0.1", referer="http://10.0.0.1/a", user_agent=browser) == 200
+    assert status(anyone, host="10.0.0.1", user_agent=browser, is_link=True) == 403
+    assert status(anyone, host="10.0.0.1", user_agent=browser) == 200
+    assert status(anyone, host="10.0.0.1", user_agent="python-requests/2", is_link=True) == 200
+
+
+def test_headers_that_are_given_twice() -> None:
+    twice = [(b"host", b"localhost"), (b"origin", b"http://localhost"), (b"origin", b"https://evil.example")]
+    refusal = HERE.refuse(twice, computes=True)
+    assert refusal and refusal.status == 400
 
 
 def test_names_that_are_given() -> None:
-    headers = [(b"host", b"Grammar.example:443")]
-    assert Callers.of_listener("0.0.0.0").reason_to_refuse(headers) is None
-    assert Callers.of_listener("0.0.0.0", ["other.example"]).reason_to_refuse(headers)
-    assert Callers.of_listener("127.0.0.1", ["grammar.EXAMPLE"]).reason_to_refuse(headers) is None
+    host = "Grammar.example:443"
+    assert status(Callers.of_listener("0.0.0.0"), host=host) == 200
+    assert status(Callers.of_listener("0.0.0.0", ["other.example"]), host=host) == 403
+    assert status(Callers.of_listener("127.0.0.1", ["grammar.EXAMPLE"]), host=host) == 200
 
 
 def test_a_page_of_the_web_gets_nothing(corrector: Corrector) -> None:
