@@ -315,7 +315,7 @@ class AsyncCorrector:
         """The changes of a sentence with the standing ones. A target's own text has none."""
         if self.corrector.predictor.is_exact:
             return found
-        return WindowChanges(self.standing.keep(sentence, min_confidence, found.changes))
+        return WindowChanges(self.standing.keep(sentence, (self.client, min_confidence), found.changes))
 
     def _context(self, sentence: NumberedSentence) -> str:
         """What the changes of a sentence depend on besides its own text."""
