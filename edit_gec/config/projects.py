@@ -99,14 +99,17 @@ def _settings_files(folder: str) -> Iterator[str]:
 
 def _parse(path: str) -> SettingsFile | None:
     """The settings file at `path`, None for a pyproject.toml without our table. Raises InputError."""
-    text = files.read(path).text
+    text = files.read_settings(path)
     is_project = os.path.basename(path) == "pyproject.toml"
     if is_project and "edit-gec" not in text:  # most have not, and reading TOML costs 20 ms of imports
         return None
     table: Any = _load_toml(path, text)
     if not is_project:
         return parse_file(table, os.path.abspath(path))
-    table = table.get("tool", {}).get("edit-gec")
+    tools = table.get("tool", {})
+    if not isinstance(tools, dict):
+        raise InputError(f"{path}: tool must be a table, not {str(tools)[:40]!r}")
+    table = tools.get("edit-gec")
     if table is not None and not isinstance(table, dict):
         raise InputError(f"{path}: tool.edit-gec must be a table, not {table!r}")
     return None if table is None else parse_file(table, os.path.abspath(path), "[tool.edit-gec]")
@@ -119,5 +122,7 @@ def _load_toml(path: str, text: str) -> dict[str, Any]:
         import tomli as tomllib
     try:
         return tomllib.loads(text.replace("\r\n", "\n"))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}".replace("\n", " ")) from None
+    except RecursionError:
+        raise InputError(f"{path}: not TOML: nested too deeply") from None
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+        raise InputError(f"{path}: not TOML: {str(error)[:200]}".replace("\n", " ")) from None

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -109,7 +110,35 @@ class SettingsFile:
 
 def words(path: str) -> tuple[str, ...]:
     """The words of a dictionary file: one on each line, empty lines ignored. Raises InputError."""
-    return tuple(word for line in files.read(path).text.splitlines() if (word := line.strip()))
+    return tuple(word for line in files.read_settings(path).split("\n") if (word := line.strip()))
+
+
+def nests_repetitions(pattern: str) -> bool:
+    """Whether a regular expression repeats, without a bound, what is repeated without a bound inside.
+
+    Its time can double with each character.
+
+    >>> nests_repetitions("(a+)+$"), nests_repetitions("(ab?)+c*")
+    (True, False)
+    """
+    if sys.version_info >= (3, 11):
+        import re._parser as parser  # type: ignore[import-not-found]
+    else:
+        import sre_parse as parser
+
+    def nests(parsed: Any, is_repeated: bool) -> bool:
+        for operation, value in parsed:
+            repeats = str(operation) in ("MAX_REPEAT", "MIN_REPEAT") and value[1] is parser.MAXREPEAT
+            if repeats and is_repeated:
+                return True
+            parts = value if isinstance(value, (tuple, list)) else (value,)
+            inside = [each for part in parts for each in (part if isinstance(part, list) else [part])]
+            within = is_repeated or repeats
+            if any(nests(each, within) for each in inside if isinstance(each, parser.SubPattern)):
+                return True
+        return False
+
+    return nests(parser.parse(pattern), False)
 
 
 def _strings(value: Any) -> tuple[str, ...]:
@@ -132,10 +161,13 @@ def _names(value: Any) -> tuple[str, ...]:
 
 def _expressions(value: Any) -> tuple[str, ...]:
     for pattern in _strings(value):
+        shown = repr(pattern[:60])
         try:
             re.compile(pattern)
-        except re.error as error:
-            raise InputError(f"{pattern!r} is not a regular expression: {error}") from None
+        except (re.error, OverflowError, RecursionError, MemoryError) as error:
+            raise InputError(f"{shown} is not a regular expression: {error}") from None
+        if nests_repetitions(pattern):
+            raise InputError(f"{shown} repeats a repetition, which can take for ever; write a+ for (a+)+")
     return tuple(value)
 
 

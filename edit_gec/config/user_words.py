@@ -6,12 +6,18 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from edit_gec.config.settings import words
 from edit_gec.errors import InputError
 from edit_gec.text import files
+
+if sys.platform != "win32":
+    import fcntl
 
 
 def config_folder() -> Path:
@@ -50,7 +56,7 @@ class WatchedLineFile:
 
     def add(self, line: str) -> bool:
         """Append a line, unless it is there: whether it was added. The file is replaced atomically."""
-        with self.lock:
+        with self._alone():
             if line in self.read():
                 return False
             document = self._open()
@@ -60,13 +66,28 @@ class WatchedLineFile:
 
     def remove(self, line: str) -> bool:
         """Take a line out: whether it was there. The file is replaced atomically."""
-        with self.lock:
+        with self._alone():
             if line not in self.read():
                 return False
             document = self._open()
             kept = [each for each in document.text.splitlines(keepends=True) if each.strip() != line]
             files.write(document, "".join(kept))
         return True
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other thread and, where the system can lock files, no other process changes the file in this block."""
+        with self.lock, ExitStack() as stack:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                if sys.platform != "win32":
+                    folder = os.open(self.path.parent, os.O_RDONLY)
+                    stack.callback(os.close, folder)
+                    fcntl.flock(folder, fcntl.LOCK_EX)  # ends with the process, however that ends
+            except OSError as error:
+                raise InputError(f"{self.path}: cannot write: {error.strerror}") from None
+            self.stamp = None  # what another process wrote within one tick of the clock is read, too
+            yield
 
     def _open(self) -> files.Document:
         try:

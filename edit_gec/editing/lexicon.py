@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edit_gec.errors import ModelError
+from edit_gec.modeling.config import MOST_LIST, check_size
 from edit_gec.modeling.tokenizer import Pieces
 from edit_gec.text.words import WORD
 
@@ -113,6 +114,7 @@ class WordList:
         try:
             if not path.is_file():  # a pipe would be waited for
                 raise ValueError("not a regular file")
+            check_size(path, MOST_LIST)
             words, _, slips = path.read_text(encoding="utf-8").strip("\n").partition("\n\n")
             if not words:
                 raise ValueError("the file is empty")

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from edit_gec.errors import InputError, ModelError
 
 NEGATIVE = -1e9  # masks; -inf would give NaN in rows without any source
+MOST_CONFIG = 1 << 20  # bytes of a config.json
+MOST_LIST = 64 << 20  # of a vocabulary or a list of words
 POINT_DISTANCE = 8  # distances in the kept sequence beyond this share one bias
 
 # A config.json that declares more is broken; without bounds it would be built, layer by layer, until memory ends.
@@ -91,11 +93,19 @@ def make_shape(kind: type[C], fields: dict[str, Any], source: str) -> C:
         raise ModelError(f"{source}: {error}") from None
 
 
+def check_size(path: Path, most: int) -> None:
+    """Raises ModelError for a file of a model that has more than so many bytes, before it is read."""
+    size = path.stat().st_size
+    if size > most:
+        raise ModelError(f"{path}: has {size} bytes, which no such file of a model has; expected {most} at most")
+
+
 def read_config(folder: Path, file: str = "config.json") -> dict[str, Any]:
     """config.json of a model folder. Raises ModelError when it is missing or not a JSON object."""
     path = folder / file
     if not path.is_file():
         raise ModelError(f"{folder}: not a model folder, it has no {file}")
+    check_size(path, MOST_CONFIG)
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError, OSError) as error:

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 from edit_gec.errors import ModelError
 from edit_gec.modeling import json_tokenizer
+from edit_gec.modeling.config import MOST_LIST, check_size
 
 PAD = 0  # as in T5
 EOS = 1
@@ -128,9 +129,12 @@ class Tokens:
             path = Path(folder) / json_tokenizer.FILE
         if not path.is_file():
             raise ModelError(f"{folder}: no {FILE} here, and no {path.name}; {json_tokenizer.REMEDY}")
+        check_size(path, MOST_LIST)
         try:
             content = path.read_bytes() if path.name == FILE else json_tokenizer.sentencepiece_model(path)
             processor = sentencepiece.SentencePieceProcessor(model_proto=content) if content else None
+        except UnicodeDecodeError:  # SentencePiece quotes the broken piece
+            raise ModelError(f"{path}: a piece is not UTF-8; copy or download it again") from None
         except (RuntimeError, OSError) as error:
             raise ModelError(f"{path}: not a SentencePiece model ({error})") from None
         if processor is None:  # which SentencePiece itself accepts, and then knows no piece

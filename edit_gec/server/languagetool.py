@@ -45,6 +45,7 @@ RENAMED_FIELDS = {  # old name -> what to send instead
     "autodetect": "language=auto",
 }
 TEXT_LEVEL_ONLY = "textLevelOnly"  # asks for rules about the whole text only; we have none
+AROUND = 250  # characters of its sentence, before and after an edit: answers would grow with the square of a sentence
 CONTEXT_CHARACTERS = 40  # before and after a match
 Span = tuple[int, int]  # start and end
 
@@ -244,7 +245,7 @@ def build_matches(request: CheckRequest, edits: Sequence[Edit], sentences: Seque
                 "offset": offset,
                 "length": stop - offset,
                 "context": _build_context(text.document, start, end),
-                "sentence": text.view[first:last],
+                "sentence": text.view[max(first, edit.start - AROUND) : min(last, edit.end + AROUND)],
                 "type": {"typeName": "UnknownWord" if _category_of(edit).id == "TYPOS" else "Other"},
                 "rule": _build_rule(edit),
                 "ignoreForIncompleteSentence": False,

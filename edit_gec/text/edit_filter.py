@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from edit_gec.text.directives import Region, find_directives
@@ -35,26 +35,40 @@ class EditFilter:
 
     def on(self, text: str) -> Callable[[Edit], bool]:
         """Whether an edit of this text is wanted."""
-        regions = list(find_directives(text))
-        spans = sorted(found.span() for pattern in self.patterns for found in pattern.finditer(text))
+        regions = _LeftAlone(find_directives(text))
+        matches = (found.span() for pattern in self.patterns for found in pattern.finditer(text))
+        spans = sorted(span for span in matches if span[0] < span[1])  # an empty match has no character to share
         reach = _reach(spans)
 
         def is_wanted(edit: Edit) -> bool:
             if contains_word(edit.original, self.words) or _is_within(spans, reach, edit):
                 return False
             kind = edit.kind or name_kind(text, *edit.span, edit.replacement)
-            return not self.ignored.include(kind, edit.type) and not _is_left_alone(regions, edit, kind)
+            return not self.ignored.include(kind, edit.type) and not regions.include(edit, kind)
 
         return is_wanted
 
 
-def _is_left_alone(regions: list[Region], edit: Edit, kind: str) -> bool:
-    return any(
-        region.start <= edit.start <= region.end
-        if region.names is None
-        else region.start <= edit.start < region.end and region.names.include(kind, edit.type)
-        for region in regions
-    )
+class _LeftAlone:
+    """The regions of directives, to be looked up by place."""
+
+    def __init__(self, regions: Iterable[Region]) -> None:
+        self.spans: dict[Names | None, list[tuple[int, int]]] = {}
+        for region in regions:
+            end = region.end + (region.names is None)  # a line is left alone with its end
+            self.spans.setdefault(region.names, []).append((region.start, end))
+        for spans in self.spans.values():
+            spans.sort()
+        self.reach = {names: _reach(spans) for names, spans in self.spans.items()}
+
+    def include(self, edit: Edit, kind: str) -> bool:
+        """Whether an edit of this kind begins in a region that asks to leave it alone."""
+        for names, spans in self.spans.items():
+            before = bisect_left(spans, (edit.start + 1, 0))
+            is_inside = before > 0 and self.reach[names][before - 1] > edit.start
+            if is_inside and (names is None or names.include(kind, edit.type)):
+                return True
+        return False
 
 
 def _reach(spans: list[tuple[int, int]]) -> list[int]:

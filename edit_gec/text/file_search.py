@@ -6,6 +6,7 @@ Patterns are those of .gitignore: a name matches at every depth, a path from its
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +14,13 @@ from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
 from edit_gec.text import formats
+from edit_gec.text.files import MOST_SETTINGS
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+MOST_STARS = 4  # of a pattern: time grows with the length of a name to this power
+_STARS = re.compile(r"\*+(?:/\*+)*")
 SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "site-packages"))  # hidden ones are skipped anyway
 
 
@@ -35,9 +39,12 @@ class Patterns:
 
     def check(self) -> None:
         """Raises InputError for a pattern that cannot be read."""
+        for line in self.lines:
+            if len(_STARS.findall(line)) > MOST_STARS:
+                raise InputError(f"{line[:60]!r} has more than {MOST_STARS} of * and **, which can take for ever")
         try:
             bool(self.lines and self._spec)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{error}; expected patterns as in .gitignore") from None
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
@@ -138,16 +145,18 @@ class Search:
 
 
 def _read_patterns(root: str, path: str) -> list[Patterns]:
+    if not os.path.isfile(path):  # there is none, as in most folders; and a device would have no end
+        return []
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            lines = tuple(file.read().splitlines())
-    except OSError:  # there is none, as in most folders
+            lines = tuple(file.read(MOST_SETTINGS).split("\n"))
+    except OSError:
         return []
     return [Patterns(tuple(filter(_is_pattern, lines)), root)]
 
 
 def _is_pattern(line: str) -> bool:
-    """Whether git takes the line for a pattern; it passes over others in silence."""
+    """Whether git takes the line for a pattern that can be matched in time; others are passed over in silence."""
     try:
         Patterns((line,)).check()
     except InputError:

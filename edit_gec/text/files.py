@@ -25,6 +25,7 @@ from typing import IO, Any
 from edit_gec.errors import InputError, WriteError
 
 MOST_BYTES = 64 * 2**20  # of a document: all of it is in memory
+MOST_SETTINGS = 4_000_000  # bytes of a file of settings, patterns or words
 PARTIAL_SUFFIX = ".partial"  # of a file that is not finished; its name begins with a dot
 
 _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the other's
@@ -90,6 +91,24 @@ def read(path: str) -> Document:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path!r}: cannot read: {error}") from None  # a NUL in the name
+
+
+def read_settings(path: str) -> str:
+    """The text of a file of settings, patterns or words, with line breaks as \n.
+
+    Raises InputError, also for what is no regular file, which could be waited for or have no end, and for more than
+    MOST_SETTINGS bytes.
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}: cannot read: {reason}; check the path and its permissions") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path}: cannot read: not a regular file")
+    if status.st_size > MOST_SETTINGS:
+        raise InputError(f"{path}: has {status.st_size} bytes; expected {MOST_SETTINGS} at most")
+    return read(path).text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_stream(path: str, stream: IO[bytes], stamp: Stamp | None = None) -> Document:

@@ -1,0 +1,130 @@
+"""Files that are read are input: settings, patterns and lists end in the right answer or in one line, in time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edit_gec.config.projects import Projects
+from edit_gec.config.settings import nests_repetitions
+from edit_gec.config.user_words import WatchedLineFile
+from edit_gec.errors import InputError, ModelError
+from edit_gec.modeling.config import read_config
+from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.text.edit_filter import EditFilter
+from edit_gec.text.edits import Edit
+from edit_gec.text.file_search import Search
+
+WRONG = {
+    "edit-gec.toml": (
+        'ignore-regex = ["(a+)+$"]',
+        'ignore-regex = ["a{99999999999}"]',
+        'ignore-regex = ["' + "(" * 3000 + ")" * 3000 + '"]',
+        f"exclude = ['{'*a' * 30} b']",
+        f"exclude = ['{'**/a/' * 15}b']",
+        "a = " + "[" * 20_000,
+        f"min-confidence = {'1' * 5000}",
+        'dictionary = "pipe"',
+        'dictionary = "device"',
+    ),
+    "pyproject.toml": ('tool = ["edit-gec"]', 'tool = "edit-gec"', "# edit-gec\na = " + "[" * 20_000),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
+def test_wrong_settings_are_one_line(tmp_path: Path, name: str, text: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    (tmp_path / name).write_text(text)
+    begun = time.process_time()
+    with pytest.raises(InputError) as caught:
+        Projects(isolated=False).find_settings(str(tmp_path / "a.md"))
+    assert time.process_time() - begun < 5
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("lines", ["*a" * 30 + " b", "**/a/" * 15 + "/b", "x\x85notes.md", "x\u2028notes.md"])
+def test_odd_lines_of_gitignore_hide_nothing(tmp_path: Path, lines: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text(lines)
+    names = {"a" * 60 + ".md", "notes.md"}
+    for name in names:
+        (tmp_path / name).write_text("She go.")
+    assert {os.path.basename(path) for path in Search().find(str(tmp_path))} == names
+
+
+def test_a_gitignore_that_is_a_device_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").symlink_to("/dev/zero")
+    (tmp_path / "notes.md").write_text("She go.")
+    assert len(list(Search().find(str(tmp_path)))) == 1
+
+
+@pytest.mark.parametrize("pattern", ["x*", "a|", "", "^", "$", r"\b", "[A-Z]*"])
+def test_an_empty_match_leaves_nothing_alone(pattern: str) -> None:
+    import re
+
+    text = "she go home"
+    is_wanted = EditFilter(patterns=(re.compile(pattern, re.MULTILINE),)).on(text)
+    assert is_wanted(Edit(4, 6, "go", "went", 0.9))
+
+
+@given(text=st.text("ab c", max_size=30), pattern=st.sampled_from(["a", "ab*", "b|", "c?a"]), data=st.data())
+def test_an_edit_is_left_alone_where_it_shares_a_character(text: str, pattern: str, data: st.DataObject) -> None:
+    import re
+
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    expected = any(
+        found.start() < end and found.end() > start
+        for found in re.finditer(pattern, text)
+        if found.end() > found.start()
+    )
+    edit = Edit(start, end, text[start:end], text[start:end] + "X", 0.9)
+    if start < end:
+        assert EditFilter(patterns=(re.compile(pattern),)).on(text)(edit) is not expected
+
+
+def test_directives_take_linear_time() -> None:
+    def measure(n: int) -> float:
+        unit = "edit-gec: ignore\nI teh\n"
+        edits = [Edit(k * len(unit) + 19, k * len(unit) + 22, "teh", "the", 0.9) for k in range(n)]
+        begun = time.process_time()
+        is_wanted = EditFilter().on(unit * n)
+        list(map(is_wanted, edits))
+        return time.process_time() - begun
+
+    assert measure(8000) < 10 * measure(2000) + 0.1
+
+
+def test_repetitions_of_repetitions() -> None:
+    assert all(map(nests_repetitions, ["(a+)+$", "(a|a*)*", r"(\w+\s)+", "(?:(?:a+)b){2,}"]))
+    assert not any(map(nests_repetitions, ["x*", "(ab?)+c*", r"[a-z]+\d*", "(a{1,3})+", "a+b+"]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
+def test_words_that_several_processes_add_are_all_kept(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from edit_gec.config.user_words import WatchedLineFile as F\n"
+        "f = F(Path(sys.argv[1]))\n"
+        "assert all(f.add(f'word{sys.argv[2]}x{n}') for n in range(75))"
+    )
+    path = tmp_path / "dictionary.txt"
+    running = [subprocess.Popen([sys.executable, "-c", code, str(path), str(n)]) for n in range(4)]
+    assert [each.wait(120) for each in running] == [0] * 4
+    assert len(set(WatchedLineFile(path).read())) == 300
+
+
+@pytest.mark.parametrize("name", ["config.json", "spiece.model"])
+def test_files_of_models_have_a_size(tmp_path: Path, name: str) -> None:
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(2 << 30)
+    with pytest.raises(ModelError, match="bytes"):
+        read_config(tmp_path) if name == "config.json" else Tokens.load(tmp_path, 8)
