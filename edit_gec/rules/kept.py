@@ -32,7 +32,7 @@ _SMALL = frozenset(  # words that stand twice or three times only by mistake
     "its our their not been being about into than then when which would could should will can may might must".split()
 )
 _MEANT = frozenset(  # and words that are meant so
-    "oh hey na yeah yes yep nope ah ha haha hehe ho hi hello bye no la da dum doo shoo wow whoa please sorry thanks wait "
+    "oh hey na yeah yes yep nope ah ha haha ho hi hello bye no la da dum doo shoo wow whoa please sorry thanks wait "
     "stop come run go look listen right well okay ok now why ouch ow my very really so too more many much never ever "
     "again long far old big good had that knock tick tock hush boo yum yay aye quick slow love home work money".split()
 )
