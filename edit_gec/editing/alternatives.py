@@ -170,7 +170,10 @@ class Suggester:
         return self.projection.choose(text, sentence, [change._replace(confidence=1.0)])
 
     def _alternatives(self, text: str, sentence: Sentence, edit: Edit, changes: Sequence[Change]) -> tuple[str, ...]:
-        """What the changes of the sentence write in the place of an edit, other than the edit itself."""
+        """What the changes of the sentence write in the place of an edit, other than the edit itself. Nothing where it
+        takes the marks of a title along."""
+        if not sentence.holds(edit):
+            return ()
         others: dict[str, None] = {}
         for change in changes:
             parts = self._choose(text, sentence, change)
