@@ -217,7 +217,9 @@ def _end_of_region(kind: str, value: str, closer: _Closer, pos: int) -> int:
 def _end_of_display_math(closer: _Closer, pos: int, paragraph: int) -> int:
     """The end of $$ ... $$, or -1 where it is not closed in its paragraph or holds no mathematics."""
     end = closer.find(r"\$\$", pos, paragraph)
-    is_alone = closer.text[pos : pos + 1] == "\n" and closer.text[end - 3 : end - 2] == "\n"
+    first, line_break, rest = closer.text[pos : max(pos, end - 2)].partition("\n")
+    last = rest.rpartition("\n")[2]  # between a quotation's mark or an indent and the $$
+    is_alone = bool(line_break) and not first.strip() and not last.strip(" \t>")
     return end if end > 0 and (is_alone or _MATH.search(closer.text, pos, end - 2)) else -1
 
 

@@ -508,3 +508,10 @@ def test_gaps_of_columns_and_names_of_manual_pages_stay(gap: str) -> None:
     assert sentence.to_document(start, start + len(gap), " - ") is None
     start = sentence.text.index("execve")
     assert sentence.to_document(start, start + 6, "execute") is None
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize(("first", "rest"), [("", ""), ("- ", "  "), ("1. ", "   "), ("> ", "> ")])
+def test_display_math_of_words_is_no_prose(first: str, rest: str, line_break: str) -> None:
+    text = f"{first}$${line_break}{rest}teh{line_break}{rest}$${line_break}"
+    assert not [sentence.text for sentence in split(text) if "teh" in sentence.text]
