@@ -41,7 +41,7 @@ class CausalTarget:
     """A language model, its vocabulary and its prompt (AnyTarget)."""
 
     edit5: EdiT5 | None = None  # it shares no encoder: it has none
-    pass_cost = 12.0  # SmolLM2-135M in float32, one core of Zen 4
+    pass_cost = 48.0  # SmolLM2-135M in float32, one core of an Intel Xeon: 89 ms, and 1.75 a token (profiles/LOG.md)
 
     def __init__(self, model: CausalLM, pairs: BytePairs, prompt: Prompt, *, max_length: int = MAX_LENGTH) -> None:
         if pairs.size > model.config.vocab_size:
