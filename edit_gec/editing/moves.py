@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from edit_gec.text.edits import Change, apply_changes, trim
+from edit_gec.text.edits import Change, apply_changes, fit_to_words
 
 FARTHEST = 3  # words that a word moves past
 NEAR = 200  # characters in which these stand
@@ -80,4 +80,4 @@ def join(source: str, first: Change, second: Change) -> Change:
     start, end = first.start, second.end
     parts = [each._replace(start=each.start - start, end=each.end - start) for each in (first, second)]
     text = apply_changes(source[start:end], parts)
-    return Change(*trim(source, start, end, text), min(first.confidence, second.confidence))
+    return Change(*fit_to_words(source, start, end, text), min(first.confidence, second.confidence))

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from edit_gec.errors import InputError
 from edit_gec.rules.words import FOLDER, read_table, word_set
-from edit_gec.text.edits import Change, Edit, Provenance, trim
+from edit_gec.text.edits import Change, Edit, Provenance, fit_to_words
 from edit_gec.text.words import WORD
 
 DIALECTS = ("en-GB", "en-US")
@@ -127,7 +127,7 @@ def keep_side(text: str, edit: Edit, dialect: str | None, is_known: Known) -> Ed
     kept = keep_spelling(edit.original, edit.replacement, dialect, is_known)
     if kept == edit.replacement:
         return edit
-    start, end, new = trim(text, edit.start, edit.end, kept)
+    start, end, new = fit_to_words(text, edit.start, edit.end, kept)
     if text[start:end] == new:
         return None
     return replace(edit, start=start, end=end, original=text[start:end], replacement=new)

@@ -193,6 +193,17 @@ def expand_to_words(text: str, start: int, end: int, replacement: str) -> Replac
     return Replacement(start, end, replacement)
 
 
+def fit_to_words(text: str, start: int, end: int, replacement: str) -> Replacement:
+    """The same change with its borders settled: it cuts no word, and no word that stays is in it.
+
+    Settled once, it stays as it is.
+
+    >>> fit_to_words("He learn it", 8, 8, "s")
+    Replacement(start=3, end=8, replacement='learns')
+    """
+    return trim(text, *expand_to_words(text, start, end, replacement))
+
+
 def resolve_overlaps(found: Iterable[Edit]) -> list[Edit]:
     """The edits in order; of two that overlap, or insert at the same place, only the more confident one."""
     chosen: list[Edit] = []

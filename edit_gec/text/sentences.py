@@ -24,7 +24,7 @@ from typing import NamedTuple
 from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.code_comments import keeps_comment
-from edit_gec.text.edits import Change, Edit, expand_to_words, trim
+from edit_gec.text.edits import Change, Edit, fit_to_words
 from edit_gec.text.formats import PLAIN
 from edit_gec.text.fragments import (
     SEVERAL,
@@ -99,10 +99,10 @@ class Sentence:
         start, end, replacement, confidence, provenance = change
         if breaks_character(self.text, start, end, replacement):
             return None
-        place = self.to_document(*trim(self.text, *expand_to_words(self.text, start, end, replacement)))
+        place = self.to_document(*fit_to_words(self.text, start, end, replacement))
         if place is None:
             return None
-        start, end, replacement = expand_to_words(document, *place)
+        start, end, replacement = fit_to_words(document, *place)
         if breaks_character(document, start, end, replacement):
             return None
         if self.in_code and not keeps_comment(document, start, end, replacement):

@@ -23,7 +23,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from edit_gec.text.edits import UNIT, Change, Edit, expand_to_words, trim
+from edit_gec.text.edits import UNIT, Change, Edit, fit_to_words, trim
 from edit_gec.text.paragraphs import LINE_BREAK
 
 ALIKE = 0.6  # share of letters that two forms of one word have in common
@@ -102,7 +102,7 @@ def split_edit(edit: Edit) -> list[Edit]:
 
 def split_change(sentence: str, change: Change) -> list[Change]:
     """The same for a change of a sentence, which is first expanded to whole words."""
-    start, end, new = trim(sentence, *expand_to_words(sentence, *change[:3]))
+    start, end, new = fit_to_words(sentence, *change[:3])
     parts = split_edit(Edit(start, end, sentence[start:end], new, change.confidence))
     return [change._replace(start=part.start, end=part.end, replacement=part.replacement) for part in parts]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.text.edits import Edit, apply, check, offsets, spans, trim
+from edit_gec.text.edits import Edit, apply, check, fit_to_words, offsets, spans, trim
 
 # Astral emoji, ZWJ family, combining marks, CRLF, lone CR, NBSP, line separators, scripts of 1 to 4 UTF-8 bytes.
 PIECES = [
@@ -150,3 +150,15 @@ def test_minimal_is_the_same_change_and_already_minimal(before: str, old: str, n
     assert len(before) <= start <= end <= len(text)
     assert text[:start] + replacement + text[end:] == before + new
     assert trim(text, start, end, replacement) == (start, end, replacement)
+
+
+PLACES = st.text(alphabet="ab -'.,\n1é😀\u0301", max_size=14)
+
+
+@given(PLACES, st.integers(0, 14), st.integers(0, 14), PLACES)
+def test_borders_are_settled_once(text: str, one: int, other: int, new: str) -> None:
+    """The text that comes out is the same, and settling again changes nothing."""
+    start, end = sorted(min(place, len(text)) for place in (one, other))
+    fitted = fit_to_words(text, start, end, new)
+    assert text[: fitted.start] + fitted.replacement + text[fitted.end :] == text[:start] + new + text[end:]
+    assert fit_to_words(text, *fitted) == fitted
