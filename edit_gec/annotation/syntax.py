@@ -39,7 +39,7 @@ def load_pipeline(name: str | None = None) -> Any:
         import errant  # noqa: F401  # scoring needs it later: report it now
         import spacy
     except ImportError:
-        raise MissingExtraError("scoring needs spaCy and ERRANT: pip install 'edit-gec[score]'") from None
+        raise MissingExtraError("scoring needs spaCy and ERRANT: pip install '.[score]' in edit-gec's folder") from None
     if name is None and not SHIPPED.is_dir():
         raise InputError(
             f"no pipeline in {SHIPPED}: train it with 'python -m edit_gec.annotation.syntax CONLLU_DIR {SHIPPED}'"

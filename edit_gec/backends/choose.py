@@ -34,7 +34,7 @@ def choose_backend(folder: Path, requested: str, reason: str | None) -> str:
         return "onnx"
     if "torch" not in installed:
         what = reason or ("backend torch" if requested == "torch" else f"{folder.name}, which has no graphs,")
-        raise MissingExtraError(f"{what} needs torch; install it: pip install 'edit-gec[torch]'")
+        raise MissingExtraError(f"{what} needs torch; install it: pip install '.[torch]' in edit-gec's folder")
     return "torch"
 
 

@@ -8,13 +8,13 @@ from importlib.util import find_spec
 
 from edit_gec.errors import MissingExtraError
 
-PACKAGE = "edit-gec"
+WHERE = " in edit-gec's folder"  # the name on a registry is not ours
 
 
 def require(what: str, package: str, extra: str) -> None:
     """Raises MissingExtraError where a package is not installed, before anything is done."""
     if find_spec(package) is None:
-        raise MissingExtraError(f"{what} needs {package}; install it: pip install '{PACKAGE}[{extra}]'")
+        raise MissingExtraError(f"{what} needs {package}; install it: pip install '.[{extra}]'{WHERE}")
 
 
 @contextlib.contextmanager
@@ -28,5 +28,5 @@ def needing(what: str, extra: str | None) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if not error.name or error.name.partition(".")[0] == "edit_gec":
             raise
-        package = f"'{PACKAGE}[{extra}]'" if extra else PACKAGE
-        raise MissingExtraError(f"{what} needs {error.name}; install it: pip install {package}") from None
+        package = f"'.[{extra}]'" if extra else "."
+        raise MissingExtraError(f"{what} needs {error.name}; install it: pip install {package}{WHERE}") from None

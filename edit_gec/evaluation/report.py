@@ -192,7 +192,7 @@ def plot_precision_recall(results: Sequence[Result], path: Path) -> None:
     try:
         import matplotlib
     except ImportError:
-        raise MissingExtraError("--plot needs matplotlib: pip install 'edit-gec[score]'") from None
+        raise MissingExtraError("--plot needs matplotlib: pip install '.[score]' in edit-gec's folder") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

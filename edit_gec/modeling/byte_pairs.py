@@ -66,7 +66,9 @@ class BytePairs:
         try:
             import tokenizers  # noqa: F401
         except ModuleNotFoundError:
-            raise MissingExtraError("language models need tokenizers: pip install 'edit-gec[lm]'") from None
+            raise MissingExtraError(
+                "language models need tokenizers: pip install '.[lm]' in edit-gec's folder"
+            ) from None
         loaded = _load_gguf(path) if path.suffix == ".gguf" else _load_json(path)
         loaded.tokenizer.encode_special_tokens = True
         loaded.tokenizer.no_truncation()

@@ -134,7 +134,7 @@ def open_gguf(path: Path) -> Any:
     try:
         from gguf import GGUFReader
     except ModuleNotFoundError:
-        raise MissingExtraError("GGUF files need gguf: pip install 'edit-gec[lm]'") from None
+        raise MissingExtraError("GGUF files need gguf: pip install '.[lm]' in edit-gec's folder") from None
     if not path.is_file():
         raise ModelError(f"{path}: no such file; expected a GGUF file")
     try:

@@ -162,7 +162,7 @@ def find_system(name: str) -> System:
 def missing(system: System, setup: Setup) -> str | None:
     """Why a system cannot run here, None where it can."""
     if system.module and importlib.util.find_spec(system.module) is None:
-        return f"{system.module} is not installed: pip install 'edit-gec[bench]'"
+        return f"{system.module} is not installed: pip install '.[bench]' in edit-gec's folder"
     if system.module == ONNX:
         return onnx_is_missing(setup)
     if system.name == "harper":

@@ -79,7 +79,7 @@ def _find_lexer(language: str, text: str) -> Any | None:
         from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
         from pygments.util import ClassNotFound
     except ModuleNotFoundError:
-        raise MissingExtraError("code needs pygments; install it: pip install 'edit-gec[code]'") from None
+        raise MissingExtraError("code needs pygments; install it: pip install '.[code]' in edit-gec's folder") from None
     try:
         lexer = get_lexer_by_name(NAMES.get(language, language))
     except ClassNotFound:

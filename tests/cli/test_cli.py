@@ -533,11 +533,11 @@ MISSING = "import sys\nfrom edit_gec.cli.main import main\nsys.modules[{module!r
 @pytest.mark.parametrize(
     ("argv", "module", "extra"),
     [
-        (["score", "--m2", "a.m2", "--hyp", "a.txt"], "numpy", "edit-gec[score]"),
-        (["train", "--recipe", "recipe.toml"], "accelerate", "edit-gec[train]"),
-        (["distil", "--output", "a.tsv"], "torch", "edit-gec[train]"),
-        (["correct", "a.txt"], "sentencepiece", "edit-gec"),
-        (["profile"], "torch", "edit-gec[profile]"),
+        (["score", "--m2", "a.m2", "--hyp", "a.txt"], "numpy", ".[score]"),
+        (["train", "--recipe", "recipe.toml"], "accelerate", ".[train]"),
+        (["distil", "--output", "a.tsv"], "torch", ".[train]"),
+        (["correct", "a.txt"], "sentencepiece", "."),
+        (["profile"], "torch", ".[profile]"),
     ],
 )
 def test_a_command_says_which_package_is_missing(argv: list[str], module: str, extra: str) -> None:
@@ -545,7 +545,7 @@ def test_a_command_says_which_package_is_missing(argv: list[str], module: str, e
     status, out, talk = run(command=[sys.executable, "-c", MISSING.format(module=module, argv=argv)])
     assert (status, out) == (2, b""), talk
     where = f"'{extra}'" if "[" in extra else extra
-    assert talk == f"edit-gec: {argv[0]} needs {module}; install it: pip install {where}\n"
+    assert talk == f"edit-gec: {argv[0]} needs {module}; install it: pip install {where} in edit-gec's folder\n"
 
 
 WITHOUT_TORCH = """
@@ -577,7 +577,7 @@ def test_what_needs_torch_says_so(options: list[str], what: str) -> None:
     code = WITHOUT_TORCH.format(argv=["correct", *options, "a.txt"])
     status, out, talk = run(command=[sys.executable, "-c", code])
     assert (status, out) == (2, b"")
-    assert talk == f"edit-gec: {what} needs torch; install it: pip install 'edit-gec[torch]'\n"
+    assert talk == f"edit-gec: {what} needs torch; install it: pip install '.[torch]' in edit-gec's folder\n"
 
 
 @pytest.mark.parametrize(
@@ -629,7 +629,7 @@ def test_explain_without_its_extra_says_so(missing: str) -> None:
     command = [sys.executable, "-c", script]
     status, out, talk = run("correct", "--explain", stdin=b"She go home.\n", command=command)
     assert (status, out) == (2, b"")
-    assert talk.startswith("edit-gec: ") and "pip install 'edit-gec[score]'" in talk and talk.count("\n") == 1
+    assert talk.startswith("edit-gec: ") and "pip install '.[score]'" in talk and talk.count("\n") == 1
 
 
 # ---------------------------------------------------------------- the whole path, with a model

@@ -48,7 +48,9 @@ def test_systems_that_cannot_run_say_why(ready: Setup) -> None:
     alone = Setup(model=ready.model)
     assert systems.missing(systems.find_system("edit5 + t5"), alone) == "no target given (--target FOLDER)"
     absent = replace(systems.find_system("t5"), module="no_such_module")
-    assert systems.missing(absent, ready) == "no_such_module is not installed: pip install 'edit-gec[bench]'"
+    assert (
+        systems.missing(absent, ready) == "no_such_module is not installed: pip install '.[bench]' in edit-gec's folder"
+    )
 
 
 def test_bench_and_profile_build_the_same_systems(ready: Setup, sentences: list[str]) -> None:

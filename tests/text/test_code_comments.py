@@ -304,6 +304,6 @@ def test_without_pygments_one_line_says_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "pygments.lexers", None)
     for ask in (lambda: knows_language("python"), lambda: list(read_code("# a", "python"))):
         with pytest.raises(
-            MissingExtraError, match=r"^code needs pygments; install it: pip install 'edit-gec\[code\]'$"
+            MissingExtraError, match=r"^code needs pygments; install it: pip install '\.\[code\]' in edit-gec's folder$"
         ):
             ask()

@@ -197,7 +197,7 @@ def read_lemminflect() -> Iterator[tuple[str, str, list[str]]]:
     spec = importlib.util.find_spec("lemminflect")
     if spec is None or spec.origin is None:
         raise MissingExtraError(
-            "synthetic errors need inflection tables: lemminflect is not installed; run pip install edit-gec[train]"
+            "synthetic errors need lemminflect, which is not installed; pip install '.[train]' in edit-gec's folder"
         )
     with gzip.open(Path(spec.origin).parent / "resources" / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
