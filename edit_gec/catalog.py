@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from edit_gec.errors import MissingExtraError, ModelError
 
@@ -67,7 +68,8 @@ def find_pretrained(model: str | Path, revision: str | None = None) -> Path:
         ) from None
 
     def fetch(*files: str, **how: bool) -> Path:
-        return Path(snapshot_download(str(model), revision=revision, allow_patterns=list(files), **how))
+        options: dict[str, Any] = {"revision": revision, "allow_patterns": list(files), **how}
+        return Path(snapshot_download(str(model), **options))
 
     try:
         try:

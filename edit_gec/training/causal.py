@@ -165,7 +165,7 @@ def load_base(base: Path) -> Any:
 
 def train(args: argparse.Namespace) -> None:
     """Train, or go on from the last checkpoint. Raises InputError where the data lacks something."""
-    from transformers.trainer_utils import get_last_checkpoint
+    from transformers import trainer_utils
 
     stage = TrainingStage("only", steps=args.steps, real=args.real, clean=args.clean, rate=args.rate)
     recipe = Recipe(args.output.name, seed=args.seed, stages=(stage,))
@@ -174,7 +174,8 @@ def train(args: argparse.Namespace) -> None:
         prepare(args.data / "prose", text, seed=args.seed)
     torch.manual_seed(args.seed)
     args.output.mkdir(parents=True, exist_ok=True)
-    last = get_last_checkpoint(str(args.output))
+    find_last: Any = trainer_utils.get_last_checkpoint
+    last = find_last(str(args.output))
     start = int(Path(last).name.rpartition("-")[2]) if last else 0
     pairs = Pairs(args.data, args.data, recipe, stage)
     model = load_base(args.base)

@@ -566,7 +566,7 @@ def test_correct_needs_no_torch() -> None:
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        (["--verify"], "a target"),
+        (["--verify-mode", "exact"], "a target"),
         (["--device", "cuda"], "device cuda"),
         (["--dtype", "bfloat16"], "dtype bfloat16"),
         (["--backend", "torch"], "backend torch"),

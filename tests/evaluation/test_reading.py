@@ -30,7 +30,7 @@ def test_an_interval_holds_its_share(count: int, of: int) -> None:
 def test_nothing_has_no_share() -> None:
     reading = Reading(Counter(), 0)
     assert reading.per_thousand is None
-    assert all(rate.value is rate.interval is None for rate in reading.rates.values())
+    assert all(rate.value is None and rate.interval is None for rate in reading.rates.values())
     assert format_table(reading).count(" -") == len(reading.rates)
 
 

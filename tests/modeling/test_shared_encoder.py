@@ -20,7 +20,7 @@ from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import T5Config, read_config
-from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.edit5 import EdiT5, fingerprint
 from edit_gec.modeling.quantization import pack, unpack
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import FILE, Tokens
@@ -189,7 +189,8 @@ def test_heads_of_a_targets_own_draft_for_it(pair: tuple[Path, Path], make_model
         wanted = stored[name].float() if name in own else theirs[name]
         assert torch.equal(p, wanted), name
     runs: list[int] = []
-    hooks = [layer.register_forward_hook(lambda *_: runs.append(1)) for layer in target.model.encoder.layers]
+    encoder: Any = target.model.encoder
+    hooks = [layer.register_forward_hook(lambda *_: runs.append(1)) for layer in encoder.layers]
     assert [c.corrected for c in corrector.correct_batch(SENTENCES, lines=True)] == outputs
     assert len(runs) == len(hooks) == 3, "each layer runs once for both"
     for hook in hooks:
@@ -250,7 +251,7 @@ def test_the_shipped_target_stands_on_the_shipped_encoder() -> None:
     assert config["model_type"] == shared_encoder.MODEL_TYPE and "architectures" not in config
     assert config["encoder"] == "../edit5-mini"
     edit5 = EdiT5.load(folder.with_name("edit5-mini"))
-    assert shared_encoder.fingerprint(edit5) == config["encoder_fingerprint"], "train t5-mini on the new weights"
+    assert fingerprint(edit5) == config["encoder_fingerprint"], "train t5-mini on the new weights"
     t5, found = shared_encoder.load(folder, edit5)
     shared = [a is b for a, b in zip(t5.encoder.layers, edit5.encoder.layers, strict=False)]
     assert found is edit5 and shared == [True] * 8 + [False] * 4

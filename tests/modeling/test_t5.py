@@ -129,7 +129,7 @@ def test_float16_does_not_overflow(family: dict[str, Any], tmp_path: Path) -> No
     expected = logits(exact, *batch())
     for model in (ours, moved, theirs):
         half = logits(model, *batch()).float()
-        assert torch.isfinite(half).all() and (half - expected).abs().max() < 0.05 * expected.std()
+        assert torch.isfinite(half).all() and (half - expected).abs().max() < 0.1 * expected.std()
     assert moved.float().encoder.layers[0].feed_forward.wo.weight.dtype == torch.float32  # type: ignore[union-attr]
 
 

@@ -67,9 +67,9 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_busy_machine_is_noticed() -> None:
-    quiet = {"edit5": OWN}
+    quiet: dict[str, dict[str, Any]] = {"edit5": OWN}
     assert find_disturbance(quiet, [0.3, 9, 9]) is None
     assert find_disturbance(quiet, None) is None
     assert find_disturbance(quiet, [10.2, 0, 0]) == "load 10.2 before the start"
-    slow = {"edit5": OWN, "t5": {"total_ms": 5465.0, "total_p95_ms": 135100.0}}
+    slow: dict[str, dict[str, Any]] = {"edit5": OWN, "t5": {"total_ms": 5465.0, "total_p95_ms": 135100.0}}
     assert find_disturbance(slow, [0, 0, 0]) == "t5: p95 is 24.7 times the median"

@@ -71,7 +71,7 @@ HERE = Callers.of_listener("127.0.0.1")
     ],
 )
 def test_on_loopback(host: str, origin: str | None, expected: int) -> None:
-    given = {"host": host} if origin is None else {"host": host, "origin": origin}
+    given: dict[str, Any] = {"host": host} if origin is None else {"host": host, "origin": origin}
     assert status(HERE, **given) == expected
     if host == "localhost:8081":
         assert status(Callers.of_listener("127.0.0.1", ["*"], "*"), **given) == 200

@@ -129,8 +129,13 @@ def test_nothing_is_computed_for_other_sites(
 ) -> None:
     texts: list[str] = []
     lines: list[dict[str, Any]] = []
-    sentences = AsyncCorrector.sentences
-    monkeypatch.setattr(AsyncCorrector, "sentences", lambda *a, **k: texts.append(a[1]) or sentences(*a, **k))
+    sentences: Any = AsyncCorrector.sentences
+
+    def watch(*given: Any, **more: Any) -> Any:
+        texts.append(given[1])
+        return sentences(*given, **more)
+
+    monkeypatch.setattr(AsyncCorrector, "sentences", watch)
     monkeypatch.setattr(middleware.log, "info", lambda line: lines.append(json.loads(line)))
     folder = tmp_path / "model"
     folder.mkdir()

@@ -74,7 +74,9 @@ def write_folder(folder: Path, config: dict[str, Any], form: str, vocabulary: by
 
     folder.mkdir()
     torch.manual_seed(0)
-    shape = {name: value for name, value in (CONFIG | config).items() if name not in ("architectures", "model_type")}
+    shape: dict[str, Any] = {
+        name: value for name, value in (CONFIG | config).items() if name not in ("architectures", "model_type")
+    }
     shape["num_decoder_layers"] = shape["num_decoder_layers"] or shape["num_layers"]
     made: Any = T5ForConditionalGeneration(T5Config(**shape))
     tied = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight")
@@ -102,7 +104,7 @@ def write_tensors(folder: Path, tensors: dict[str, torch.Tensor], form: str) -> 
     if form.endswith("shards"):
         names = sorted(tensors)
         shards = [{name: tensors[name] for name in names[n::2]} for n in range(2)]
-    places = {}
+    places: dict[str, str] = {}
     for n, shard in enumerate(shards):
         name = PICKLED if is_pickled else WEIGHTS
         if len(shards) > 1:

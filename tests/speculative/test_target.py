@@ -86,7 +86,8 @@ def test_a_target_of_the_hub_verifies(
     (cached / "refs" / "main").write_text(commit)
     by_id = Corrector.load(model_folder, target=hub_id)
     by_folder = Corrector.load(model_folder, target=folder, target_prefix="grammar: ")
-    assert verifier_of(by_id).target.prefix == "grammar: "
+    verified = verifier_of(by_id).target
+    assert isinstance(verified, Target) and verified.prefix == "grammar: "
     for sentence in SENTENCES:
         assert by_id.correct(sentence) == by_folder.correct(sentence)
     with pytest.raises(ModelError, match="the hub does not give it"):

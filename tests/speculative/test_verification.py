@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -14,13 +15,13 @@ from support.tiny_t5 import broken_target, pairs, random_target, trained_target
 
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
-from edit_gec.speculative.any_target import decode_plainly
+from edit_gec.speculative.any_target import Context, decode_plainly
 from edit_gec.speculative.decode import Judgement, VerifyOptions, accept_sampled, verify
 from edit_gec.speculative.drafters import Drafter, Gamma, NGramDrafter, Proposal, Row, SmallT5Drafter, TextDrafter
 from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
 from edit_gec.speculative.realign import UniqueNGram
 from edit_gec.speculative.sampling import Sampling
-from edit_gec.speculative.target import Context, Target
+from edit_gec.speculative.target import Target
 
 
 def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
@@ -157,8 +158,13 @@ def test_ties_behind_a_rejection_are_not_settled(tokens: Tokens, monkeypatch: py
     """They decide nothing, and each would cost a pass; those before it are settled."""
     target = random_target(tokens, 2)
     asked: list[int] = []
-    monkeypatch.setattr(target, "next_logits", lambda sentence, written: (asked.append(len(written)), tied[0])[1])
     tied = torch.zeros(6, tokens.size)
+
+    def next_logits(sentence: str, written: Sequence[int]) -> torch.Tensor:
+        asked.append(len(written))
+        return tied[0]
+
+    monkeypatch.setattr(target, "next_logits", next_logits)
     tied[:, 7] = tied[:, 8] = 1.0
     places = [(0, n) for n in range(3)] * 2
     drafted = [7, 9, None, 9, 7, None]  # two drafts: the first is left at its second token, the other at its first

@@ -201,6 +201,7 @@ def test_long_sentences_are_verified_in_parts(model_folder: Path, target_folder:
     """Each part is the target's own, and nothing is changed next to a cut."""
     corrector = Corrector.load(model_folder, target=target_folder)
     target = verifier_of(corrector).target
+    assert isinstance(target, Target)
     target.longest_source = 24
     text = "They walks to to the market by the bus every day . The children drives to the school in the rain ."
     parts = corrector.predictor.encode(text)

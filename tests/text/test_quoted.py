@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import law, valid
 
-from edit_gec.text.edits import Change, apply, resolve_overlaps
+from edit_gec.text.edits import Change, Edit, apply, resolve_overlaps
 from edit_gec.text.sentences import split
 
 WORD = re.compile(r"[A-Za-z]{3,}")
@@ -19,7 +19,7 @@ WORD = re.compile(r"[A-Za-z]{3,}")
 
 def edit(text: str, format: str, new: str = "xyz") -> str:
     """The text with every word replaced that may be."""
-    edits = []
+    edits: list[Edit] = []
     for sentence in split(text, format=format):
         found = (sentence.project(text, Change(*word.span(), new, 0.9)) for word in WORD.finditer(sentence.text))
         edits += filter(None, found)
