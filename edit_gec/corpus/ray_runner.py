@@ -143,14 +143,14 @@ def run(job: Job, units: Sequence[Unit], workers: int | None, address: str | Non
 
 
 def _connect(address: str | None) -> None:
-    """Connect to a cluster, or start one. Raises InputError."""
+    """Connect to a cluster, or start one, whatever cluster this machine remembers. Raises InputError."""
     import ray
 
     _silence_ray()
     try:
         _check_reachable(address)
         ray.init(
-            address=address,
+            address=address or "local",
             log_to_driver=False,
             logging_level=logging.CRITICAL,
             include_dashboard=None if address else False,
@@ -215,10 +215,23 @@ def _silence_ray() -> None:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Raise OSError if nothing answers at HOST:PORT; Ray itself would try for minutes."""
-    found = re.fullmatch(r"(?:ray://)?(.+):(\d+)", address or "")
-    if found:
+    """Raise OSError if nothing answers at HOST:PORT; Ray itself would try for minutes. "auto" is the cluster that this
+    machine remembers, which may be gone."""
+    known = _remembered_cluster() if address == "auto" else address
+    found = re.fullmatch(r"(?:ray://)?(.+):(\d+)", known or "")
+    if not found:
+        return
+    try:
         socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=10).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(f"{known} does not answer: {reason}; start it, or leave --address out") from None
+
+
+def _remembered_cluster() -> str | None:
+    """The address of the cluster that was last started on this machine, where Ray finds it for "auto"."""
+    path = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
+    return os.environ.get("RAY_ADDRESS") or (path.read_text(encoding="utf-8").strip() if path.is_file() else None)
 
 
 def _unwrap(error: BaseException | None) -> EditGecError | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -81,3 +84,24 @@ def test_no_cluster(tmp_path: Path, model_folder: Path) -> None:
     arguments = ("--model", model_folder, "--no-types", "--engine", "ray", "--address", "127.0.0.1:1")
     said = corpus(source, tmp_path / "out", *arguments, status=2)
     assert "--address 127.0.0.1:1: no Ray cluster there" in said
+
+
+@pytest.fixture
+def gone() -> Iterator[dict[str, str]]:
+    """A machine that remembers a cluster which is gone."""
+    with tempfile.TemporaryDirectory(prefix="r") as place:  # sockets want short paths
+        folder = Path(place, "ray")
+        folder.mkdir()
+        (folder / "ray_current_cluster").write_text("127.0.0.1:1")
+        yield {"RAY_TMPDIR": place}
+
+
+def test_a_cluster_that_is_gone(tmp_path: Path, model_folder: Path, gone: dict[str, str]) -> None:
+    """It is named at once where it was asked for; where it was not, one of our own is started."""
+    source = write_jsonl(tmp_path / "a.jsonl", rows(3))
+    options = ("--model", model_folder, "--no-types", "--engine", "ray")
+    begun = monotonic()
+    said = corpus(source, tmp_path / "out", *options, "--address", "auto", env=gone, status=2)
+    assert "127.0.0.1:1 does not answer" in said and monotonic() - begun < 60
+    corpus(source, tmp_path / "own", *options, env=gone)
+    assert len(list(read(tmp_path / "own"))) == 3
