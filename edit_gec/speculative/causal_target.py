@@ -27,14 +27,12 @@ from edit_gec.modeling.config import read_config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.speculative.any_target import MAX_LENGTH, Context, choose_settled, decode_plainly, output_limit
 from edit_gec.speculative.causal_rows import CausalDecoder, Prompts, SharedKeys
-from edit_gec.speculative.prompt import Prompt, cut_specials
+from edit_gec.speculative.prompt import KEY, Prompt, cut_specials
 from edit_gec.speculative.sampling import Sampling
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-KEY = "prompt"  # of config.json
 
 
 class CausalTarget:

@@ -25,6 +25,7 @@ from edit_gec.editing.confidence import log_odds, logistic
 from edit_gec.editing.second_pass import shift
 from edit_gec.errors import ModelError
 from edit_gec.modeling.config import read_config
+from edit_gec.speculative import prompt as prompts
 from edit_gec.speculative.language_model import LanguageModel, Question
 from edit_gec.speculative.prompt import PLACE, Prompt, cut_specials
 from edit_gec.text.edits import Change, apply_changes
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 MOST_GAIN = 8.0  # nats, in either direction; more counts as this
 KEY = "judge"  # of config.json
-PROMPT = "prompt"  # of config.json
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,9 @@ class LanguageJudge:
         Raises ModelError for a prompt without {source}, and as JointScale.load and LanguageModel.load do.
         """
         scale = scale or JointScale.load(folder)
-        given = read_config(folder).get(PROMPT)
+        given = read_config(folder).get(prompts.KEY)
         if given is not None and not (isinstance(given, str) and given.count(PLACE) == 1):
-            raise ModelError(f"{folder / 'config.json'}: {PROMPT} {given!r}; expected a text with {PLACE} once")
+            raise ModelError(f"{folder / 'config.json'}: {prompts.KEY} {given!r}; expected a text with {PLACE} once")
         model = LanguageModel.load(folder, **how)
         return cls(model, scale, None if given is None else plain_prompt(given, model.tokens), words)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from edit_gec.errors import InputError
 
+KEY = "prompt"  # of config.json
 PLACE = "{source}"
 ESCAPES = {r"\n": "\n", r"\t": "\t"}  # as a shell hands them over
 
