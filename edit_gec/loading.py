@@ -152,7 +152,7 @@ def _can_judge(target: Path, settings: LoadSettings) -> bool:
 
     knows = KEY in read_config(target) if target.is_dir() else False
     if settings.verify == "judge" and not knows:
-        wanted = "fit them (python -m edit_gec.training.judge_scale), or take --verify-mode exact"
+        wanted = "fit them (python -m edit_gec.lab.training.judge_scale), or take --verify-mode exact"
         raise ModelError(f"{target}: no {KEY!r} in its config.json, the numbers that join both models; {wanted}")
     return knows and settings.verify != "exact"
 

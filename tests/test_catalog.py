@@ -20,7 +20,7 @@ from edit_gec.catalog import find_model, find_pretrained, fingerprint, loaded_fi
 from edit_gec.corpus.run import CorpusTask, correct_corpus
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError, ModelError
-from edit_gec.evaluation import systems
+from edit_gec.lab.evaluation import systems
 
 COMMIT = "0" * 40
 

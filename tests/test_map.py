@@ -38,15 +38,15 @@ ORDER = (
     ("corrector",),
     ("runtime",),
     ("__init__",),
-    ("evaluation",),
-    ("training", "performance"),
-    ("corpus", "server", "lsp"),
+    ("lab", "corpus", "server", "lsp"),
     ("cli",),
     ("__main__",),
 )
 # A front corrects text: it knows how to ask for that, and nothing of how it is done.
 FRONTS = ("corpus", "server", "lsp")
 SEEN_BY_FRONTS = {"errors", "version", "tracing", "text", "config", "catalog", "corrector", "runtime"}
+# Who corrects text loads nothing of the laboratory: these commands are its doors.
+LAB_COMMANDS = {f"cli.{name}" for name in ("bench", "corrupt", "distil", "label", "profile", "score", "train")}
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
 LONGEST_FUNCTION = 50  # lines, from `def` to the end; ruff counts branches, parameters and statements
@@ -159,6 +159,11 @@ def test_fronts_see_the_corrector_only() -> None:
     assert {front: graph[front] - SEEN_BY_FRONTS for front in FRONTS} == {front: set() for front in FRONTS}
 
 
+def test_the_product_does_without_the_laboratory() -> None:
+    doors = {module_name(path) for path in FILES if any(room_of(name) == "lab" for name in imported_modules(path))}
+    assert {door for door in doors if room_of(door) != "lab"} == LAB_COMMANDS
+
+
 # Names of classes that stand in two files, by what their rooms call so; no other may come.
 SHARED_NAMES = set(
     "Arguments Cache Case Clock Corpus Counts Document Edit Encoded Fit Language LineIndex Names Options "
@@ -229,23 +234,23 @@ TESTED_BY = {
     "backends.causal_graphs": "backends/test_onnx_language_network.py",
     "backends.causal_weights": "backends/test_onnx_language_network.py",
     "backends.graphs": "backends/test_onnx_network.py",
-    "cli.bench": "performance/test_side_by_side.py",
+    "cli.bench": "lab/performance/test_side_by_side.py",
     "cli.corpus": "corpus/test_corpus.py",
     "cli.correct": "cli/test_cli.py",
     "cli.correct_inputs": "cli/test_cli.py",
     "cli.correct_output": "cli/test_cli.py",
-    "cli.corrupt": "training/test_corruptor.py",
-    "cli.distil": "training/test_distillation.py",
+    "cli.corrupt": "lab/training/test_corruptor.py",
+    "cli.distil": "lab/training/test_distillation.py",
     "cli.export": "backends/test_onnx_network.py",
-    "cli.label": "training/test_label.py",
+    "cli.label": "lab/training/test_label.py",
     "cli.lsp": "lsp/test_lsp.py",
-    "cli.profile": "performance/test_stages.py",
-    "cli.score": "evaluation/test_score.py",
-    "cli.train": "training/test_train_t5.py",
+    "cli.profile": "lab/performance/test_stages.py",
+    "cli.score": "lab/evaluation/test_score.py",
+    "cli.train": "lab/training/test_train_t5.py",
     "corpus.local_runner": "corpus/test_faults.py",
     "corpus.tables": "corpus/test_corpus.py",
-    "evaluation.evaluate": "evaluation/test_score.py",
-    "evaluation.report": "evaluation/test_score.py",
+    "lab.evaluation.evaluate": "lab/evaluation/test_score.py",
+    "lab.evaluation.report": "lab/evaluation/test_score.py",
     "loading": "test_corrector.py",
     "lsp.handlers": "lsp/test_lsp.py",
     "modeling.causal_config": "modeling/test_causal_lm.py",
@@ -260,8 +265,8 @@ TESTED_BY = {
     "text.latex_names": "text/test_latex.py",
     "text.org": "text/test_readers.py",
     "text.typst": "text/test_readers.py",
-    "training.objective": "training/test_trainer.py",
-    "training.objective_edit5": "training/test_trainer.py",
+    "lab.training.objective": "lab/training/test_trainer.py",
+    "lab.training.objective_edit5": "lab/training/test_trainer.py",
 }
 
 
@@ -269,7 +274,10 @@ def test_every_module_has_a_test() -> None:
     """A test of its name, one that imports it, or one of TESTED_BY."""
     tests = {path.relative_to(ROOT / "tests").as_posix(): path for path in (ROOT / "tests").rglob("*.py")}
     imported = {module for path in tests.values() for module in imported_modules(path)}
-    named = {f"{room_of(module)}/test_{module.rpartition('.')[2]}.py": module for module in MODULES}
+    named = {
+        f"{module.rpartition('.')[0].replace('.', '/')}/test_{module.rpartition('.')[2]}.py": module
+        for module in MODULES
+    }
     tested = imported | {module for test, module in named.items() if test in tests}
     packages = {module_name(path) for path in FILES if path.name == "__init__.py"}
     assert MODULES - packages - tested - TESTED_BY.keys() == set()

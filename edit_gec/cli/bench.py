@@ -6,7 +6,7 @@
     edit-gec bench --speculation --target t5-mini --file ...          what drafts save, and what theory says they would
 
 The table goes to standard output. With --out DIR the result is written, too: DIR/MACHINE/NAME.json, with plots next to
-it. The work is done in `edit_gec.performance`.
+it. The work is done in `edit_gec.lab.performance`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from edit_gec.config.load_settings import DTYPES
 from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
+    from edit_gec.lab.performance.setup import Setup
     from edit_gec.modeling.tokenizer import Tokens
-    from edit_gec.performance.setup import Setup
 
 SENTENCES = {"side": 32, "speculation": 100}
 LONGEST = 120  # most pieces of a sentence, so that every model reads it at once; a target may read less
@@ -101,7 +101,7 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
     with_what.add_argument("--learn", metavar="FILE", help="--speculation: text from which n-grams are counted")
     with_what.add_argument(
-        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.training.mlp_speculator"
+        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.lab.training.mlp_speculator"
     )
 
 
@@ -144,8 +144,8 @@ def run(arguments: Arguments) -> int:
 
 def measure_side_by_side(arguments: Arguments) -> int:
     """Systems side by side, and --compare."""
-    from edit_gec.performance import plots, results
-    from edit_gec.performance.side_by_side import Effort, measure_side_by_side
+    from edit_gec.lab.performance import plots, results
+    from edit_gec.lab.performance.side_by_side import Effort, measure_side_by_side
 
     old = results.read_result(arguments.compare) if arguments.compare else None  # before an hour's work
     if arguments.new:
@@ -166,8 +166,8 @@ def measure_side_by_side(arguments: Arguments) -> int:
 
 def measure_speculation(arguments: Arguments) -> int:
     """Drafters, measured against the theory."""
-    from edit_gec.performance import plots, speculation
-    from edit_gec.performance.sentences import read_sentences
+    from edit_gec.lab.performance import plots, speculation
+    from edit_gec.lab.performance.sentences import read_sentences
 
     setup, sentences = prepare(arguments, "speculation")
     if not setup.target:
@@ -189,9 +189,9 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
     target = find_target(arguments)
     import torch
 
+    from edit_gec.lab.performance.setup import Setup
     from edit_gec.modeling.causal_files import is_causal
     from edit_gec.modeling.tokenizer import Tokens
-    from edit_gec.performance.setup import Setup
 
     torch.set_num_threads(arguments.threads or os.cpu_count() or 1)
     setup = Setup(
@@ -232,7 +232,7 @@ def find_target(arguments: Arguments) -> Path | None:
 
 def choose_sentences(arguments: Arguments, tokens: Tokens, target: Path | None, count: int) -> list[str]:
     """Sentences that every model reads at once, spread over lengths. Raises InputError when there are none."""
-    from edit_gec.performance import sentences
+    from edit_gec.lab.performance import sentences
     from edit_gec.speculative.target import trained_length
 
     longest = min(LONGEST, trained_length(target)) if target else LONGEST
@@ -246,8 +246,8 @@ def choose_sentences(arguments: Arguments, tokens: Tokens, target: Path | None, 
 
 def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, Any]:
     """The heading of every result."""
-    from edit_gec.performance import machine
-    from edit_gec.performance.sentences import digest
+    from edit_gec.lab.performance import machine
+    from edit_gec.lab.performance.sentences import digest
 
     # Names of files, not where they lie on this machine.
     words = ["edit-gec", *(Path(word).name if os.path.isabs(word) else word for word in sys.argv[1:])]
@@ -271,7 +271,7 @@ Plot = Callable[[dict[str, Any], Path], list[Path]]
 
 def write(arguments: Arguments, result: dict[str, Any], name: str, plot: Plot) -> None:
     """Write the result and its plots where --out says, and name the files on standard error; nothing without it."""
-    from edit_gec.performance.results import write_result
+    from edit_gec.lab.performance.results import write_result
 
     if arguments.out is None:
         return

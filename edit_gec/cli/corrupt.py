@@ -3,7 +3,7 @@
     edit-gec corrupt prose.txt > pairs.tsv
     edit-gec corrupt prose.txt --compare learners.m2
 
-training/synthetic/corruptor.py makes the errors.
+lab/training/synthetic/corruptor.py makes the errors.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Print tab-separated (wrong, right) pairs, or the comparison. Raises InputError for an unsuitable input."""
-    from edit_gec.training.synthetic import comparison
-    from edit_gec.training.synthetic.corruptor import Corruptor
+    from edit_gec.lab.training.synthetic import comparison
+    from edit_gec.lab.training.synthetic.corruptor import Corruptor
 
     if not arguments.rate >= 0:
         raise UsageError(f"--rate {arguments.rate}: expected 0 or more")

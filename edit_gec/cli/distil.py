@@ -2,7 +2,7 @@
 
     edit-gec distil --target t5-mini --data DATA --output DATA/greedy/t5-mini.tsv --pairs 20000
 
-training/distillation.py says why, and how the other model learns from them.
+lab/training/distillation.py says why, and how the other model learns from them.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     """Write the pairs. Raises InputError, UsageError."""
     from edit_gec.cli.loading import load_corrector
-    from edit_gec.training.distillation import distil, write_pairs
-    from edit_gec.training.pairs import Pairs
-    from edit_gec.training.recipe import Recipe, TrainingStage
+    from edit_gec.lab.training.distillation import distil, write_pairs
+    from edit_gec.lab.training.pairs import Pairs
+    from edit_gec.lab.training.recipe import Recipe, TrainingStage
 
     if arguments.target_prefix is not None and not arguments.target:
         raise UsageError("--target-prefix needs --target")

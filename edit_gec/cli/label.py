@@ -2,7 +2,7 @@
 
     edit-gec label noisy.txt.xz --output DATA/labelled
 
-training/label.py says which pairs are kept.
+lab/training/label.py says which pairs are kept.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     """Label all files. Raises InputError for wrong bounds and unreadable files."""
     from edit_gec.corrector import Corrector
-    from edit_gec.training.label import Bounds, label
+    from edit_gec.lab.training.label import Bounds, label
 
     bounds = Bounds(arguments.take, arguments.leave)
     how = {"dtype": arguments.dtype, "threads": arguments.threads, "verify": "judge"}

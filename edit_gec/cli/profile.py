@@ -9,7 +9,7 @@
     edit-gec profile --compare OLD.json NEW.json                  what changed, stage by stage
 
 Prints the case study's table. With --out it writes DIR/MACHINE/NAME.json, plots next to it and a Chrome trace of each
-system to DIR/traces/. The work is done in `edit_gec.performance`.
+system to DIR/traces/. The work is done in `edit_gec.lab.performance`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from edit_gec.cli.console import out, say
 from edit_gec.config.load_settings import DTYPES, PRECISIONS
 
 if TYPE_CHECKING:
-    from edit_gec.performance.sentences import Text
+    from edit_gec.lab.performance.sentences import Text
 
 PRESETS = ("edit5-base", "t5-base")
 
@@ -105,9 +105,9 @@ def run(arguments: Arguments) -> int:
         return profile_onnx(arguments, [text.source for text in texts])
     import torch
 
-    from edit_gec.performance.setup import Setup
-    from edit_gec.performance.stage_profile import Profiling
-    from edit_gec.performance.stage_table import format_stages, format_table
+    from edit_gec.lab.performance.setup import Setup
+    from edit_gec.lab.performance.stage_profile import Profiling
+    from edit_gec.lab.performance.stage_table import format_stages, format_table
 
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
@@ -130,8 +130,8 @@ def run(arguments: Arguments) -> int:
 
 def compare(files: Sequence[str]) -> int:
     """What changed between two profiles. Raises InputError for files that are none, or not comparable."""
-    from edit_gec.performance.profile_comparison import format_comparison
-    from edit_gec.performance.results import read_result
+    from edit_gec.lab.performance.profile_comparison import format_comparison
+    from edit_gec.lab.performance.results import read_result
 
     old, new = (read_result(file, "profile") for file in files)
     out(format_comparison(old, new))
@@ -143,8 +143,8 @@ def profile_onnx(arguments: Arguments, texts: Sequence[str]) -> int:
     plain = (arguments.device, arguments.dtype, arguments.mode) == ("cpu", DTYPES[0], "eager")
     if arguments.system or arguments.preset or len(arguments.model) > 1 or not plain:
         raise UsageError("--backend onnx: takes one --model; systems, presets, --device, --dtype, --mode are torch's")
-    from edit_gec.performance.onnx_profile import OnnxProfiling, format_onnx_profile
-    from edit_gec.performance.results import write_result
+    from edit_gec.lab.performance.onnx_profile import OnnxProfiling, format_onnx_profile
+    from edit_gec.lab.performance.results import write_result
 
     folder = find_model(arguments.model[0] if arguments.model else DEFAULT_MODEL)
     counts = {"threads": arguments.threads or 1, "warm_up": arguments.warm_up, "repeats": arguments.repeats}
@@ -161,7 +161,7 @@ def profile_onnx(arguments: Arguments, texts: Sequence[str]) -> int:
 
 def read_texts(arguments: Arguments) -> list[Text]:
     """The requested sentences. Raises InputError when there are none."""
-    from edit_gec.performance import sentences
+    from edit_gec.lab.performance import sentences
 
     if arguments.file is not None:
         return sentences.read_texts(arguments.file)

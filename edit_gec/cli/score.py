@@ -8,7 +8,7 @@
     edit-gec score --read judgements.jsonl                         texts whose edits somebody has read and judged
     edit-gec score --rules dev.m2                                  matches and hits of each rule, without a model
 
-The work is done in `edit_gec.evaluation`. From Python:
+The work is done in `edit_gec.lab.evaluation`. From Python:
 
     score_hypothesis(read_m2_set("dev.m2"), Hypothesis("mine", lines), ScoreOptions()).scores
 """
@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 from edit_gec.cli.arguments import UsageError, confidence, positive
 
 if TYPE_CHECKING:
-    from edit_gec.evaluation.datasets import TestSet
-    from edit_gec.evaluation.evaluate import Result
-    from edit_gec.evaluation.options import ScoreOptions
+    from edit_gec.lab.evaluation.datasets import TestSet
+    from edit_gec.lab.evaluation.evaluate import Result
+    from edit_gec.lab.evaluation.options import ScoreOptions
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def _add_metric(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     """Score and print; 0. Raises UsageError, and InputError where an input does not fit."""
     check_arguments(arguments)
-    from edit_gec.evaluation import report
+    from edit_gec.lab.evaluation import report
 
     if arguments.cases or arguments.again:
         return judge_cases(arguments)
@@ -192,7 +192,7 @@ def check_arguments(arguments: Arguments) -> None:
 
 def judge_cases(arguments: Arguments) -> int:
     """Give the texts of --cases or --again to each system, and print what became of them."""
-    from edit_gec.evaluation import checklist
+    from edit_gec.lab.evaluation import checklist
 
     if arguments.hyp:
         raise UsageError("--cases and --again need a system that runs here: --system, not --hyp")
@@ -207,7 +207,7 @@ def judge_cases(arguments: Arguments) -> int:
 
 def judge_rules(arguments: Arguments, path: str) -> int:
     """Count what each rule finds in an M2 file."""
-    from edit_gec.evaluation import rule_hits
+    from edit_gec.lab.evaluation import rule_hits
 
     counts = rule_hits.count_hits(path)
     write_report(arguments, rule_hits.to_data(counts), rule_hits.format_table(counts))
@@ -216,7 +216,7 @@ def judge_rules(arguments: Arguments, path: str) -> int:
 
 def count_judgements(arguments: Arguments, path: str) -> int:
     """Count what a reader has judged."""
-    from edit_gec.evaluation import reading
+    from edit_gec.lab.evaluation import reading
 
     found = reading.read_judgements(path)
     write_report(arguments, reading.to_data(found), reading.format_table(found) + "\n")
@@ -225,7 +225,7 @@ def count_judgements(arguments: Arguments, path: str) -> int:
 
 def judge_documents(arguments: Arguments, folder: str) -> int:
     """Count what each system changes in the documents of a folder."""
-    from edit_gec.evaluation import documents
+    from edit_gec.lab.evaluation import documents
 
     scores = [documents.compare_folders(folder, corrected) for corrected in arguments.hyp]
     for system in arguments.system:
@@ -236,7 +236,7 @@ def judge_documents(arguments: Arguments, folder: str) -> int:
 
 def evaluation_options(arguments: Arguments) -> ScoreOptions:
     """How to measure. Raises UsageError."""
-    from edit_gec.evaluation.options import ScoreOptions
+    from edit_gec.lab.evaluation.options import ScoreOptions
 
     if not arguments.beta > 0:
         raise UsageError(f"--beta {arguments.beta}: expected a number above 0")
@@ -248,7 +248,7 @@ def evaluation_options(arguments: Arguments) -> ScoreOptions:
 
 def find_test_sets(arguments: Arguments) -> list[TestSet]:
     """The requested sets. Raises UsageError, and InputError for missing files."""
-    from edit_gec.evaluation import datasets
+    from edit_gec.lab.evaluation import datasets
 
     if arguments.m2:
         tests = [datasets.read_m2_set(arguments.m2)]
@@ -270,7 +270,7 @@ def find_test_sets(arguments: Arguments) -> list[TestSet]:
 
 def judge_systems(test: TestSet, arguments: Arguments, options: ScoreOptions) -> list[Result]:
     """A result for each system on one set; with --write-hyp their outputs are kept."""
-    from edit_gec.evaluation import evaluate, hypotheses
+    from edit_gec.lab.evaluation import evaluate, hypotheses
 
     given = [hypotheses.read_hypothesis(test, path) for path in arguments.hyp]
     given += [hypotheses.make_hypothesis(test, system, options) for system in arguments.system]

@@ -2,7 +2,7 @@
 
     edit-gec train --recipe models/edit5-mini/recipe.toml --data DATA
 
-What a recipe says is in training/recipe.py, what happens in training/run.py.
+What a recipe says is in lab/training/recipe.py, what happens in lab/training/run.py.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Train, and print the folder of the model. Raises InputError."""
-    from edit_gec.training.run import train
+    from edit_gec.lab.training.run import train
 
     finished = train(arguments.recipe, arguments.data, arguments.runs, device=arguments.device, init=arguments.init)
     out(f"{finished}\n")

@@ -13,7 +13,7 @@ the inserted words; and the support of the most confident other edit, because a 
 The final slope and offset are monotone: they calibrate the scale, so that 0.5 means one in two.
 
 The result is the confidence that users see, and the only number that thresholds are compared with. All slopes and
-offsets are fitted on development text (training/calibrate.py) and lie in the model folder.
+offsets are fitted on development text (lab/training/calibrate.py) and lie in the model folder.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 s starts as the target's hidden state that chose the last accepted token. The next guess therefore knows the chosen
 token, which Medusa's heads do not. All steps share embedding, head and norm, and all but the first share the
-projection: in a small T5 the vocabulary is most of the weight. edit_gec/training/mlp_speculator.py trains it.
+projection: in a small T5 the vocabulary is most of the weight. edit_gec/lab/training/mlp_speculator.py trains it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.errors import InputError
-from edit_gec.performance import machine
+from edit_gec.lab.performance import machine
 from edit_gec.text.files import write_json
 
 PACKAGES = ("torch", "sentencepiece", "numpy", "pyarrow", "errant", "spacy")

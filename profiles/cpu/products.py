@@ -17,7 +17,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from edit_gec.performance import machine
+from edit_gec.lab.performance import machine
 
 SHAPES = {"base": [(768, 2304), (768, 4096), (2048, 768)], "mini": [(256, 768), (256, 1408), (704, 256)]}
 

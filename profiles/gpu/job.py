@@ -97,7 +97,7 @@ def check(device: str, *, tiny: bool) -> dict[str, str]:
     import torch
 
     from edit_gec.catalog import DEFAULT_TARGET, find_model
-    from edit_gec.performance.sentences import OWN
+    from edit_gec.lab.performance.sentences import OWN
     from edit_gec.speculative.decode import VerifyOptions, verify
     from edit_gec.speculative.drafters import TextDrafter
     from edit_gec.speculative.target import Target

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from edit_gec.corrector import Corrector
-from edit_gec.evaluation.documents import SourceDocument, read_documents
+from edit_gec.lab.evaluation.documents import SourceDocument, read_documents
 
 WORD = re.compile(r"(?<![\w'’-])[A-Za-z]+(?![\w'’-])")
 AGREEMENT = {"is": "are", "are": "is", "was": "were", "were": "was", "has": "have", "have": "has", "does": "do"}

@@ -19,7 +19,7 @@ from errant.commands import compare_m2, parallel_to_m2
 
 from edit_gec.annotation import m2
 from edit_gec.annotation.errant_edits import Extractor
-from edit_gec.evaluation import errant_score
+from edit_gec.lab.evaluation import errant_score
 
 
 def command(main, *words) -> str:

@@ -3,9 +3,9 @@
     python profiles/training/gpu_job.py --data DATA --minutes 9 --output OUT
     python profiles/training/gpu_job.py --data DATA --minutes 9 --output OUT --recipe models/t5-mini/recipe-3.toml
 
-The recipe has one stage. Its progress is the share of the minutes that has passed (edit_gec/training/course.py), so its
-decay ends in time, however fast the machine is. Its number of pieces does not count. OUT gets the running average at
-the end, as float16 shards (shards.py), and log.jsonl.
+The recipe has one stage. Its progress is the share of the minutes that has passed (edit_gec/lab/training/course.py), so
+its decay ends in time, however fast the machine is. Its number of pieces does not count. OUT gets the running average
+at the end, as float16 shards (shards.py), and log.jsonl.
 
 The last line on standard output is JSON: step, pieces, pieces a second, and the folder that was written.
 """
@@ -21,9 +21,9 @@ from typing import Any
 
 from shards import write_shards
 
-from edit_gec.training import course
-from edit_gec.training.recipe import read_recipe
-from edit_gec.training.run import train
+from edit_gec.lab.training import course
+from edit_gec.lab.training.recipe import read_recipe
+from edit_gec.lab.training.run import train
 
 ROOT = Path(__file__).parents[2]
 

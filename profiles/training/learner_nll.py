@@ -27,15 +27,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from edit_gec.annotation import m2
-from edit_gec.evaluation.datasets import find_test_sets
-from edit_gec.evaluation.significance import Paired, compare_paired
+from edit_gec.lab.evaluation.datasets import find_test_sets
+from edit_gec.lab.evaluation.significance import Paired, compare_paired
+from edit_gec.lab.training.entry import run_main
+from edit_gec.lab.training.objective_edit5 import EdiT5Objective
+from edit_gec.lab.training.recipe import Recipe
 from edit_gec.modeling.edit5 import Batch, EdiT5
 from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.text.detokenize import detokenize, splits_hyphens
-from edit_gec.training.entry import run_main
-from edit_gec.training.objective_edit5 import EdiT5Objective
-from edit_gec.training.recipe import Recipe
 
 BATCH = 32  # sentences of similar length
 

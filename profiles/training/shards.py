@@ -15,9 +15,9 @@ from pathlib import Path
 from torch import Tensor
 
 from edit_gec.errors import InputError
+from edit_gec.lab.training.preparation import copy_vocabulary
 from edit_gec.modeling.checkpoint import INDEX, read_tensors
 from edit_gec.modeling.config import read_config
-from edit_gec.training.preparation import copy_vocabulary
 
 LARGEST = 15 * 2**20  # bytes of a file
 HEADER = 160  # bytes at most that a file spends on the shape and the place of a tensor, next to its name

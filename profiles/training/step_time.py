@@ -23,14 +23,14 @@ from typing import Any
 
 import torch
 
+from edit_gec.lab.training.clean_prose import prepare
+from edit_gec.lab.training.ema import Average
+from edit_gec.lab.training.objective_edit5 import EdiT5Objective
+from edit_gec.lab.training.optim import ITERATIONS, optimizer_for
+from edit_gec.lab.training.pairs import POOL, Pairs, cut_batches, fill_pool
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.onednn import has_native_dtype
-from edit_gec.training.clean_prose import prepare
-from edit_gec.training.ema import Average
-from edit_gec.training.objective_edit5 import EdiT5Objective
-from edit_gec.training.optim import ITERATIONS, optimizer_for
-from edit_gec.training.pairs import POOL, Pairs, cut_batches, fill_pool
-from edit_gec.training.recipe import Recipe, TrainingStage
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("encode", "tag", "point", "remember", "decoder", "output")  # of EdiT5.forward

@@ -27,10 +27,10 @@ from exactness import find_flips, summarize_flips
 from edit_gec.catalog import find_model
 from edit_gec.editing.thresholds import load_thresholds
 from edit_gec.editing.windows import fitting_windows
-from edit_gec.performance import machine
-from edit_gec.performance.sentences import read_sentences
-from edit_gec.performance.setup import Setup, load_profile, load_target
-from edit_gec.performance.speculation import list_drafters
+from edit_gec.lab.performance import machine
+from edit_gec.lab.performance.sentences import read_sentences
+from edit_gec.lab.performance.setup import Setup, load_profile, load_target
+from edit_gec.lab.performance.speculation import list_drafters
 from edit_gec.speculative.decode import VerifyOptions, verify
 from edit_gec.speculative.drafters import SharedEdiT5Drafter, prepare_target
 from edit_gec.speculative.target import Target
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[32])
     parser.add_argument("--count", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.training.mlp_speculator")
+    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.lab.training.mlp_speculator")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only", nargs="+", help="these drafters")
     args = parser.parse_args()

@@ -583,8 +583,8 @@ def test_what_needs_torch_says_so(options: list[str], what: str) -> None:
 @pytest.mark.parametrize(
     ("argv", "module"),
     [
-        (["score", "--m2", "a.m2", "--hyp", "a.txt"], "edit_gec.evaluation.report"),
-        (["corrupt", "a.txt"], "edit_gec.training.synthetic.corruptor"),
+        (["score", "--m2", "a.m2", "--hyp", "a.txt"], "edit_gec.lab.evaluation.report"),
+        (["corrupt", "a.txt"], "edit_gec.lab.training.synthetic.corruptor"),
         (["correct", "a.txt"], "edit_gec.backends.onnx_network"),
         (["train"], "edit_gec.cli.train"),
     ],

@@ -32,12 +32,12 @@ from edit_gec.editing.plan import Plan, realize
 from edit_gec.editing.spelling import MIN_DOUBT, write_candidates
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import ModelError
+from edit_gec.lab.training.build_lexicon import dictionary, learn, regular_forms, write
+from edit_gec.lab.training.synthetic.inflections import Lexicon
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Tokens
 from edit_gec.text.edits import apply, apply_changes
-from edit_gec.training.build_lexicon import dictionary, learn, regular_forms, write
-from edit_gec.training.synthetic.inflections import Lexicon
 
 WORDS = "the of a I garden because school Paris small become cause house houses café lot don't walk walked with".split()
 

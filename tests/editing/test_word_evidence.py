@@ -11,8 +11,8 @@ from support.strategies import nasty
 from edit_gec.editing.confidence import RELIABLE, Evidence, EvidenceKind, Scale
 from edit_gec.editing.lexicon import DEARER, Candidate, WordList
 from edit_gec.editing.spelling import classify_respelling, has_name
+from edit_gec.lab.training.build_lexicon import listed_misspellings
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.build_lexicon import listed_misspellings
 
 WORDS = "the a we saw went gone to their there garden because school in Paris it was and house".split()
 

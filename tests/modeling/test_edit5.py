@@ -13,13 +13,13 @@ import pytest
 import torch
 
 from edit_gec.errors import InputError, ModelError
+from edit_gec.lab.training.collate import collate, make_example
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.config import T5Config, edit5_config, read_config
 from edit_gec.modeling.edit5 import Batch, EdiT5, Losses, Output, grow, warm_start
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.collate import collate, make_example
 
 PAIRS = [
     ("i was walking when struck by bicycle.", "I was walking when I was struck by a bicycle."),

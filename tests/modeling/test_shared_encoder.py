@@ -18,13 +18,13 @@ from support.correctors import verified_by, verifier_of
 from edit_gec.corrector import Corrector
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import ModelError
+from edit_gec.lab.performance.setup import Pair, Setup
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import T5Config, read_config
 from edit_gec.modeling.edit5 import EdiT5, fingerprint
 from edit_gec.modeling.quantization import pack, unpack
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import FILE, Tokens
-from edit_gec.performance.setup import Pair, Setup
 from edit_gec.speculative.decode import verify
 from edit_gec.speculative.drafters import SharedEdiT5Drafter, TextDrafter, make_edit5_drafter, make_edit5_writer
 from edit_gec.speculative.drafting import DraftingProfile

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from edit_gec.annotation.m2 import read_lines
 from edit_gec.errors import InputError
-from edit_gec.evaluation import systems
+from edit_gec.lab.evaluation import systems
 from edit_gec.text.tables import align_columns
 from edit_gec.version import version
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
-from edit_gec.evaluation import systems
-from edit_gec.evaluation.edit_kinds import AlarmKind, TextEdit, classify_edit, find_edits
-from edit_gec.evaluation.prose_mask import FORMATS, mask_markup
+from edit_gec.lab.evaluation import systems
+from edit_gec.lab.evaluation.edit_kinds import AlarmKind, TextEdit, classify_edit, find_edits
+from edit_gec.lab.evaluation.prose_mask import FORMATS, mask_markup
 from edit_gec.text import files, formats
 from edit_gec.text.counts import format_count
 from edit_gec.text.tables import align_columns

@@ -15,12 +15,12 @@ import numpy as np
 from edit_gec.annotation.errant_edits import load_extractor
 from edit_gec.annotation.m2 import M2Sentence
 from edit_gec.errors import InputError
-from edit_gec.evaluation import calibration, errant_score, gleu, projection, significance, systems
-from edit_gec.evaluation.datasets import TestSet
-from edit_gec.evaluation.errant_score import Counts
-from edit_gec.evaluation.hypotheses import Hypothesis
-from edit_gec.evaluation.options import ScoreOptions
-from edit_gec.evaluation.signature import build_signature
+from edit_gec.lab.evaluation import calibration, errant_score, gleu, projection, significance, systems
+from edit_gec.lab.evaluation.datasets import TestSet
+from edit_gec.lab.evaluation.errant_score import Counts
+from edit_gec.lab.evaluation.hypotheses import Hypothesis
+from edit_gec.lab.evaluation.options import ScoreOptions
+from edit_gec.lab.evaluation.signature import build_signature
 from edit_gec.text.detokenize import splits_hyphens
 
 THRESHOLDS = [i / 20 for i in range(20)]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from edit_gec.annotation import m2
 from edit_gec.annotation.m2 import M2Sentence, read_lines
 from edit_gec.errors import InputError
-from edit_gec.evaluation import projection, systems
-from edit_gec.evaluation.datasets import TestSet
-from edit_gec.evaluation.options import ScoreOptions
-from edit_gec.evaluation.systems import Output
+from edit_gec.lab.evaluation import projection, systems
+from edit_gec.lab.evaluation.datasets import TestSet
+from edit_gec.lab.evaluation.options import ScoreOptions
+from edit_gec.lab.evaluation.systems import Output
 from edit_gec.text.detokenize import RawSentence, detokenize, splits_hyphens
 
 

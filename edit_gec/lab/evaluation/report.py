@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.errors import InputError, MissingExtraError
-from edit_gec.evaluation import errant_score, significance
-from edit_gec.evaluation.calibration import Calibration
-from edit_gec.evaluation.errant_score import Counts, ErrantScore
-from edit_gec.evaluation.evaluate import Result
-from edit_gec.evaluation.options import ScoreOptions
+from edit_gec.lab.evaluation import errant_score, significance
+from edit_gec.lab.evaluation.calibration import Calibration
+from edit_gec.lab.evaluation.errant_score import Counts, ErrantScore
+from edit_gec.lab.evaluation.evaluate import Result
+from edit_gec.lab.evaluation.options import ScoreOptions
 from edit_gec.text.counts import format_count
 from edit_gec.text.tables import align_columns
 

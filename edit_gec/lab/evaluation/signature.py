@@ -11,10 +11,10 @@ from pathlib import Path
 
 from edit_gec.annotation import syntax
 from edit_gec.annotation.errant_edits import load_extractor
-from edit_gec.evaluation import gleu, systems
-from edit_gec.evaluation.datasets import TestSet
-from edit_gec.evaluation.hypotheses import Hypothesis
-from edit_gec.evaluation.options import ScoreOptions
+from edit_gec.lab.evaluation import gleu, systems
+from edit_gec.lab.evaluation.datasets import TestSet
+from edit_gec.lab.evaluation.hypotheses import Hypothesis
+from edit_gec.lab.evaluation.options import ScoreOptions
 from edit_gec.version import version
 
 

@@ -1,6 +1,6 @@
 """Cold start and peak memory of one system, each in a process of its own.
 
-    python -m edit_gec.performance.cold_start SETUP.json "edit5" SENTENCES.txt
+    python -m edit_gec.lab.performance.cold_start SETUP.json "edit5" SENTENCES.txt
 
 loads the system, corrects the first sentence (a line on standard output tells the parent to stop its clock), then all
 sentences as one batch, and reports the peak memory of the process. The clock covers Python, imports, weights and one
@@ -20,8 +20,8 @@ from time import perf_counter
 from typing import Any
 
 from edit_gec.errors import InputError
-from edit_gec.performance.setup import Setup
-from edit_gec.performance.timing import use_device
+from edit_gec.lab.performance.setup import Setup
+from edit_gec.lab.performance.timing import use_device
 
 
 def start_system(system: str, setup: Setup, sentences: Sequence[str], work: Path) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def start_system(system: str, setup: Setup, sentences: Sequence[str], work: Path
     """
     (work / "setup.json").write_text(setup.dumps(), encoding="utf-8")
     (work / "sentences.txt").write_text("\n".join(sentences), encoding="utf-8")
-    command = [sys.executable, "-m", "edit_gec.performance.cold_start", str(work / "setup.json"), system]
+    command = [sys.executable, "-m", "edit_gec.lab.performance.cold_start", str(work / "setup.json"), system]
     with (work / "stderr.txt").open("w+", encoding="utf-8") as talk:
         begun = perf_counter()
         with subprocess.Popen(
@@ -67,7 +67,7 @@ def start_command(setup: Setup, sentence: str, *, verified: bool = False) -> flo
 
 def _environment(setup: Setup) -> dict[str, str]:
     """The environment of this process with the threads of the setup, and with this edit_gec on the path."""
-    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
     search = os.pathsep.join(path for path in paths if path)
     return {**os.environ, "OMP_NUM_THREADS": str(setup.threads), "PYTHONPATH": search}
 
@@ -95,8 +95,8 @@ def _high_water(process: str) -> int:
 
 def main(setup_file: str, name: str, sentences_file: str) -> None:
     """The child process."""
-    from edit_gec.performance import systems
-    from edit_gec.performance.setup import Pair
+    from edit_gec.lab.performance import systems
+    from edit_gec.lab.performance.setup import Pair
 
     setup = Setup.loads(Path(setup_file).read_text(encoding="utf-8"))
     use_device(setup.device)

@@ -22,8 +22,8 @@ from edit_gec.backends.choose import choose_int8
 from edit_gec.backends.onnx_network import OnnxNetwork
 from edit_gec.backends.sessions import Sessions
 from edit_gec.corrector import Corrector
-from edit_gec.performance import machine
-from edit_gec.performance.stages import TimedRuns, measure_stages, run_each
+from edit_gec.lab.performance import machine
+from edit_gec.lab.performance.stages import TimedRuns, measure_stages, run_each
 from edit_gec.speculative.statistics import quantile
 from edit_gec.text.tables import align_columns
 from edit_gec.tracing import STAGES

@@ -25,9 +25,9 @@ from statistics import fmean
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.lab.performance.sentences import OWN
+from edit_gec.lab.performance.setup import Setup, tensor_type
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
-from edit_gec.performance.sentences import OWN
-from edit_gec.performance.setup import Setup, tensor_type
 
 Run = Callable[[Sequence[str]], list[str]]
 LOOKUP_TOKENS = 10  # transformers' own default

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from edit_gec.performance.stages import TimedRun
+    from edit_gec.lab.performance.stages import TimedRun
 
 GAMMAS = (1, 3, 5, 7, 10, 24)  # curves of the picture of expected tokens
 COSTS = (0.01, 0.02, 0.05, 0.1, 0.2)  # and of the best gamma
@@ -163,8 +163,8 @@ def _color(name: str) -> Any:
     """The same for a system or drafter in all pictures."""
     from matplotlib import colormaps
 
-    from edit_gec.performance.speculation import DRAFTERS
-    from edit_gec.performance.systems import SYSTEMS
+    from edit_gec.lab.performance.speculation import DRAFTERS
+    from edit_gec.lab.performance.systems import SYSTEMS
 
     names = [*(system.name for system in SYSTEMS), *DRAFTERS]
     return colormaps["tab20"](names.index(name) % 20)

@@ -27,10 +27,10 @@ from edit_gec.editing.plan import Plan, realize
 from edit_gec.editing.pointer import keep_order
 from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
+from edit_gec.lab.performance.sentences import Text
 from edit_gec.modeling.padding import pad
 from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
-from edit_gec.performance.sentences import Text
 from edit_gec.speculative.any_target import Context
 from edit_gec.speculative.sampling import Sampling, choose_tokens
 from edit_gec.speculative.target import Target

@@ -22,10 +22,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
+from edit_gec.lab.performance.peers import Run
+from edit_gec.lab.performance.stages import run_each
+from edit_gec.lab.performance.timing import time_call
 from edit_gec.modeling.onednn import Linear, unpadded
-from edit_gec.performance.peers import Run
-from edit_gec.performance.stages import run_each
-from edit_gec.performance.timing import time_call
 from edit_gec.tracing import listen
 
 LOOKUPS = ("embedding", "index", "gather", "index_select")  # read only those rows of their table that they return

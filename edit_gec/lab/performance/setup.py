@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 from edit_gec.catalog import find_model
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
+from edit_gec.lab.performance.timing import use_device
 from edit_gec.loading import check_device
-from edit_gec.performance.timing import use_device
 
 if TYPE_CHECKING:
     import torch
 
+    from edit_gec.lab.performance.replay import Streams
     from edit_gec.modeling.edit5 import EdiT5
-    from edit_gec.performance.replay import Streams
     from edit_gec.speculative.causal_target import CausalTarget
     from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.target import Target
@@ -108,7 +108,7 @@ class Setup:
 
     def streams_of(self, which: str) -> Streams | None:
         """The streams that "model", "target" or "slim" follows, None where it decides itself."""
-        from edit_gec.performance.replay import Streams
+        from edit_gec.lab.performance.replay import Streams
 
         return Streams.read(self.streams) if which in self.replayed else None
 
@@ -179,7 +179,7 @@ def load_corrector(setup: Setup) -> Corrector:
         from edit_gec.editing.document_edits import Projection
         from edit_gec.editing.predictor import EdiT5Predictor
         from edit_gec.editing.thresholds import Thresholds
-        from edit_gec.performance.random_weights import build_edit5
+        from edit_gec.lab.performance.random_weights import build_edit5
 
         model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
         edit5 = EdiT5Predictor(TorchNetwork(model), tokens, Thresholds())
@@ -189,7 +189,7 @@ def load_corrector(setup: Setup) -> Corrector:
     speed_up(corrector.edit5.model, setup.mode)
     streams = setup.streams_of("model")
     if streams is not None:
-        from edit_gec.performance.replay import replay_edit5
+        from edit_gec.lab.performance.replay import replay_edit5
 
         replaying = replay_edit5(corrector.edit5.model, corrector.edit5.tokens, streams)
         corrector = corrector.with_predictor(replace(corrector.edit5, network=TorchNetwork(replaying)))
@@ -202,7 +202,7 @@ def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None)
 
     name = getattr(setup, which)
     if setup.random:
-        from edit_gec.performance.random_weights import build_target
+        from edit_gec.lab.performance.random_weights import build_target
 
         target = build_target(name, device=setup.device, dtype=setup.dtype)
     else:
@@ -214,7 +214,7 @@ def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None)
     streams = setup.streams_of(which)
     if streams is None:
         return target
-    from edit_gec.performance.replay import replay_target
+    from edit_gec.lab.performance.replay import replay_target
 
     return replay_target(target, streams)
 

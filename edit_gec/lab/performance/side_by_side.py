@@ -16,13 +16,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.lab.performance import cold_start, peers, systems
+from edit_gec.lab.performance.peers import Run
+from edit_gec.lab.performance.setup import Pair, Setup
+from edit_gec.lab.performance.sizes import SIZES
+from edit_gec.lab.performance.systems import System
+from edit_gec.lab.performance.timing import interleave, medians
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.performance import cold_start, peers, systems
-from edit_gec.performance.peers import Run
-from edit_gec.performance.setup import Pair, Setup
-from edit_gec.performance.sizes import SIZES
-from edit_gec.performance.systems import System
-from edit_gec.performance.timing import interleave, medians
 from edit_gec.speculative.statistics import quantile
 from edit_gec.text.counts import format_count
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
-from edit_gec.performance.setup import Setup, load_corrector, load_profile, load_target
+from edit_gec.lab.performance.setup import Setup, load_corrector, load_profile, load_target
 
 if TYPE_CHECKING:
     from edit_gec.modeling.t5 import T5
@@ -44,9 +44,9 @@ def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 
     Raises InputError for a target with another vocabulary.
     """
+    from edit_gec.lab.performance import random_weights
     from edit_gec.modeling.t5 import PRESETS, T5
     from edit_gec.modeling.tokenizer import FILE
-    from edit_gec.performance import random_weights
 
     setup = _record_streams(work, setup, sentences)
     model, tokens = random_weights.build_edit5("edit5-base")
@@ -76,7 +76,7 @@ def _record_streams(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup
     if ours != theirs:
         raise InputError("bench replays with one vocabulary: the model's and the target's spiece.model differ")
     work.mkdir(parents=True, exist_ok=True)
-    from edit_gec.performance.replay import record
+    from edit_gec.lab.performance.replay import record
 
     record(corrector, target, sentences).write(work / "streams.json")
     return replace(setup, streams=str(work / "streams.json"), prefix=target.prefix if target else "")

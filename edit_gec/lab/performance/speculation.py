@@ -19,8 +19,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.errors import InputError
-from edit_gec.performance.setup import Setup, load_any_target, load_target
-from edit_gec.performance.timing import interleave, medians
+from edit_gec.lab.performance.setup import Setup, load_any_target, load_target
+from edit_gec.lab.performance.timing import interleave, medians
 from edit_gec.speculative.statistics import Statistics, quantile
 from edit_gec.speculative.theory import best_gamma, expected_tokens, gain
 from edit_gec.text.tables import to_markdown
@@ -92,7 +92,7 @@ def measure_speculation(
 def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
     from edit_gec.editing.thresholds import load_thresholds
-    from edit_gec.performance.setup import load_corrector, load_profile
+    from edit_gec.lab.performance.setup import load_corrector, load_profile
     from edit_gec.speculative.drafters import (
         Gamma,
         SharedEdiT5Drafter,
@@ -131,7 +131,7 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
         mlp = Speculator.load(setup.speculator, target)
         makers["mlp"] = (lambda gamma, sampling: MLPDrafter(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
     else:
-        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.training.mlp_speculator trains one)"
+        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.lab.training.mlp_speculator trains one)"
     if setup.assistant and isinstance(target, T5Target):
         small = load_target(setup, "assistant")
         makers["small t5"] = (lambda gamma, sampling: SmallT5Drafter(small, of_t5, Gamma(gamma), sampling), STEPWISE)

@@ -16,15 +16,15 @@ from typing import Any
 import torch
 
 from edit_gec.catalog import DEFAULT_MODEL, find_model
+from edit_gec.lab.performance import machine, plots, results, roofline, torch_profiler
+from edit_gec.lab.performance.peers import Run
+from edit_gec.lab.performance.replay import Streams
+from edit_gec.lab.performance.sentences import CASE_STUDY, Text
+from edit_gec.lab.performance.setup import Pair, Setup
+from edit_gec.lab.performance.stage_summary import Measured, find_disturbance, reduction_factors, summarize
+from edit_gec.lab.performance.stages import TimedRuns, measure_stages
+from edit_gec.lab.performance.systems import build_staged
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.performance import machine, plots, results, roofline, torch_profiler
-from edit_gec.performance.peers import Run
-from edit_gec.performance.replay import Streams
-from edit_gec.performance.sentences import CASE_STUDY, Text
-from edit_gec.performance.setup import Pair, Setup
-from edit_gec.performance.stage_summary import Measured, find_disturbance, reduction_factors, summarize
-from edit_gec.performance.stages import TimedRuns, measure_stages
-from edit_gec.performance.systems import build_staged
 
 
 @dataclass(frozen=True)

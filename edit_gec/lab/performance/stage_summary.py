@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from edit_gec.performance.roofline import Machine, Work
-from edit_gec.performance.stages import TimedRuns
-from edit_gec.performance.torch_profiler import ProfilerTrace, StageTotals
+from edit_gec.lab.performance.roofline import Machine, Work
+from edit_gec.lab.performance.stages import TimedRuns
+from edit_gec.lab.performance.torch_profiler import ProfilerTrace, StageTotals
 from edit_gec.speculative.statistics import quantile
 from edit_gec.tracing import STAGES
 

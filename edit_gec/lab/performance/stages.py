@@ -12,8 +12,8 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.performance.peers import Run
-from edit_gec.performance.timing import synchronize, time_call
+from edit_gec.lab.performance.peers import Run
+from edit_gec.lab.performance.timing import synchronize, time_call
 from edit_gec.tracing import Clock, Span, listen
 
 if TYPE_CHECKING:

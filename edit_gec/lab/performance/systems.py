@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
-from edit_gec.performance import peers
-from edit_gec.performance.peers import Run
-from edit_gec.performance.setup import Pair, Setup
+from edit_gec.lab.performance import peers
+from edit_gec.lab.performance.peers import Run
+from edit_gec.lab.performance.setup import Pair, Setup
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from edit_gec.performance.peers import Run
-from edit_gec.performance.stages import run_each
-from edit_gec.performance.timing import time_call
+from edit_gec.lab.performance.peers import Run
+from edit_gec.lab.performance.stages import run_each
+from edit_gec.lab.performance.timing import time_call
 from edit_gec.tracing import listen
 
 LABEL = "edit-gec: "

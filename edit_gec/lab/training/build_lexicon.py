@@ -1,6 +1,6 @@
 """The word list of a model, for lexicon.py: what is written often enough, and what the dictionary knows.
 
-    python -m edit_gec.training.build_lexicon --data DATA -o models/edit5-mini/words.txt
+    python -m edit_gec.lab.training.build_lexicon --data DATA -o models/edit5-mini/words.txt
 
 Words of DATA/prose/, the most frequent first, then those of dictionaries that are not there: the inflection tables of
 lemminflect, and the files of DATA/words/ if there are any. Left out: misspellings on the lists of DATA/spelling/, and
@@ -18,13 +18,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+from edit_gec.lab.training.clean_prose import find_corpora, read_lines
+from edit_gec.lab.training.entry import run_main
+from edit_gec.lab.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
+from edit_gec.lab.training.synthetic.misspellings import find_spelling, read_lists, read_right_forms
 from edit_gec.text.counts import format_count
 from edit_gec.text.files import write_lines
 from edit_gec.text.words import WORD
-from edit_gec.training.clean_prose import find_corpora, read_lines
-from edit_gec.training.entry import run_main
-from edit_gec.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
-from edit_gec.training.synthetic.misspellings import find_spelling, read_lists, read_right_forms
 
 OFTEN = 3  # times that a word which the dictionary has not is written
 LOST = 50  # a contraction is so many times as frequent as the word that it becomes without its apostrophe ("dont")

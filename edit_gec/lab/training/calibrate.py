@@ -1,8 +1,8 @@
 """Fit the thresholds of a model: the scale of confidence, and the best F0.5 for each rate of false alarms.
 
-    python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --keep-bias -1.1 -0.8
-    python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --write --rate 2
-    python -m edit_gec.training.calibrate --model models/edit5-mini --data DEV --precision int8
+    python -m edit_gec.lab.training.calibrate --model models/edit5-mini --data DEV --keep-bias -1.1 -0.8
+    python -m edit_gec.lab.training.calibrate --model models/edit5-mini --data DEV --write --rate 2
+    python -m edit_gec.lab.training.calibrate --model models/edit5-mini --data DEV --precision int8
 
 The model reads text with corrections and clean text twice, with all edits that it proposes at any threshold
 (evidence.py). Logistic regression on all of them maps its evidence to one scale of confidence (confidence.py); edits of
@@ -33,12 +33,12 @@ from numpy.typing import NDArray
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import CALM, MOST_SUPPORT, NO_SUPPORT, Evidence, EvidenceKind, Scale, log_odds, weigh
 from edit_gec.errors import InputError
-from edit_gec.evaluation.calibration import fit_logistic, fit_platt, measure_calibration
-from edit_gec.evaluation.datasets import TestSet, find_test_sets
+from edit_gec.lab.evaluation.calibration import fit_logistic, fit_platt, measure_calibration
+from edit_gec.lab.evaluation.datasets import TestSet, find_test_sets
+from edit_gec.lab.training.entry import run_main
+from edit_gec.lab.training.evidence import Sample, collect, reread
 from edit_gec.modeling.config import read_config
 from edit_gec.text.files import write_json
-from edit_gec.training.entry import run_main
-from edit_gec.training.evidence import Sample, collect, reread
 
 RATES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # clean sentences changed, per cent
 STEPS = [float(step) for step in np.arange(0.02, 0.98, 0.005)]  # thresholds that are tried

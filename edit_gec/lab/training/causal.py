@@ -1,6 +1,6 @@
 """Fine-tune a decoder-only language model to correct: LoRA by peft, trained by Hugging Face's Trainer.
 
-    python -m edit_gec.training.causal --base models/smollm2 --data DATA --output RUN --steps 800
+    python -m edit_gec.lab.training.causal --base models/smollm2 --data DATA --output RUN --steps 800
 
 A pair is one text, `<begin> source \\n target <end>`; only the target is learnt (and its end). Pairs come from real
 edits and from prose with synthetic errors, as for every other model here (pairs.py). The base stays as it is, in
@@ -25,17 +25,17 @@ from torch.nn import functional as F
 from torch.utils.data import IterableDataset, get_worker_info
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from edit_gec.lab.training.clean_prose import prepare
+from edit_gec.lab.training.entry import run_main
+from edit_gec.lab.training.pairs import Pairs
+from edit_gec.lab.training.preparation import check_data, needs_prose
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling.adapters import FILE
 from edit_gec.modeling.bases import find_base
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import export_hugging_face, load_causal
 from edit_gec.modeling.quantization import pack
 from edit_gec.text.files import atomic_write
-from edit_gec.training.clean_prose import prepare
-from edit_gec.training.entry import run_main
-from edit_gec.training.pairs import Pairs
-from edit_gec.training.preparation import check_data, needs_prose
-from edit_gec.training.recipe import Recipe, TrainingStage
 
 SEPARATOR = "\n"
 MATRICES = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]

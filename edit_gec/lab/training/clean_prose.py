@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
+from edit_gec.lab.training.comma_style import lacks_comma
+from edit_gec.lab.training.entry import run_main
+from edit_gec.lab.training.fragments import fragment as fragment
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.files import write_lines
-from edit_gec.training.comma_style import lacks_comma
-from edit_gec.training.entry import run_main
-from edit_gec.training.fragments import fragment as fragment
 
 
 class Corpus(NamedTuple):

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from edit_gec.training.recipe import TrainingStage
+    from edit_gec.lab.training.recipe import TrainingStage
 
 
 ENDLESS = 10**9  # updates

@@ -1,4 +1,4 @@
-"""The end of `python -m edit_gec.training.*`: an exit status, and a line on stderr where the user can do something."""
+"""The end of `python -m edit_gec.lab.training.*`: an exit status, and a line on stderr for what the user can mend."""
 
 from __future__ import annotations
 

@@ -18,16 +18,16 @@ from edit_gec.editing.confidence import CALM, Evidence, Scale
 from edit_gec.editing.predictor import WindowChanges
 from edit_gec.editing.second_pass import apply_to_pieces, changes_of, doubts_beside
 from edit_gec.editing.thresholds import Thresholds
-from edit_gec.evaluation import projection
-from edit_gec.evaluation.evaluate import reference_edits
-from edit_gec.evaluation.options import ScoreOptions
+from edit_gec.lab.evaluation import projection
+from edit_gec.lab.evaluation.evaluate import reference_edits
+from edit_gec.lab.evaluation.options import ScoreOptions
 from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.text.edits import Change, apply
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.editing.decode import Prediction
-    from edit_gec.evaluation.datasets import TestSet
+    from edit_gec.lab.evaluation.datasets import TestSet
     from edit_gec.modeling.tokenizer import Pieces
 
 PROPOSED = 0.2  # confidence, before its sentence counts, from which on an edit is made for the second reading

@@ -1,7 +1,7 @@
 """Fit one confidence from two models: an EdiT5's on its own proposals, and a language model's gain of each.
 
-    python -m edit_gec.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV
-    python -m edit_gec.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV --write
+    python -m edit_gec.lab.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV
+    python -m edit_gec.lab.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV --write
 
 The EdiT5 proposes edits of text with corrections and of clean text (evidence.py). The
 language model says of each by how much it makes its sentence likelier (speculative/judge.py). Logistic regression on
@@ -25,12 +25,8 @@ from edit_gec.config.load_settings import DTYPES
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import CALM, Evidence, Scale, log_odds
 from edit_gec.errors import InputError
-from edit_gec.evaluation.calibration import fit_logistic
-from edit_gec.modeling.config import read_config
-from edit_gec.speculative.judge import KEY, MOST_GAIN, JointScale, LanguageJudge
-from edit_gec.text.edits import Change
-from edit_gec.text.files import write_json
-from edit_gec.training.calibrate import (
+from edit_gec.lab.evaluation.calibration import fit_logistic
+from edit_gec.lab.training.calibrate import (
     FOLDS,
     NEVER,
     RATES,
@@ -44,8 +40,12 @@ from edit_gec.training.calibrate import (
     grade,
     table_of,
 )
-from edit_gec.training.entry import run_main
-from edit_gec.training.evidence import Sample, collect, reread
+from edit_gec.lab.training.entry import run_main
+from edit_gec.lab.training.evidence import Sample, collect, reread
+from edit_gec.modeling.config import read_config
+from edit_gec.speculative.judge import KEY, MOST_GAIN, JointScale, LanguageJudge
+from edit_gec.text.edits import Change
+from edit_gec.text.files import write_json
 
 USUAL_RATE = 1.5  # clean sentences changed by default, per cent
 AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is

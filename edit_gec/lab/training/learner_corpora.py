@@ -1,10 +1,11 @@
 r"""Learner corpora in the layouts they are published in -> tab-separated pairs of raw text that training draws from.
 
-    python -m edit_gec.training.learner_corpora m2 wi+locness/m2/ABC.train.gold.bea19.m2 -o DATA/learner/wi.tsv
-    python -m edit_gec.training.learner_corpora json fce/json/fce.train.json -o DATA/learner/fce.tsv
-    python -m edit_gec.training.learner_corpora clang8 clang8_source_target_en.spacy_tokenized.tsv -o DATA/clang8/en.tsv
-    python -m edit_gec.training.learner_corpora lang8 lang-8-en-1.0/entries.train -o DATA/learner/lang8.tsv
-    python -m edit_gec.training.learner_corpora c4_200m edits.tsv-00000-of-00010 \
+    python -m edit_gec.lab.training.learner_corpora m2 wi+locness/m2/ABC.train.gold.bea19.m2 -o DATA/learner/wi.tsv
+    python -m edit_gec.lab.training.learner_corpora json fce/json/fce.train.json -o DATA/learner/fce.tsv
+    python -m edit_gec.lab.training.learner_corpora clang8 \
+        clang8_source_target_en.spacy_tokenized.tsv -o DATA/clang8/en.tsv
+    python -m edit_gec.lab.training.learner_corpora lang8 lang-8-en-1.0/entries.train -o DATA/learner/lang8.tsv
+    python -m edit_gec.lab.training.learner_corpora c4_200m edits.tsv-00000-of-00010 \
         --text target_sentences.tsv-00000-of-00010 -o DATA/c4_200m/0.tsv
 
 These corpora may not be redistributed; data/README.md names their sources and terms. Tokenised text is detokenised,
@@ -26,11 +27,11 @@ from typing import Any
 
 from edit_gec.annotation import m2
 from edit_gec.errors import InputError
+from edit_gec.lab.training.clean_prose import fingerprint
+from edit_gec.lab.training.entry import run_main
 from edit_gec.text.counts import format_count
 from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.text.files import write_lines
-from edit_gec.training.clean_prose import fingerprint
-from edit_gec.training.entry import run_main
 
 Pair = tuple[str, str]
 ByteEdit = tuple[int, int, str]  # bytes [start, end) of a sentence become the text
@@ -215,7 +216,7 @@ def write(pairs: Iterable[Pair], output: Path, name: str, excluded: Iterable[byt
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the pairs of a corpus; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m edit_gec.training.learner_corpora", description="Corpora -> training pairs."
+        prog="python -m edit_gec.lab.training.learner_corpora", description="Corpora -> training pairs."
     )
     parser.add_argument("layout", choices=[*READERS, "c4_200m"])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")

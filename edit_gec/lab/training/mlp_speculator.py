@@ -2,7 +2,7 @@
 
 Two stages: teacher-forced on reference corrections, then on the target's own outputs.
 
-    python -m edit_gec.training.mlp_speculator --target t5-mini --pairs DATA/some.tsv --output models/.runs/mlp
+    python -m edit_gec.lab.training.mlp_speculator --target t5-mini --pairs DATA/some.tsv --output models/.runs/mlp
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from torch.nn import functional as F
 
 from edit_gec.catalog import find_model
 from edit_gec.errors import InputError
+from edit_gec.lab.training.entry import run_main
 from edit_gec.modeling.config import NEGATIVE
 from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.tokenizer import EOS, PAD
 from edit_gec.speculative.mlp_speculator import Speculator
 from edit_gec.speculative.target import Target
-from edit_gec.training.entry import run_main
 
 
 class Schedule(NamedTuple):
@@ -116,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m edit_gec.training.mlp_speculator", description="Train an MLP speculator."
+        prog="python -m edit_gec.lab.training.mlp_speculator", description="Train an MLP speculator."
     )
     parser.add_argument("--target", required=True, help="the T5 that it drafts for: a folder, or one of our names")
     parser.add_argument(

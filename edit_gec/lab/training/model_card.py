@@ -4,9 +4,9 @@
     edit-gec score --benchmark $SETS --system edit-gec --format json > profiles/score/edit5-mini.json
     edit-gec score --benchmark wi-3k --system edit-gec --min-confidence 0 --format json \\
         > profiles/score/edit5-mini-all.json
-    python -m edit_gec.training.model_card --run first
+    python -m edit_gec.lab.training.model_card --run first
 
-    python -m edit_gec.training.model_card --run long --attribution    # a model that learnt from all of data/README.md
+    python -m edit_gec.lab.training.model_card --run long --attribution  # a model of all of data/README.md
 
 It works on a checkout of the repository: `--run` names a run of profiles/training/curves.csv, which says how long the
 training took. Robustness (tests/robustness) is measured here, in a few seconds. Everything between the two marks in the
@@ -25,8 +25,8 @@ from textwrap import fill
 from typing import Any
 
 from edit_gec.errors import InputError
+from edit_gec.lab.training.entry import run_main
 from edit_gec.text.files import atomic_write
-from edit_gec.training.entry import run_main
 
 LISTS = ("leave_alone.jsonl", "correct.jsonl", "obvious.jsonl")  # of tests/robustness
 CREDITS = "## Licence and attribution"
@@ -212,7 +212,7 @@ def measure(model: Path, root: Path, run: str, watts: float) -> dict[str, str]:
 
     Raises InputError where scores are missing, or are of another model.
     """
-    from edit_gec.evaluation import checklist, systems
+    from edit_gec.lab.evaluation import checklist, systems
 
     name = model.resolve().name
     results = root / "profiles" / "score"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.recipe import Recipe, TrainingStage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +63,8 @@ class Objective(Protocol):
 
 def load_objective(recipe: Recipe, folder: Path) -> Objective:
     """The objective of a recipe's kind, with the vocabulary in `folder`."""
-    from edit_gec.training.objective_edit5 import EdiT5Objective
-    from edit_gec.training.objective_t5 import T5Objective
+    from edit_gec.lab.training.objective_edit5 import EdiT5Objective
+    from edit_gec.lab.training.objective_t5 import T5Objective
 
     objectives: dict[str, type[EdiT5Objective] | type[T5Objective]] = {"edit5": EdiT5Objective, "t5": T5Objective}
     return objectives[recipe.kind](recipe, folder)

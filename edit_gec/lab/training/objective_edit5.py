@@ -17,14 +17,14 @@ from typing import Any
 from torch import Tensor, nn
 
 from edit_gec.errors import ModelError
+from edit_gec.lab.training import course
+from edit_gec.lab.training.collate import Counts, EdiT5Example, collate, make_example
+from edit_gec.lab.training.predicted_tags import revise
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import load_t5
 from edit_gec.modeling.edit5 import Batch, EdiT5, Output, grow, warm_start
 from edit_gec.modeling.tokenizer import FILE, Tokens
-from edit_gec.training import course
-from edit_gec.training.collate import Counts, EdiT5Example, collate, make_example
-from edit_gec.training.predicted_tags import revise
-from edit_gec.training.recipe import Recipe, TrainingStage
 
 
 class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a module that has none

@@ -26,14 +26,14 @@ from torch.nn import functional as F
 
 from edit_gec.editing.alignment import align
 from edit_gec.errors import InputError, ModelError
+from edit_gec.lab.training.collate import Sums
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import NEGATIVE, T5Config, make_shape, read_config
 from edit_gec.modeling.edit5 import CrossEntropy, EdiT5
 from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import SLOTS, T5, deepen
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
-from edit_gec.training.collate import Sums
-from edit_gec.training.recipe import Recipe, TrainingStage
 
 GUIDED_HEAD = 0
 LOOK_BACK = 3.0  # nats by which the first heads of the decoder's self-attention look one and two tokens back at first

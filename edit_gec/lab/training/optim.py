@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from edit_gec.modeling.onednn import has_native_dtype
 
 if TYPE_CHECKING:
-    from edit_gec.training.recipe import Recipe, TrainingStage
+    from edit_gec.lab.training.recipe import Recipe, TrainingStage
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the quintic: Jordan et al.; steepest at zero
 ITERATIONS = 4

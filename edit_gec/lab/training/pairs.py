@@ -16,15 +16,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edit_gec.training import course
-from edit_gec.training.clean_prose import Unit, fragment, read_units
-from edit_gec.training.edit_pairs import RealEdits
-from edit_gec.training.objective import Example, Objective, load_objective
-from edit_gec.training.recipe import Recipe, TrainingStage
-from edit_gec.training.synthetic.misspellings import find_spelling
+from edit_gec.lab.training import course
+from edit_gec.lab.training.clean_prose import Unit, fragment, read_units
+from edit_gec.lab.training.edit_pairs import RealEdits
+from edit_gec.lab.training.objective import Example, Objective, load_objective
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
+from edit_gec.lab.training.synthetic.misspellings import find_spelling
 
 if TYPE_CHECKING:
-    from edit_gec.training.synthetic.corruptor import Corruptor
+    from edit_gec.lab.training.synthetic.corruptor import Corruptor
 
 POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
 POOL_PIECES = 2**19  # or as many as hold so many pieces, which one process makes in ten seconds, but at least 8
@@ -75,7 +75,7 @@ class Pairs:
 
     def draw_texts(self, rng: random.Random) -> Iterator[tuple[str, str]]:
         """Endless (source, target) sentences: fresh errors every time, real edits and clean pairs mixed in."""
-        from edit_gec.training.synthetic.corruptor import Corruptor
+        from edit_gec.lab.training.synthetic.corruptor import Corruptor
 
         stage = self.stage
         real = RealEdits(self.data / stage.edits) if stage.real or stage.end.get("real") else None

@@ -18,10 +18,10 @@ from typing import TypeVar
 from torch import Tensor
 
 from edit_gec.editing.plan import Plan
+from edit_gec.lab.training.collate import EdiT5Example, Stream, collate_streams, write_stream
 from edit_gec.modeling.edit5 import Batch
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training.collate import EdiT5Example, Stream, collate_streams, write_stream
 
 T = TypeVar("T")
 

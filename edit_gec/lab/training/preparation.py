@@ -13,12 +13,12 @@ from pathlib import Path
 
 from edit_gec.editing.lexicon import FILE as WORDS
 from edit_gec.errors import InputError
+from edit_gec.lab.training import build_lexicon
+from edit_gec.lab.training.clean_prose import prepare
+from edit_gec.lab.training.edit_pairs import RealEdits
+from edit_gec.lab.training.recipe import Recipe
+from edit_gec.lab.training.synthetic.misspellings import find_spelling
 from edit_gec.modeling.tokenizer import FILE, Tokens, train_vocabulary
-from edit_gec.training import build_lexicon
-from edit_gec.training.clean_prose import prepare
-from edit_gec.training.edit_pairs import RealEdits
-from edit_gec.training.recipe import Recipe
-from edit_gec.training.synthetic.misspellings import find_spelling
 
 
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:

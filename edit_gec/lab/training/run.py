@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
+from edit_gec.lab.training import course
+from edit_gec.lab.training.objective import load_objective
+from edit_gec.lab.training.pairs import Pairs
+from edit_gec.lab.training.preparation import copy_vocabulary, prepare_files
+from edit_gec.lab.training.recipe import read_recipe
 from edit_gec.modeling.config import read_config
-from edit_gec.training import course
-from edit_gec.training.objective import load_objective
-from edit_gec.training.pairs import Pairs
-from edit_gec.training.preparation import copy_vocabulary, prepare_files
-from edit_gec.training.recipe import read_recipe
 
 if TYPE_CHECKING:
     from torch import nn
@@ -35,7 +35,7 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str) -> None
     """
     from accelerate import PartialState  # type: ignore[import-untyped]
 
-    from edit_gec.training.trainer import checkpoints, from_snapshot, make_trainer, update_of
+    from edit_gec.lab.training.trainer import checkpoints, from_snapshot, make_trainer, update_of
 
     output.mkdir(parents=True, exist_ok=True)
     trainer = make_trainer(model, load_objective(pairs.recipe, pairs.folder), pairs, output, device)

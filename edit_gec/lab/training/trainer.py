@@ -23,21 +23,21 @@ from torch.utils.data import DataLoader, IterableDataset
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from edit_gec.errors import InputError
+from edit_gec.lab.training import course
+from edit_gec.lab.training.ema import Average
+from edit_gec.lab.training.optim import optimizer_for
+from edit_gec.lab.training.preparation import copy_vocabulary
 from edit_gec.modeling.checkpoint import read_tensors, write_folder
 from edit_gec.modeling.config import read_config
 from edit_gec.modeling.edit5 import CrossEntropy
 from edit_gec.modeling.onednn import has_native_dtype
 from edit_gec.modeling.t5 import DecoderLayer, EncoderLayer
 from edit_gec.text.files import write_json
-from edit_gec.training import course
-from edit_gec.training.ema import Average
-from edit_gec.training.optim import optimizer_for
-from edit_gec.training.preparation import copy_vocabulary
 
 if TYPE_CHECKING:
-    from edit_gec.training.objective import Objective
-    from edit_gec.training.pairs import Pairs
-    from edit_gec.training.recipe import TrainingStage
+    from edit_gec.lab.training.objective import Objective
+    from edit_gec.lab.training.pairs import Pairs
+    from edit_gec.lab.training.recipe import TrainingStage
 
 KEPT = 2  # checkpoints
 SPARE_CORES = 4  # that make no pairs where the recipe names no number of workers

@@ -9,7 +9,14 @@ import pytest
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.evaluation.checklist import Case, format_table, read_cases, read_lines_as_cases, run_checklist, to_data
+from edit_gec.lab.evaluation.checklist import (
+    Case,
+    format_table,
+    read_cases,
+    read_lines_as_cases,
+    run_checklist,
+    to_data,
+)
 
 CASES = [
     {"kind": "names", "text": "Siobhan moved to Kraków."},

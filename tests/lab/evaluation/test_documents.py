@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.evaluation.documents import compare_folders, format_table, read_documents, score_documents, to_data
-from edit_gec.evaluation.edit_kinds import AlarmKind, TextEdit, classify_edit, find_edits
-from edit_gec.evaluation.prose_mask import FORMATS, mask_markup
+from edit_gec.lab.evaluation.documents import compare_folders, format_table, read_documents, score_documents, to_data
+from edit_gec.lab.evaluation.edit_kinds import AlarmKind, TextEdit, classify_edit, find_edits
+from edit_gec.lab.evaluation.prose_mask import FORMATS, mask_markup
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "documents"
+SAMPLES = Path(__file__).parents[3] / "data" / "samples" / "documents"
 DOCUMENTS = {document.path: document for document in read_documents(SAMPLES)}
 SED = "sed s/teh/the/ {in} > {out}"
 

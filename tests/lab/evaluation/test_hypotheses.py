@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from edit_gec.errors import InputError
-from edit_gec.evaluation.datasets import TestSet
-from edit_gec.evaluation.hypotheses import Hypothesis, make_hypothesis, read_hypothesis
-from edit_gec.evaluation.options import ScoreOptions
-from edit_gec.evaluation.signature import build_signature
-from edit_gec.evaluation.systems import Output
+from edit_gec.lab.evaluation.datasets import TestSet
+from edit_gec.lab.evaluation.hypotheses import Hypothesis, make_hypothesis, read_hypothesis
+from edit_gec.lab.evaluation.options import ScoreOptions
+from edit_gec.lab.evaluation.signature import build_signature
+from edit_gec.lab.evaluation.systems import Output
 
 TOKENS = TestSet(
     "toy",

@@ -13,7 +13,7 @@ from support.strategies import law
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.evaluation.reading import JUDGEMENTS, Rate, Reading, format_table, read_judgements, to_data
+from edit_gec.lab.evaluation.reading import JUDGEMENTS, Rate, Reading, format_table, read_judgements, to_data
 
 
 @law

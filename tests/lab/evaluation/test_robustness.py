@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.promises import floor
 
-from edit_gec.evaluation.checklist import ChecklistResult, format_table, read_cases, run_checklist
+from edit_gec.lab.evaluation.checklist import ChecklistResult, format_table, read_cases, run_checklist
 
-FOLDER = Path(__file__).parents[1] / "robustness"
+FOLDER = Path(__file__).parents[2] / "robustness"
 LEAVE_ALONE, CORRECT, OBVIOUS = (FOLDER / f"{name}.jsonl" for name in ("leave_alone", "correct", "obvious"))
 # What is promised, in per cent: of the right texts of a list left alone, of the wrong ones corrected, of all unchanged
 # when corrected a second time.

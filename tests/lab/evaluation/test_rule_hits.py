@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edit_gec.cli.main import main
-from edit_gec.evaluation.rule_hits import RuleHits, count_hits
+from edit_gec.lab.evaluation.rule_hits import RuleHits, count_hits
 from edit_gec.rules.engine import load_rules
 
 M2 = """\

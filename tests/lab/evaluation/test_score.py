@@ -18,9 +18,9 @@ from edit_gec.annotation import m2
 from edit_gec.annotation.errant_edits import Extractor, load_extractor
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.evaluation import errant_score
+from edit_gec.lab.evaluation import errant_score
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "score"
+SAMPLES = Path(__file__).parents[3] / "data" / "samples" / "score"
 SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref0.txt", SAMPLES / "ref1.txt"]
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 from edit_gec.errors import InputError
-from edit_gec.evaluation import calibration, datasets, errant_score, gleu, projection, significance, systems
-from edit_gec.evaluation.systems import Output
+from edit_gec.lab.evaluation import calibration, datasets, errant_score, gleu, projection, significance, systems
+from edit_gec.lab.evaluation.systems import Output
 from edit_gec.text import detokenize
 from edit_gec.text.edits import Change
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "score"
+SAMPLES = Path(__file__).parents[3] / "data" / "samples" / "score"
 WORDS = st.lists(
     st.one_of(
         st.sampled_from(

@@ -10,7 +10,7 @@ import pytest
 from support.tiny_causal import save_folder
 
 from edit_gec.errors import InputError, ModelError
-from edit_gec.evaluation.systems import describe_system, is_ours, judge_of, load_corrector, run_system
+from edit_gec.lab.evaluation.systems import describe_system, is_ours, judge_of, load_corrector, run_system
 from edit_gec.speculative.judge import KEY, JointScale
 
 TEXTS = ["She go to school every days.", "They was late."]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from support.tiny_t5 import pairs, trained_target
 
+from edit_gec.lab.performance import peers
+from edit_gec.lab.performance.setup import Setup
+from edit_gec.lab.performance.sizes import prepare_shipped
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import FILE
-from edit_gec.performance import peers
-from edit_gec.performance.setup import Setup
-from edit_gec.performance.sizes import prepare_shipped
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens

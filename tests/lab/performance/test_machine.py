@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from edit_gec.performance.machine import WIDE, describe, slug
+from edit_gec.lab.performance.machine import WIDE, describe, slug
 
 
 def test_it_can_be_written_and_names_a_folder() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.performance.profile_comparison import format_comparison, list_changes
-from edit_gec.performance.stage_summary import find_disturbance
+from edit_gec.lab.performance.profile_comparison import format_comparison, list_changes
+from edit_gec.lab.performance.stage_summary import find_disturbance
 
 OWN = {
     "total_ms": 10.0, "total_p95_ms": 11.0, "encoder_ms": 4.0, "decoder_ms": 5.0, "overhead_ms": 1.0,

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from edit_gec.errors import InputError
+from edit_gec.lab.performance.random_weights import build_edit5, build_target, vocabulary
 from edit_gec.modeling.config import T5Config
 from edit_gec.modeling.edit5 import PRESETS
 from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
 from edit_gec.modeling.tokenizer import FILE, Tokens
-from edit_gec.performance.random_weights import build_edit5, build_target, vocabulary
 
 CASE_STUDY = "i was walking through the park when struck by bicycle ... my arm hurts a little now ."
 

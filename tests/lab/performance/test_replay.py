@@ -25,14 +25,14 @@ from edit_gec.editing.decode import predict
 from edit_gec.editing.plan import realize, unchanged
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError, ModelError
+from edit_gec.lab.performance import sizes, systems
+from edit_gec.lab.performance.replay import Script, Stream, Streams, record, replay_edit5, replay_target
+from edit_gec.lab.performance.sentences import Text
+from edit_gec.lab.performance.setup import Pair, Setup, load_corrector, load_target
 from edit_gec.modeling.config import EdiT5Config, T5Config
 from edit_gec.modeling.edit5 import PRESETS, EdiT5
 from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
 from edit_gec.modeling.tokenizer import EOS, FILE
-from edit_gec.performance import sizes, systems
-from edit_gec.performance.replay import Script, Stream, Streams, record, replay_edit5, replay_target
-from edit_gec.performance.sentences import Text
-from edit_gec.performance.setup import Pair, Setup, load_corrector, load_target
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SENTENCES = [source for source, _ in pairs(6, 7)] + ["We was there on 3 May.", "It is fine."]
 CORRECTED = dict(pairs(12, 5))
-PROSE = Path(__file__).parents[2] / "data" / "samples" / "prose.txt"
+PROSE = Path(__file__).parents[3] / "data" / "samples" / "prose.txt"
 words = st.lists(st.sampled_from(PROSE.read_text(encoding="utf-8").split()[:60]), min_size=1, max_size=9).map(" ".join)
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.performance import plots, results
-from edit_gec.performance.stage_table import format_stages, format_table
+from edit_gec.lab.performance import plots, results
+from edit_gec.lab.performance.stage_table import format_stages, format_table
 
-PROFILES = Path(__file__).parents[2] / "profiles"
+PROFILES = Path(__file__).parents[3] / "profiles"
 
 
 def result(**times: float) -> dict[str, Any]:

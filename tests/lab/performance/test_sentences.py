@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from edit_gec.errors import InputError
-from edit_gec.performance import sentences
-from edit_gec.performance.sentences import Text
+from edit_gec.lab.performance import sentences
+from edit_gec.lab.performance.sentences import Text
 
 
 def test_sentences_from_files(tmp_path: Path) -> None:

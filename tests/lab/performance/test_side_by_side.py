@@ -10,9 +10,9 @@ import torch
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.performance import cold_start, results
-from edit_gec.performance.setup import Setup
-from edit_gec.performance.side_by_side import Effort, TimedSentences, measure_side_by_side
+from edit_gec.lab.performance import cold_start, results
+from edit_gec.lab.performance.setup import Setup
+from edit_gec.lab.performance.side_by_side import Effort, TimedSentences, measure_side_by_side
 
 
 def test_batches_are_of_similar_length() -> None:

@@ -12,10 +12,10 @@ from support.tiny_causal import save_folder
 from support.tiny_t5 import pairs, trained_target
 
 from edit_gec.cli.main import main
+from edit_gec.lab.performance import plots, speculation
+from edit_gec.lab.performance.setup import Setup
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import FILE
-from edit_gec.performance import plots, speculation
-from edit_gec.performance.setup import Setup
 from edit_gec.speculative.mlp_speculator import Speculator
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from edit_gec.performance import speculation
+from edit_gec.lab.performance import speculation
 from edit_gec.speculative.statistics import Statistics, Trace
 
 

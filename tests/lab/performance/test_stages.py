@@ -15,14 +15,14 @@ import torch
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
+from edit_gec.lab.performance import roofline, setup, torch_profiler
+from edit_gec.lab.performance.peers import Run
+from edit_gec.lab.performance.sentences import CASE_STUDY, Text
+from edit_gec.lab.performance.setup import Pair, Setup, load_corrector, load_target
+from edit_gec.lab.performance.stage_profile import Profiling
+from edit_gec.lab.performance.stages import measure_stages
 from edit_gec.modeling import edit5, t5
 from edit_gec.modeling.config import EdiT5Config, T5Config
-from edit_gec.performance import roofline, setup, torch_profiler
-from edit_gec.performance.peers import Run
-from edit_gec.performance.sentences import CASE_STUDY, Text
-from edit_gec.performance.setup import Pair, Setup, load_corrector, load_target
-from edit_gec.performance.stage_profile import Profiling
-from edit_gec.performance.stages import measure_stages
 from edit_gec.tracing import STAGES
 
 Build = Callable[..., dict[str, Run]]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from edit_gec.catalog import find_model
-from edit_gec.performance import peers, systems
-from edit_gec.performance.sentences import OWN
-from edit_gec.performance.setup import Pair, Setup
+from edit_gec.lab.performance import peers, systems
+from edit_gec.lab.performance.sentences import OWN
+from edit_gec.lab.performance.setup import Pair, Setup
 
 if TYPE_CHECKING:
     from edit_gec.speculative.target import Target

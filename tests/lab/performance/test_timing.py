@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import law
 
-from edit_gec.performance import timing
-from edit_gec.performance.roofline import Machine
-from edit_gec.performance.stage_summary import Measured, summarize
-from edit_gec.performance.stages import TimedRun, TimedRuns
-from edit_gec.performance.torch_profiler import ProfilerTrace
+from edit_gec.lab.performance import timing
+from edit_gec.lab.performance.roofline import Machine
+from edit_gec.lab.performance.stage_summary import Measured, summarize
+from edit_gec.lab.performance.stages import TimedRun, TimedRuns
+from edit_gec.lab.performance.torch_profiler import ProfilerTrace
 from edit_gec.speculative.statistics import Statistics, quantile
 from edit_gec.speculative.statistics import Trace as Passes
 

@@ -17,11 +17,21 @@ from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import NOT_ASKED, Evidence, EvidenceKind, Scale
 from edit_gec.editing.thresholds import Thresholds, load_thresholds, read_presets
 from edit_gec.errors import InputError
-from edit_gec.evaluation.datasets import find_test_sets
+from edit_gec.lab.evaluation.datasets import find_test_sets
+from edit_gec.lab.training import calibrate
+from edit_gec.lab.training.calibrate import (
+    FOLDS,
+    LEAST_SLOPE,
+    RATES,
+    Table,
+    choose,
+    cross_validate,
+    fit_scale,
+    grade,
+    main,
+)
+from edit_gec.lab.training.evidence import Proposal, Sample, collect, reread
 from edit_gec.text.edits import Change
-from edit_gec.training import calibrate
-from edit_gec.training.calibrate import FOLDS, LEAST_SLOPE, RATES, Table, choose, cross_validate, fit_scale, grade, main
-from edit_gec.training.evidence import Proposal, Sample, collect, reread
 
 TRUE = Scale(
     slope=0.8, written_slope=0.6, stays_slope=0.9, offset=0.3, spelling_offset=1.0, delete_offset=-0.5,

@@ -11,11 +11,11 @@ import torch
 from support.tiny_causal import save_folder
 
 from edit_gec.errors import EditGecError
+from edit_gec.lab.training import causal
+from edit_gec.lab.training.causal import IGNORE, collate, main, make_row
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
 from edit_gec.speculative.language_model import LanguageModel, Question
-from edit_gec.training import causal
-from edit_gec.training.causal import IGNORE, collate, main, make_row
 
 WRONG, RIGHT = "She go to school every day.", "She goes to school every day."
 

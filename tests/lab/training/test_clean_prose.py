@@ -10,8 +10,7 @@ import pytest
 from conftest import PROSE
 
 from edit_gec.errors import InputError
-from edit_gec.text.sentences import split
-from edit_gec.training.clean_prose import (
+from edit_gec.lab.training.clean_prose import (
     CORPORA,
     Unit,
     find_corpora,
@@ -23,6 +22,7 @@ from edit_gec.training.clean_prose import (
     sentences_of,
     units,
 )
+from edit_gec.text.sentences import split
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import doctest
 
 import pytest
 
-from edit_gec.training import comma_style
-from edit_gec.training.comma_style import lacks_comma
+from edit_gec.lab.training import comma_style
+from edit_gec.lab.training.comma_style import lacks_comma
 
 BARE = [
     "However we decided to stay.",

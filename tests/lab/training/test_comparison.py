@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.training.synthetic.changes import Feature, changes, features, tokens
-from edit_gec.training.synthetic.commas import BEFORE_AND, BEFORE_CLAUSE, INTRODUCTORY, OTHER, SERIAL, purpose
-from edit_gec.training.synthetic.comparison import from_m2, read_clean, table, tally
-from edit_gec.training.synthetic.corruptor import Corruptor
-from edit_gec.training.synthetic.inflections import Lexicon
+from edit_gec.lab.training.synthetic.changes import Feature, changes, features, tokens
+from edit_gec.lab.training.synthetic.commas import BEFORE_AND, BEFORE_CLAUSE, INTRODUCTORY, OTHER, SERIAL, purpose
+from edit_gec.lab.training.synthetic.comparison import from_m2, read_clean, table, tally
+from edit_gec.lab.training.synthetic.corruptor import Corruptor
+from edit_gec.lab.training.synthetic.inflections import Lexicon
 
 CLEAN = (
     "However, the two teachers were late, so we read the old letters and the new books.",

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edit_gec.errors import InputError
-from edit_gec.training.synthetic import confusions, function_words, misspellings, nouns, surface, verbs
-from edit_gec.training.synthetic.corruptor import RULES, Corruptor, Rule, error_count
-from edit_gec.training.synthetic.inflections import Lexicon
-from edit_gec.training.synthetic.misspellings import Misspeller, same_but_for_dialect, usable_lists
-from edit_gec.training.synthetic.sentence import Edit, Rewrite
+from edit_gec.lab.training.synthetic import confusions, function_words, misspellings, nouns, surface, verbs
+from edit_gec.lab.training.synthetic.corruptor import RULES, Corruptor, Rule, error_count
+from edit_gec.lab.training.synthetic.inflections import Lexicon
+from edit_gec.lab.training.synthetic.misspellings import Misspeller, same_but_for_dialect, usable_lists
+from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 SENTENCES = (
     "My sister has lived in Lisbon since she finished her studies, and she enjoys teaching young children.",
@@ -262,6 +262,6 @@ SYNTHETIC = ("corruptor", "sentence", "inflections", "misspellings", "commas", "
 
 @pytest.mark.parametrize("module", [*SYNTHETIC, "function_words", "verbs", "nouns", "surface"])
 def test_examples_in_the_docstrings_hold(module: str) -> None:
-    outcome = doctest.testmod(importlib.import_module(f"edit_gec.training.synthetic.{module}"))
+    outcome = doctest.testmod(importlib.import_module(f"edit_gec.lab.training.synthetic.{module}"))
     assert outcome.attempted > 0
     assert outcome.failed == 0

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edit_gec.training import course
-from edit_gec.training.recipe import TrainingStage
+from edit_gec.lab.training import course
+from edit_gec.lab.training.recipe import TrainingStage
 
 LONG = TrainingStage(
     "long",

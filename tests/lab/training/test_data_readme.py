@@ -16,7 +16,7 @@ from edit_gec.cli.main import main
 from edit_gec.corrector import Corrector
 from edit_gec.modeling.edit5 import EdiT5
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 README = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
 FIRST = README.partition("### A first training")[2].partition("\n### ")[0]
 

@@ -10,13 +10,13 @@ from support.correctors import verified_by
 from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.corrector import Corrector
+from edit_gec.lab.training.distillation import distil, write_pairs
+from edit_gec.lab.training.edit_pairs import RealEdits
+from edit_gec.lab.training.mlp_speculator import read_pairs
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
-from edit_gec.training.distillation import distil, write_pairs
-from edit_gec.training.edit_pairs import RealEdits
-from edit_gec.training.mlp_speculator import read_pairs
 
 SOURCES = [source for source, _ in pairs(10, seed=3)]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from edit_gec.errors import InputError
-from edit_gec.training.edit_pairs import RealEdits
+from edit_gec.lab.training.edit_pairs import RealEdits
 
 
 def drawn(folder: Path, count: int = 4000) -> Counter[tuple[str, str]]:

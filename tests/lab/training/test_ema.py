@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from edit_gec.errors import InputError
-from edit_gec.training.ema import Average
+from edit_gec.lab.training.ema import Average
 
 
 def test_the_average_follows_the_weights(tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ import torch
 from conftest import PROSE
 from support.tiny_training import MODEL
 
+from edit_gec.lab.training import course
+from edit_gec.lab.training.recipe import read_recipe
+from edit_gec.lab.training.trainer import checkpoints, update_of
 from edit_gec.modeling.checkpoint import read_tensors
-from edit_gec.training import course
-from edit_gec.training.recipe import read_recipe
-from edit_gec.training.trainer import checkpoints, update_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RECIPE = f"""name = "tiny"
 vocabulary = 500
 workers = 1

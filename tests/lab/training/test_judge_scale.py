@@ -13,14 +13,11 @@ from support.tiny_causal import save_folder
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import Evidence, Scale
 from edit_gec.errors import InputError
-from edit_gec.evaluation.datasets import find_test_sets
-from edit_gec.speculative.judge import JointScale, LanguageJudge
-from edit_gec.speculative.judged import Judged
-from edit_gec.text.edits import Change
-from edit_gec.training import calibrate, judge_scale
-from edit_gec.training.calibrate import grade
-from edit_gec.training.evidence import Proposal, Sample, collect
-from edit_gec.training.judge_scale import (
+from edit_gec.lab.evaluation.datasets import find_test_sets
+from edit_gec.lab.training import calibrate, judge_scale
+from edit_gec.lab.training.calibrate import grade
+from edit_gec.lab.training.evidence import Proposal, Sample, collect
+from edit_gec.lab.training.judge_scale import (
     AS_IT_IS,
     Fit,
     Opinions,
@@ -31,6 +28,9 @@ from edit_gec.training.judge_scale import (
     main,
     with_confidences,
 )
+from edit_gec.speculative.judge import JointScale, LanguageJudge
+from edit_gec.speculative.judged import Judged
+from edit_gec.text.edits import Change
 
 TRUE = JointScale(first_slope=0.8, gain_slope=0.3, offset=-0.2)
 

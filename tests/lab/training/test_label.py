@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
+from edit_gec.lab.training import label as module
+from edit_gec.lab.training.label import CLEAN, PAIRS, STATE, Bounds, label, read_sentences
 from edit_gec.text.correction import Correction
 from edit_gec.text.edits import Edit, apply
-from edit_gec.training import label as module
-from edit_gec.training.label import CLEAN, PAIRS, STATE, Bounds, label, read_sentences
 
 LINES = [
     "She definately likes the old house by the sea.", "They walked home together after school.",

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from edit_gec.errors import InputError
-from edit_gec.training.clean_prose import fingerprint
-from edit_gec.training.edit_pairs import RealEdits
-from edit_gec.training.entry import run_main
-from edit_gec.training.learner_corpora import (
+from edit_gec.lab.training.clean_prose import fingerprint
+from edit_gec.lab.training.edit_pairs import RealEdits
+from edit_gec.lab.training.entry import run_main
+from edit_gec.lab.training.learner_corpora import (
     corrupted,
     main,
     read_c4_200m,

@@ -17,12 +17,12 @@ from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.editing.decode import Prediction, predict
 from edit_gec.editing.plan import realize
 from edit_gec.editing.thresholds import Thresholds
+from edit_gec.lab.training import course
+from edit_gec.lab.training.collate import Counts, collate, make_example
+from edit_gec.lab.training.optim import optimizer_for
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.training import course
-from edit_gec.training.collate import Counts, collate, make_example
-from edit_gec.training.optim import optimizer_for
-from edit_gec.training.recipe import Recipe, TrainingStage
 
 STEPS, PAIRS = 180, 32
 PEOPLE, VERBS = ["We", "They", "The children"], ["walk", "wait", "sing", "sleep"]

@@ -10,12 +10,12 @@ import torch
 from support.tiny_t5 import pairs, random_target, trained_target
 
 from edit_gec.errors import InputError, ModelError
+from edit_gec.lab.training.mlp_speculator import main, read_pairs, train_speculator
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.speculative.decode import verify
 from edit_gec.speculative.drafters import Gamma
 from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
 from edit_gec.speculative.target import Target
-from edit_gec.training.mlp_speculator import main, read_pairs, train_speculator
 
 
 def test_speculator_learns_from_the_targets_state(tokens: Tokens) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from edit_gec.errors import InputError
-from edit_gec.training.clean_prose import CORPORA
-from edit_gec.training.model_card import BEGIN, END, describe_attribution, rewrite
-from edit_gec.training.synthetic.misspellings import FILES
+from edit_gec.lab.training.clean_prose import CORPORA
+from edit_gec.lab.training.model_card import BEGIN, END, describe_attribution, rewrite
+from edit_gec.lab.training.synthetic.misspellings import FILES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TABLES = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
 
 

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edit_gec.training import optim
-from edit_gec.training.optim import ITERATIONS, Muon, orthogonal
+from edit_gec.lab.training import optim
+from edit_gec.lab.training.optim import ITERATIONS, Muon, orthogonal
 
 SHAPES = [(16, 48), (48, 16), (16, 16), (16, 48), (32, 64)]
 

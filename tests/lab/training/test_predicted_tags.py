@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from support.strategies import law
 
 from edit_gec.editing.plan import realize
+from edit_gec.lab.training.collate import EdiT5Example, Stream, collate, collate_streams, make_example, write_stream
+from edit_gec.lab.training.predicted_tags import choose_doubted, rank, revise, revise_stream, rewrite, show_predicted
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Tokens
-from edit_gec.training.collate import EdiT5Example, Stream, collate, collate_streams, make_example, write_stream
-from edit_gec.training.predicted_tags import choose_doubted, rank, revise, revise_stream, rewrite, show_predicted
 
 SURE = {KEEP: [0.97, 0.01, 0.01, 0.01], REPLACE: [0.1, 0.2, 0.0, 0.7], INSERT: [0.1, 0.0, 0.9, 0.0]}
 WORDS = st.lists(st.sampled_from("the a cat cats sit sits on mat mats , now".split()), min_size=1, max_size=9)

@@ -11,9 +11,9 @@ from support.tiny_training import write_data
 
 from edit_gec.editing.lexicon import FILE as WORDS
 from edit_gec.errors import InputError
+from edit_gec.lab.training.preparation import check_data, copy_vocabulary, learn_vocabulary, needs_prose, prepare_files
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling.tokenizer import FILE, Tokens
-from edit_gec.training.preparation import check_data, copy_vocabulary, learn_vocabulary, needs_prose, prepare_files
-from edit_gec.training.recipe import Recipe, TrainingStage
 
 NOISY = Recipe("tiny", vocabulary=420, stages=(TrainingStage("one", 1),))
 REAL = replace(NOISY, stages=(TrainingStage("one", 1, real=1.0),))

@@ -11,6 +11,10 @@ import torch
 from support.tiny_training import write_data
 
 from edit_gec.errors import InputError, ModelError
+from edit_gec.lab.training.objective_t5 import T5Objective, load_stage, make_example
+from edit_gec.lab.training.optim import optimizer_for
+from edit_gec.lab.training.recipe import read_recipe
+from edit_gec.lab.training.run import train
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import EdiT5Config, read_config
 from edit_gec.modeling.edit5 import EdiT5
@@ -18,10 +22,6 @@ from edit_gec.modeling.padding import IGNORE
 from edit_gec.modeling.t5 import SLOTS, T5
 from edit_gec.modeling.tokenizer import EOS, FILE, Tokens
 from edit_gec.speculative.target import Target
-from edit_gec.training.objective_t5 import T5Objective, load_stage, make_example
-from edit_gec.training.optim import optimizer_for
-from edit_gec.training.recipe import read_recipe
-from edit_gec.training.run import train
 
 RECIPE = """
 name = "tiny"

@@ -25,20 +25,20 @@ from support.tiny_training import MODEL, write_data
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError, ModelError
+from edit_gec.lab.training import course
+from edit_gec.lab.training import recipe as recipe_module
+from edit_gec.lab.training.collate import collate, make_example
+from edit_gec.lab.training.optim import optimizer_for
+from edit_gec.lab.training.pairs import Pairs, cut_batches
+from edit_gec.lab.training.recipe import Recipe, TrainingStage, read_recipe
+from edit_gec.lab.training.run import average, train
+from edit_gec.lab.training.trainer import checkpoints, compile_layers, update_of
 from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import read_tensors, save_t5
 from edit_gec.modeling.config import EdiT5Config, T5Config, read_config
 from edit_gec.modeling.edit5 import PRESETS, EdiT5
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import FILE, Tokens
-from edit_gec.training import course
-from edit_gec.training import recipe as recipe_module
-from edit_gec.training.collate import collate, make_example
-from edit_gec.training.optim import optimizer_for
-from edit_gec.training.pairs import Pairs, cut_batches
-from edit_gec.training.recipe import Recipe, TrainingStage, read_recipe
-from edit_gec.training.run import average, train
-from edit_gec.training.trainer import checkpoints, compile_layers, update_of
 
 RECIPE = f"""
 name = "tiny"
@@ -93,7 +93,7 @@ def test_a_recipe(recipe: Path) -> None:
 
 
 def test_the_recipes_that_we_ship() -> None:
-    recipes = list((Path(__file__).parents[2] / "models").glob("[!.]*/**/recipe*.toml"))
+    recipes = list((Path(__file__).parents[3] / "models").glob("[!.]*/**/recipe*.toml"))
     assert len(recipes) > 4 and all(read_recipe(path).stages for path in recipes)
 
 
@@ -312,7 +312,7 @@ def test_a_model_learns_from_a_t5(corpora: Path, recipe: Path, tokens: Tokens, t
     name = "encoder.layers.0.attention.o.weight"
     moved = float((model.state_dict()[name] - t5.state_dict()[name]).abs().max())
     assert 0 < moved < 0.1
-    (recipe.parent / FILE).write_bytes((Path(__file__).parents[2] / "models/edit5-mini" / FILE).read_bytes())
+    (recipe.parent / FILE).write_bytes((Path(__file__).parents[3] / "models/edit5-mini" / FILE).read_bytes())
     with pytest.raises(ModelError, match=r"8064 entries with slots, the model has 664; another model's\?"):
         train(recipe, corpora, tmp_path / "other", init=tmp_path / "t5")
 
@@ -457,7 +457,7 @@ def test_two_processes(corpora: Path, recipe: Path, tmp_path: Path) -> None:
     recipe.write_text(RECIPE.replace("steps = 60", "steps = 4").replace("batch_pieces = 128", "batch_pieces = 64"))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "edit_gec"]
     options: list[str | Path] = ["train", "--recipe", recipe, "--data", corpora, "--runs", tmp_path / "runs"]
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
     done = subprocess.run(
         [*command, *options], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300

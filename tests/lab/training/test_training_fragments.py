@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from edit_gec.training.fragments import CHANGES, GREETINGS, MONTHS, NAMES, STYLES, fragment
+from edit_gec.lab.training.fragments import CHANGES, GREETINGS, MONTHS, NAMES, STYLES, fragment
 
 SENTENCE = "They don't like the end of NASA's new plan for the station (yet)."
 

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
 
+from edit_gec.lab.training.synthetic import confusions as c
+from edit_gec.lab.training.synthetic.commas import purpose
+from edit_gec.lab.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
 from edit_gec.text.edits import count_shared_ends
-from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic.commas import purpose
-from edit_gec.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
 
 _TOKEN = re.compile(r"[^\W_]+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|[^\W_]+|\S", re.IGNORECASE)
 _AUXILIARIES = c.BE | c.HAVE | c.DO | c.MODALS | c.word_set("'m 're 've 'll 'd n't ca wo")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from edit_gec.training.synthetic import confusions as c
+from edit_gec.lab.training.synthetic import confusions as c
 
 _BEFORE_CLAUSE = c.word_set("but so because which as like while although though where who whereas")
 _OPENERS = (

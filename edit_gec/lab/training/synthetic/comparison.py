@@ -22,9 +22,9 @@ from pathlib import Path
 
 from edit_gec.annotation import m2
 from edit_gec.errors import InputError
-from edit_gec.training.clean_prose import read_lines, units
-from edit_gec.training.synthetic.changes import Feature, WordChange, changes, features, tokens
-from edit_gec.training.synthetic.inflections import Lexicon
+from edit_gec.lab.training.clean_prose import read_lines, units
+from edit_gec.lab.training.synthetic.changes import Feature, WordChange, changes, features, tokens
+from edit_gec.lab.training.synthetic.inflections import Lexicon
 
 LEAST_SHARE = 1.5  # per cent of its group that a row needs, on one side at least, to be shown
 GROUPS = (

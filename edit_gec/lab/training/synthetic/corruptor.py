@@ -20,11 +20,11 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic import function_words, nouns, surface, verbs
-from edit_gec.training.synthetic.inflections import Lexicon
-from edit_gec.training.synthetic.misspellings import Misspeller, read_lists, read_variants, usable_lists
-from edit_gec.training.synthetic.sentence import Edit, Rewrite
+from edit_gec.lab.training.synthetic import confusions as c
+from edit_gec.lab.training.synthetic import function_words, nouns, surface, verbs
+from edit_gec.lab.training.synthetic.inflections import Lexicon
+from edit_gec.lab.training.synthetic.misspellings import Misspeller, read_lists, read_variants, usable_lists
+from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 Rule = Callable[[Rewrite, Lexicon, random.Random], "Edit | None"]
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import random
 from collections.abc import Container, Mapping
 
-from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic.inflections import ING, Lexicon
-from edit_gec.training.synthetic.sentence import Edit, Rewrite
+from edit_gec.lab.training.synthetic import confusions as c
+from edit_gec.lab.training.synthetic.inflections import ING, Lexicon
+from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 Sites = list[tuple[float, Edit]]
 

@@ -20,8 +20,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from edit_gec.errors import MissingExtraError
-from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic.sentence import Rewrite
+from edit_gec.lab.training.synthetic import confusions as c
+from edit_gec.lab.training.synthetic.sentence import Rewrite
 
 BASE, S_FORM, PAST, PARTICIPLE, ING = range(5)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import random
 
-from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic.function_words import Sites, pick
-from edit_gec.training.synthetic.inflections import Lexicon
-from edit_gec.training.synthetic.sentence import Edit, Rewrite
+from edit_gec.lab.training.synthetic import confusions as c
+from edit_gec.lab.training.synthetic.function_words import Sites, pick
+from edit_gec.lab.training.synthetic.inflections import Lexicon
+from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 PLURAL_MISSING = 0.8  # of learners' errors of number, the rest have a plural too many
 

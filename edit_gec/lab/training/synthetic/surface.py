@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import random
 
-from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic.commas import BEFORE_AND, BEFORE_CLAUSE, INTRODUCTORY, OTHER, SERIAL, purpose
-from edit_gec.training.synthetic.function_words import Sites, from_table, pick
-from edit_gec.training.synthetic.inflections import Lexicon
-from edit_gec.training.synthetic.sentence import Edit, Rewrite
+from edit_gec.lab.training.synthetic import confusions as c
+from edit_gec.lab.training.synthetic.commas import BEFORE_AND, BEFORE_CLAUSE, INTRODUCTORY, OTHER, SERIAL, purpose
+from edit_gec.lab.training.synthetic.function_words import Sites, from_table, pick
+from edit_gec.lab.training.synthetic.inflections import Lexicon
+from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 _MERGED = c.parse_table("""
 a lot: alot; in fact: infact; each other: eachother; as well: aswell; in front: infront; even though: eventhough

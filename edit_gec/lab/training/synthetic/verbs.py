@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import random
 
-from edit_gec.training.synthetic import confusions as c
-from edit_gec.training.synthetic.function_words import Sites, pick
-from edit_gec.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
-from edit_gec.training.synthetic.sentence import Edit, Rewrite
+from edit_gec.lab.training.synthetic import confusions as c
+from edit_gec.lab.training.synthetic.function_words import Sites, pick
+from edit_gec.lab.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
+from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 _AGREEMENT = c.parse_table("""
 is: are*4 be; are: is*4 be; was: were; were: was; am: is*2 are; has: have; have: has

@@ -1,0 +1,1 @@
+"""The laboratory: what trains, scores and times edit-gec. Nothing that corrects text imports it."""
