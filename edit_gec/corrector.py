@@ -164,8 +164,8 @@ class Corrector:
         """The sentences in windows that the models can read at once (2)."""
         with span(Stage.TOKENIZE):
             return [
-                Window(number, sentence, pieces, before)
-                for number, sentence, before in sentences
+                Window(number, sentence, pieces)
+                for number, sentence in sentences
                 for pieces in self.predictor.encode(sentence.text)
             ]
 

@@ -1,6 +1,6 @@
 """What corrects windows: `EdiT5Predictor`, and the protocol of all that can stand in its place.
 
-    windows = [Window(0, sentence, pieces, before), ...]        sentences that the model reads at once, or parts of them
+    windows = [Window(0, sentence, pieces), ...]        sentences that the model reads at once, or parts of them
     predictor.predict(windows)  ->  [WindowChanges(changes), ...]
 
     EdiT5Predictor      pieces -> plans: tags, order, insertions (decode.py) -> changes -> second pass (second_pass.py)
@@ -40,7 +40,6 @@ class Window:
     text: int  # which of the texts
     sentence: Sentence
     pieces: Pieces
-    before: str = ""  # the sentence before it in its text; "" where there is none
 
 
 class WindowChanges(NamedTuple):
@@ -71,10 +70,6 @@ class Predictor(Protocol):
     def is_exact(self) -> bool:
         """The changes are a target's own text; nothing is added to it, neither alternatives nor hints."""
 
-    @property
-    def reads_before(self) -> bool:
-        """The changes of a window depend on `Window.before`, too."""
-
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that can be read at once."""
 
@@ -104,7 +99,6 @@ class EdiT5Predictor:
     spelling: WordList | None = None
 
     is_exact = False
-    reads_before = False
 
     @property
     def edit5(self) -> EdiT5Predictor:

@@ -36,7 +36,7 @@ from edit_gec.text.correction import Correction, assemble, check_text
 from edit_gec.text.edits import Edit, resolve_overlaps
 from edit_gec.text.formats import check_format
 from edit_gec.text.sentences import Sentence, find_sentences
-from edit_gec.text.stretches import NumberedSentence, with_before
+from edit_gec.text.stretches import NumberedSentence
 
 if TYPE_CHECKING:
     from edit_gec.editing.alternatives import Options, Suggester
@@ -271,7 +271,7 @@ class AsyncCorrector:
         known_format = check_format(format)
         stages.account.needs = CHARACTER_S * len(text)
         sentences = await self.thread.run_steps(_split(text, known_format), stages.account)
-        keys = [(each.sentence.text, (self.client, min_confidence, self._context(each))) for each in sentences]
+        keys = [(each.sentence.text, (self.client, min_confidence)) for each in sentences]
         remembered = ((key, self.cache.get(key)) for key in keys)
         known = {key: changes for key, changes in remembered if changes is not None}
         new = {key: each for key, each in zip(keys, sentences, strict=True) if key not in known}
@@ -283,7 +283,7 @@ class AsyncCorrector:
         stages.cached = len(sentences) - len(new)
         self._count(text, stages)
         try:
-            for key, (_, sentence, _) in zip(keys, sentences, strict=True):
+            for key, (_, sentence) in zip(keys, sentences, strict=True):
                 if key not in known:
                     done = [await future for future in waiting[key]]
                     stages.batches.update(timing for _, timing in done)
@@ -317,10 +317,6 @@ class AsyncCorrector:
             return found
         return WindowChanges(self.standing.keep(sentence, (self.client, min_confidence), found.changes))
 
-    def _context(self, sentence: NumberedSentence) -> str:
-        """What the changes of a sentence depend on besides its own text."""
-        return sentence.before if self.corrector.predictor.reads_before else ""
-
     def _submit(
         self, keys: Iterable[Key], windows: Sequence[Sequence[Window]], corrector: Corrector
     ) -> dict[Key, list[asyncio.Future[BatchResult]]]:
@@ -348,8 +344,8 @@ def _split(text: str, format: str) -> Steps[list[NumberedSentence]]:
     """The sentences of a text, some of them in each step."""
     sentences = []
     begin = 0
-    for sentence, before in with_before(find_sentences(text, format=format)):
-        sentences.append(NumberedSentence(0, sentence, before))
+    for sentence in find_sentences(text, format=format):
+        sentences.append(NumberedSentence(0, sentence))
         if sentence.offsets[-1] - begin > STEP_CHARACTERS:
             begin = sentence.offsets[-1]
             yield

@@ -83,11 +83,10 @@ class DeduplicatingCorrector:
         return counts
 
     def _key(self, window: Window) -> bytes:
-        """A hash of a window's sentence, its place in it, and the sentence before where that counts.
+        """A hash of a window's sentence and its place in it.
 
         With 16 bytes, the probability that two of 2^32 different windows collide is about 2^-65.
         """
         place = f"{window.pieces.starts[0]}:" if window.pieces.starts else ":"
-        before = f"{window.before}\0" if self.corrector.predictor.reads_before else ""
-        text = before + place + window.sentence.text
+        text = place + window.sentence.text
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -88,8 +88,6 @@ class JointScale:
 class LanguageJudge:
     """A language model that judges the changes of an EdiT5 (judged.py). Several threads may use one."""
 
-    reads_before = False
-
     def __init__(
         self, model: LanguageModel, scale: JointScale, prompt: Prompt | None = None, words: WordList | None = None
     ) -> None:

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 class Judge(Protocol):
     """A model that judges what an EdiT5 proposes. Several threads may use one."""
 
-    @property
-    def reads_before(self) -> bool:
-        """What it says depends on `Window.before`, too."""
-
     def lowest_proposed(self, threshold: float) -> float:
         """The confidence of EdiT5 below which no change can reach this threshold."""
 
@@ -52,11 +48,6 @@ class Judged:
     def threshold(self) -> float:
         """The lowest confidence of a change, that of both models."""
         return self.edit5.threshold
-
-    @property
-    def reads_before(self) -> bool:
-        """Whether the judge reads the sentence before."""
-        return self.judge.reads_before
 
     def with_thresholds(self, **given: float) -> Self:
         """A copy with other thresholds; raises as `Predictor` says."""

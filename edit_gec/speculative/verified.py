@@ -37,7 +37,6 @@ class Verified:
     threshold: float = 0.0
 
     is_exact = True
-    reads_before = False
 
     @classmethod
     def drafted_by(cls, edit5: EdiT5Predictor, verifier: Verifier, threshold: float = 0.0) -> Verified:

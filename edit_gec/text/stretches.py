@@ -22,11 +22,10 @@ Progress = Callable[[int, int], None]  # how much is done, of how much
 
 
 class NumberedSentence(NamedTuple):
-    """A sentence, the number of its text, and the sentence before it there; "" where there is none."""
+    """A sentence, and the number of its text."""
 
     number: int
     sentence: Sentence
-    before: str = ""
 
 
 class Stretch(NamedTuple):
@@ -88,16 +87,8 @@ def _find_numbered(
     texts: Sequence[str], formats: Sequence[str], *, lines: bool, markup: bool
 ) -> Iterator[NumberedSentence]:
     for number, (text, format) in enumerate(zip(texts, check_formats(formats, len(texts)), strict=True)):
-        for sentence, before in with_before(find_sentences(text, lines=lines, markup=markup, format=format)):
-            yield NumberedSentence(number, sentence, before)
-
-
-def with_before(sentences: Iterable[Sentence]) -> Iterator[tuple[Sentence, str]]:
-    """The sentences of a text, each with the one before it; "" before the first, and around lines by themselves."""
-    before = ""
-    for sentence in sentences:
-        yield sentence, before
-        before = "" if sentence.alone else sentence.text
+        for sentence in find_sentences(text, lines=lines, markup=markup, format=format):
+            yield NumberedSentence(number, sentence)
 
 
 def _end(starts: Sequence[int], numbered: NumberedSentence) -> int:

@@ -19,8 +19,6 @@ TEXTS = ["She go to school every days.", "I recieved it becuase she ask me.", "W
 class Doubter:
     """Halves every confidence."""
 
-    reads_before = False
-
     def __init__(self) -> None:
         self.seen: list[tuple[Window, Sequence[Change]]] = []
 
