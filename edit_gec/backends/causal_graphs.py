@@ -8,8 +8,7 @@ the sum over the vocabulary is rounded. B rows, T positions, N places, d model w
 width, V vocabulary, P positions of the table of angles.
 
 Weights are external initializers that carry our names: `X` in float32 [K, N]; with int8 `X.digits` [K, N] and
-`X.scales` [N]; with int4, which holds GGUF's blocks of 32 weights as they are, `X.nibbles`, `X.steps` [N, K / 32] and
-`X.shifts` [K / 32, N]: a weight is step * (digit - 8) + shift.
+`X.scales` [N].
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from typing import Any
 from edit_gec.backends.graphs import CONTRIB, Nodes, finish
 from edit_gec.modeling.causal_config import CausalConfig
 
-PRECISIONS = ("float32", "int8", "int4")
-BLOCK = 32  # weights that share a step and a shift
+PRECISIONS = ("float32", "int8")
 
 
 def causal_graph_files(precision: str) -> tuple[str, str]:
@@ -41,7 +39,6 @@ class CausalNodes(Nodes):
     def __init__(self, config: CausalConfig, precision: str) -> None:
         super().__init__(int8=precision == "int8")
         self.config = config
-        self.precision = precision
 
     def norm(self, x: str, name: str) -> str:
         """Scale by the root mean square [..., d]."""
@@ -49,10 +46,7 @@ class CausalNodes(Nodes):
 
     def product(self, x: str, name: str, inputs: int, outputs: int, *, biased: bool = False) -> str:
         """x [..., inputs] -> [..., outputs]."""
-        if self.precision == "int4":
-            y = self._product_of_blocks(x, f"{name}.weight", inputs, outputs)
-        else:
-            y = self.linear_in_two(x, f"{name}.weight", inputs, outputs)
+        y = self.linear_in_two(x, f"{name}.weight", inputs, outputs)
         return self.add("Add", y, self.weight(f"{name}.bias", outputs)) if biased else y
 
     def linear_in_two(self, x: str, name: str, inputs: int, outputs: int) -> str:
@@ -72,18 +66,6 @@ class CausalNodes(Nodes):
         first = self.add("MatMulIntegerToFloat", rounded[0], digits, rounded[1], scales, rounded[2], domain=CONTRIB)
         rest = self.add("Sub", x, self.add("DequantizeLinear", *rounded))
         return self.add("Add", first, self.linear(rest, name, inputs, outputs))
-
-    def _product_of_blocks(self, x: str, name: str, inputs: int, outputs: int) -> str:
-        """The same with weights in blocks: the shifts of a block are multiplied with the sum of its inputs."""
-        blocks = inputs // BLOCK
-        nibbles = self.weight(f"{name}.nibbles", outputs, blocks, BLOCK // 2)
-        steps = self.weight(f"{name}.steps", outputs, blocks)
-        shape = {"K": inputs, "N": outputs, "bits": 4, "block_size": BLOCK, "accuracy_level": 1}
-        y = self.add("MatMulNBits", x, nibbles, steps, domain=CONTRIB, **shape)
-        sums = self.add(
-            "ReduceSum", self.add("Reshape", x, self.constant([0, 0, blocks, BLOCK])), self.constant([3]), keepdims=0
-        )
-        return self.add("Add", y, self.add("MatMul", sums, self.weight(f"{name}.shifts", blocks, outputs)))
 
     def divide(self, x: str, axis: int, *sizes: int) -> list[str]:
         """Parts of these sizes along an axis."""
@@ -148,12 +130,7 @@ def _read(g: CausalNodes) -> Any:
 def _normalise(g: CausalNodes) -> Any:
     c = g.config
     name = "embedding.weight" if c.tie_word_embeddings else "output.weight"
-    if g.precision == "int4":
-        blocks = c.hidden_size // BLOCK
-        table = g.weight(f"{name}.bytes", c.vocab_size, blocks, BLOCK), g.weight(f"{name}.steps", c.vocab_size, blocks)
-        shape = {"K": c.hidden_size, "N": c.vocab_size, "bits": 8, "block_size": BLOCK, "accuracy_level": 4}
-        logits = g.add("MatMulNBits", "hidden", *table, domain=CONTRIB, **shape)
-    elif g.int8:
+    if g.int8:
         logits = g.linear_in_two("hidden", name, c.hidden_size, c.vocab_size)
     else:
         logits = g.add("Gemm", "hidden", g.weight(name, c.vocab_size, c.hidden_size), transB=1)

@@ -60,5 +60,5 @@ def _causal_graphs(folder: Path) -> tuple[dict[str, Any], Take]:
     from edit_gec.backends.causal_weights import read_causal_weights
 
     weights = read_causal_weights(folder)
-    kinds = [kind for kind in PRECISIONS if kind != "int4" or weights.is_in_blocks()]
-    return {name: graph for kind in kinds for name, graph in build_causal(weights.config, kind).items()}, weights.take
+    graphs = {name: graph for kind in PRECISIONS for name, graph in build_causal(weights.config, kind).items()}
+    return graphs, weights.take

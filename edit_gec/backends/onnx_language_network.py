@@ -4,20 +4,18 @@
 |---|---|---|
 | float32 | dequantised | float32; the oracle is torch |
 | int8 | a scale for each column | int8, of inputs in two parts (causal_graphs.py) |
-| int4 | as GGUF stores them: four bits, embeddings eight | float32; over the vocabulary int8. Least memory |
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edit_gec.backends.causal_graphs import BLOCK, PRECISIONS, causal_graph_files
-from edit_gec.backends.causal_weights import EMBEDDING, OUTPUT, CausalWeights, read_causal_weights
+from edit_gec.backends.causal_graphs import PRECISIONS, causal_graph_files
+from edit_gec.backends.causal_weights import EMBEDDING, OUTPUT, Rows, read_causal_weights
 from edit_gec.backends.processor import multiplies_bytes
 from edit_gec.backends.sessions import FOLDER, REMEDY, first_line, has_graphs, open_session, session_options
 from edit_gec.errors import InputError, ModelError
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 MOST_LOGITS = 128  # rows of logits at once: 25 MB for 49,152 tokens
-
-Rows = Callable[[np.ndarray], np.ndarray]  # ids [...] -> rows of a table [..., d] in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +42,22 @@ class OnnxLanguageNetwork:
     @classmethod
     def load(cls, folder: Path, *, precision: str = "auto", threads: int = 1) -> OnnxLanguageNetwork:
         """The network of a folder with exported graphs, on `threads` threads. "auto" is int8 where the processor is
-        fast at it, else int4 where the weights are stored so, else float32.
+        fast at it, else float32.
 
-        Raises ModelError where a graph or the weights are missing, broken or of another model, InputError for int4
-        where the weights are not in blocks of four bits.
+        Raises ModelError where a graph or the weights are missing, broken or of another model, InputError for another
+        precision.
         """
         if not has_graphs(folder):
             raise ModelError(f"{folder} has no graphs; {REMEDY} {folder}")
+        precision = _choose(precision)
         weights = read_causal_weights(folder)
-        precision = _choose(precision, weights)
         shared: dict[str, Any] = {}
         read, normalise = (
             open_session(folder / FOLDER / name, weights.take, shared, session_options(threads))
             for name in causal_graph_files(precision)
         )
-        embedding = _table(weights, EMBEDDING, precision)
-        output = embedding if weights.config.tie_word_embeddings else _table(weights, OUTPUT, precision)
+        embedding = weights.table(EMBEDDING)
+        output = embedding if weights.config.tie_word_embeddings else weights.table(OUTPUT)
         network = cls(weights.config, read, normalise, embedding, output, precision)
         network.try_out(folder)
         return network
@@ -99,27 +95,9 @@ class OnnxLanguageNetwork:
         return chosen - np.concatenate(totals)  # type: ignore[no-any-return]
 
 
-def _choose(precision: str, weights: CausalWeights) -> str:
-    in_blocks = weights.is_in_blocks()
+def _choose(precision: str) -> str:
     if precision == "auto":
-        return "int8" if multiplies_bytes() else "int4" if in_blocks else "float32"
+        return "int8" if multiplies_bytes() else "float32"
     if precision not in PRECISIONS:
         raise InputError(f"precision {precision}: expected one of {', '.join(PRECISIONS)}")
-    if precision == "int4" and not in_blocks:
-        reason = "has adapters" if weights.updates else "is not in blocks of four bits"
-        raise InputError(f"precision int4: {weights.source} {reason}; leave it out")
     return precision
-
-
-def _table(weights: CausalWeights, name: str, precision: str) -> Rows:
-    """Rows of a table, which is in bytes unless the precision is float32."""
-    if precision == "float32" or weights.config.hidden_size % BLOCK:
-        dense = weights.dense(name)
-        return lambda ids: dense[ids]
-    digits, steps = weights.blocks_of_bytes(name)
-
-    def rows(ids: np.ndarray) -> np.ndarray:
-        found: np.ndarray = (digits[ids] * steps[ids][..., None]).reshape(*ids.shape, -1)
-        return found
-
-    return rows

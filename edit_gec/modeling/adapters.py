@@ -32,15 +32,20 @@ PLAIN: dict[str, Any] = {
 _NAME = re.compile(r"base_model\.model\.model\.layers\.(\d+)\.(\w+\.\w+)\.lora_([AB])\.weight")
 
 
-class Update(NamedTuple):
-    """What is added to some rows of one of our matrices."""
+class Adapter(NamedTuple):
+    """What is added to some rows of one of our matrices: s B A, of low rank r."""
 
     name: str
     start: int
-    rows: np.ndarray  # [N, K] float32
+    b: np.ndarray  # [N, r], with s
+    a: np.ndarray  # [r, K]
+
+    def add_to(self, matrix: np.ndarray) -> None:
+        """Add it to the whole matrix [.., K] in float32."""
+        matrix[self.start : self.start + len(self.b)] += self.b @ self.a
 
 
-def read_adapters(folder: Path, config: CausalConfig) -> Iterator[Update]:
+def read_adapters(folder: Path, config: CausalConfig) -> Iterator[Adapter]:
     """The adapters of a model folder, if it has any.
 
     Raises ModelError where they are broken, of another kind, or of a model of another shape.
@@ -68,7 +73,7 @@ def read_adapters(folder: Path, config: CausalConfig) -> Iterator[Update]:
         if (a.shape, b.shape) != ((rank, shape[1]), (shape[0], rank)) or not 0 < rank <= MOST_RANK:
             expected = f"[r, {shape[1]}] and [{shape[0]}, r]"
             raise ModelError(f"{source}: lora_A and lora_B of {list(a.shape)} and {list(b.shape)}; expected {expected}")
-        yield Update(f"layers.{int(layer)}.{ours}.weight", start, np.float32(scale(rank)) * (b @ a))
+        yield Adapter(f"layers.{int(layer)}.{ours}.weight", start, np.float32(scale(rank)) * b, a)
 
 
 def _scale(given: Mapping[str, Any], source: Path) -> Any:

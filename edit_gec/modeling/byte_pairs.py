@@ -155,15 +155,15 @@ def _ids(given: Any) -> list[int]:
 def _load_gguf(path: Path) -> BytePairs:
     from tokenizers import Tokenizer, decoders, models
 
-    from edit_gec.modeling.causal_files import gguf_field, open_gguf
+    from edit_gec.modeling.gguf_files import read_gguf_file
 
-    reader = open_gguf(path)
-    kind, cut = gguf_field(reader, "tokenizer.ggml.model"), gguf_field(reader, "tokenizer.ggml.pre", "default")
+    values = read_gguf_file(path).values
+    kind, cut = values.get("tokenizer.ggml.model"), values.get("tokenizer.ggml.pre", "default")
     if kind != "gpt2" or cut not in CUTS:
         expected = f"expected gpt2 cut as one of {', '.join(CUTS)} (or a folder with {FILE})"
         raise ModelError(f"{path}: vocabulary {kind!r}, cut as {cut!r}; {expected}")
-    pieces: list[str] = gguf_field(reader, "tokenizer.ggml.tokens")
-    merges = [tuple(pair.split(" ", 1)) for pair in gguf_field(reader, "tokenizer.ggml.merges", [])]
+    pieces: list[str] = values.get("tokenizer.ggml.tokens", [])
+    merges = [tuple(pair.split(" ", 1)) for pair in values.get("tokenizer.ggml.merges", [])]
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
     try:
         tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
@@ -171,11 +171,11 @@ def _load_gguf(path: Path) -> BytePairs:
         raise ModelError(f"{path}: not a vocabulary ({error}); copy or download it again") from None
     tokenizer.pre_tokenizer = _make_cutter(CUTS[cut])
     tokenizer.decoder = decoders.ByteLevel()
-    begin = _find_begin(tokenizer, gguf_field(reader, "tokenizer.ggml.bos_token_id"))
-    kinds = gguf_field(reader, "tokenizer.ggml.token_type", [])
+    begin = _find_begin(tokenizer, values.get("tokenizer.ggml.bos_token_id"))
+    kinds = values.get("tokenizer.ggml.token_type", [])
     tokenizer.add_special_tokens([piece for piece, kind in zip(pieces, kinds, strict=False) if kind == CONTROL])
-    ends = [gguf_field(reader, f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot")]
-    opens = begin is not None and gguf_field(reader, "tokenizer.ggml.add_bos_token", False)
+    ends = [values.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot")]
+    opens = begin is not None and values.get("tokenizer.ggml.add_bos_token", False)
     known = tuple(int(end) for end in ends if end is not None)
     return BytePairs(tokenizer, begin, next(iter(known), None), (begin,) if opens and begin is not None else (), known)
 

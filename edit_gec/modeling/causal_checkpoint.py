@@ -31,11 +31,11 @@ def load_causal(path: str | Path, dtype: torch.dtype = torch.float32) -> CausalL
     path = Path(path)
     base = find_base(path)
     config, tensors = _read_gguf(base) if base.suffix == ".gguf" else _read_folder(base)
-    for update in read_adapters(path, config):
-        if update.name in tensors:
-            merged = tensors[update.name].float().clone()
-            merged[update.start : update.start + len(update.rows)] += torch.from_numpy(update.rows)
-            tensors[update.name] = merged
+    for adapter in read_adapters(path, config):
+        if adapter.name in tensors:
+            merged = tensors[adapter.name].float().clone()
+            adapter.add_to(merged.numpy())
+            tensors[adapter.name] = merged
     return load_module(lambda: CausalLM(config), tensors, str(base)).to(dtype).eval()
 
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from edit_gec.catalog import GGUF
-from edit_gec.errors import InputError, MissingExtraError, ModelError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.causal_config import CausalConfig, Rotary
 from edit_gec.modeling.config import read_config
+from edit_gec.modeling.gguf_files import Stored, read_gguf_file
 
 KINDS = ("llama", "mistral", "qwen2")  # model_type of config.json, general.architecture of GGUF
 OURS = "causal-lm"  # model_type of a folder that names its base
 ROTARIES = ("default", "linear", "llama3")
-GGUF_TYPES = frozenset("F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K".split())
 
 # our name (n: layer) -> the names of Hugging Face, and those of GGUF, stacked along the rows
 _LAYER: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -129,72 +127,39 @@ def _make(fields: dict[str, Any], source: str) -> CausalConfig:
 # ---------------------------------------------------------------- GGUF
 
 
-def open_gguf(path: Path) -> Any:
-    """The reader of a GGUF file. Raises ModelError for a file that is none, or is cut off."""
-    try:
-        from gguf import GGUFReader
-    except ModuleNotFoundError:
-        raise MissingExtraError("GGUF files need gguf: pip install '.[lm]' in edit-gec's folder") from None
-    if not path.is_file():
-        raise ModelError(f"{path}: no such file; expected a GGUF file")
-    try:
-        return GGUFReader(path)
-    except Exception as error:  # of numpy, of the reader's own checks, of the disk
-        raise ModelError(f"{path}: not a whole GGUF file ({error}); copy or download it again") from None
-
-
-def gguf_field(reader: Any, name: str, default: Any = None) -> Any:
-    """The value of a metadata field."""
-    field = reader.fields.get(name)
-    return default if field is None else field.contents()
-
-
-class Stored(NamedTuple):
-    """A tensor as GGUF stores it: numbers, or rows of quantised blocks in bytes."""
-
-    data: np.ndarray
-    kind: str  # of GGUF_TYPES
-
-    def dense(self) -> np.ndarray:
-        """The values, in float32."""
-        from gguf import GGMLQuantizationType
-        from gguf.quants import dequantize
-
-        values: np.ndarray = dequantize(self.data, GGMLQuantizationType[self.kind]).astype(np.float32, copy=True)
-        return values
-
-
 def read_gguf(path: Path) -> tuple[CausalConfig, dict[str, list[Stored]]]:
     """Configuration of a GGUF file, and its tensors by our names: the parts that are stacked to make each.
 
-    Raises ModelError for another architecture or an unknown quantisation.
+    Raises ModelError for another architecture, and as read_gguf_file does.
     """
-    reader = open_gguf(path)
-    kind = gguf_field(reader, "general.architecture")
+    values, tensors = read_gguf_file(path)
+    kind = values.get("general.architecture")
     if kind not in KINDS:
         raise ModelError(f"{path}: architecture {kind!r}; expected one of {', '.join(KINDS)}")
-    tensors = {tensor.name: tensor for tensor in reader.tensors}
-    config = _gguf_config(reader, kind, tensors, str(path))
+    config = _gguf_config(values, kind, tensors, str(path))
     return config, {
-        ours: [_take(tensors[name], config, str(path)) for name in theirs]
+        ours: [_in_order(name, tensors[name], config) for name in theirs]
         for ours, theirs in gguf_names(config).items()
         if all(name in tensors for name in theirs)
     }
 
 
-def _gguf_config(reader: Any, kind: str, tensors: Mapping[str, Any], source: str) -> CausalConfig:
+def _gguf_config(values: Mapping[str, Any], kind: str, tensors: Mapping[str, Stored], source: str) -> CausalConfig:
     def value(name: str, default: Any = None) -> Any:
-        found = gguf_field(reader, f"{kind}.{name}", default)
-        return int(found) if isinstance(found, int) else found
+        return values.get(f"{kind}.{name}", default)
 
-    if gguf_field(reader, f"{kind}.rope.scaling.type", "none") != "none" or "rope_freqs.weight" in tensors:
+    def number(name: str, default: float) -> float:
+        if not isinstance(found := value(name, default), int | float):
+            raise ModelError(f"{source}: {kind}.{name} is {found!r}; expected a number")
+        return float(found)
+
+    if value("rope.scaling.type", "none") != "none" or "rope_freqs.weight" in tensors:
         raise ModelError(
             f"{source}: scaled rotary positions; expected plain ones (a Hugging Face folder may have them)"
         )
     heads, wide = value("attention.head_count"), value("embedding_length")
-    embedding = tensors.get("token_embd.weight")
     fields = {
-        "vocab_size": int(embedding.shape[1]) if embedding is not None else 0,
+        "vocab_size": len(tensors["token_embd.weight"].data) if "token_embd.weight" in tensors else 0,
         "hidden_size": wide,
         "intermediate_size": value("feed_forward_length"),
         "num_hidden_layers": value("block_count"),
@@ -202,8 +167,8 @@ def _gguf_config(reader: Any, kind: str, tensors: Mapping[str, Any], source: str
         "num_key_value_heads": value("attention.head_count_kv", heads),
         "head_dim": value("attention.key_length") or value("rope.dimension_count") or _divide(wide, heads),
         "max_position_embeddings": value("context_length", 2048),
-        "rms_norm_eps": float(value("attention.layer_norm_rms_epsilon", 1e-6)),
-        "rotary": Rotary(theta=float(value("rope.freq_base", Rotary.theta))),
+        "rms_norm_eps": number("attention.layer_norm_rms_epsilon", 1e-6),
+        "rotary": Rotary(theta=number("rope.freq_base", Rotary.theta)),
         "tie_word_embeddings": "output.weight" not in tensors,
         "qkv_bias": "blk.0.attn_q.bias" in tensors,
         "output_bias": "blk.0.attn_output.bias" in tensors,
@@ -212,15 +177,13 @@ def _gguf_config(reader: Any, kind: str, tensors: Mapping[str, Any], source: str
     return _make(fields, source)
 
 
-def _take(tensor: Any, config: CausalConfig, source: str) -> Stored:
+def _in_order(name: str, tensor: Stored, config: CausalConfig) -> Stored:
     """A tensor; rows of queries and keys in Hugging Face's order."""
-    kind = tensor.tensor_type.name
-    if kind not in GGUF_TYPES:
-        known = ", ".join(sorted(GGUF_TYPES))
-        raise ModelError(f"{source}: {tensor.name} is stored as {kind}; expected one of {known}")
-    is_query, is_key = ".attn_q." in tensor.name, ".attn_k." in tensor.name
-    if config.qkv_bias or not (is_query or is_key):  # Qwen2 rotates as Hugging Face does
-        return Stored(tensor.data, kind)
+    is_query, is_key = ".attn_q." in name, ".attn_k." in name
     heads = config.num_attention_heads if is_query else config.num_key_value_heads
+    if config.qkv_bias or not (is_query or is_key):  # Qwen2 rotates as Hugging Face does
+        return tensor
+    if len(tensor.data) != heads * config.head_dim:
+        raise ModelError(f"{name} has {len(tensor.data)} rows; expected {heads} heads of {config.head_dim}")
     pairs = tensor.data.reshape(heads, config.head_dim // 2, 2, -1)  # a pair of neighbours turns together
-    return Stored(pairs.swapaxes(1, 2).reshape(tensor.data.shape), kind)
+    return Stored(pairs.swapaxes(1, 2).reshape(tensor.data.shape), tensor.kind)

@@ -82,7 +82,7 @@ class LanguageModel:
     ) -> LanguageModel:
         """The model of a folder or a GGUF file: in torch; in ONNX Runtime without torch, or with a `precision`.
 
-        device, dtype: of torch. precision, threads: of ONNX Runtime; "float32", "int8", "int4" or "auto"
+        device, dtype: of torch. precision, threads: of ONNX Runtime; "float32", "int8" or "auto"
         (backends/onnx_language_network.py), which needs a folder with graphs.
 
         Raises ModelError for a broken or unknown model and for a base that is not installed, InputError for a precision
