@@ -8,10 +8,15 @@
       MissingExtraError      a part that needs a package that is not installed
 
 A message says what was given, what was expected and what to do about it. The command line prints it on stderr without
-a traceback and exits with status 1. Every other exception is a bug of ours.
+a traceback and exits with status 2. Every other exception is a defect of ours: one line, too, that says where.
 """
 
 from __future__ import annotations
+
+import os
+import traceback
+
+PACKAGE = os.path.dirname(__file__)
 
 
 class EditGecError(Exception):
@@ -36,3 +41,18 @@ class WriteError(EditGecError):
 
 class MissingExtraError(EditGecError):
     """A package that this part of edit-gec needs is not installed; the message names the extra to install."""
+
+
+def describe_failure(error: BaseException) -> str:
+    """An exception that nobody foresaw, as one line: what was raised, the last line of what it says, and where we were.
+
+    >>> describe_failure(ZeroDivisionError("division by zero"))
+    'a defect of edit-gec: ZeroDivisionError: division by zero; please report it (python -X dev shows all of it)'
+    """
+    if isinstance(error, MemoryError):
+        return "out of memory; give it more, or less text at a time"
+    said = str(error).strip().splitlines()[-1:]
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(PACKAGE + os.sep)]
+    places = [f"{os.path.relpath(frame.filename, PACKAGE)}:{frame.lineno}" for frame in frames[-1:]]
+    raised = ": ".join([type(error).__name__, *(line[:200] for line in said)])
+    return f"a defect of edit-gec: {', at '.join([raised, *places])}; please report it (python -X dev shows all of it)"

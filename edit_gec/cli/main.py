@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, NoReturn
 from edit_gec.cli.arguments import STATUSES, UsageError
 from edit_gec.cli.console import out, say
 from edit_gec.cli.extras import needing, require
-from edit_gec.errors import EditGecError
+from edit_gec.errors import EditGecError, describe_failure
 from edit_gec.version import version
 
 
@@ -92,8 +92,10 @@ def command() -> NoReturn:
     os.environ.setdefault("KMP_BLOCKTIME", "0")
     try:
         status = main()
-    except Exception:  # a defect: with Python's own status, 1, it would pass for findings
-        traceback.print_exc()
+    except Exception as error:  # with Python's own status, 1, it would pass for findings
+        if sys.flags.dev_mode:
+            traceback.print_exc()
+        say(f"edit-gec: {describe_failure(error)}")
         status = 2
     if sys.argv[1:2] == ["correct"]:
         try:

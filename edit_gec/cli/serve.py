@@ -35,7 +35,8 @@ from edit_gec.errors import InputError
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-GRACE_S = 20  # for requests in progress when the server is told to stop
+GRACE_S = 20  # from the signal to the end of the process
+REQUESTS_S = 15  # of these, for requests in progress; then the batch and the step in progress end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +120,7 @@ def serve(app: FastAPI, listener: socket.socket, model: str) -> None:
         access_log=False,
         server_header=False,
         timeout_keep_alive=10,
-        timeout_graceful_shutdown=GRACE_S,
+        timeout_graceful_shutdown=REQUESTS_S,
         limit_concurrency=1000,
         backlog=1024,
     )

@@ -832,3 +832,24 @@ def test_the_shipped_model_corrects(folder: Path) -> None:
     put(a=b"I like it becuase it is good.\r\n")
     status, out, talk = run("correct", "a.txt", command=EDIT_GEC)
     assert (status, out, talk) == (0, b"I like it because it is good.\r\n", "")
+
+
+@pytest.mark.parametrize(
+    ("raised", "says"),
+    [
+        ("MemoryError('Unable to allocate 8 GiB')", "out of memory"),
+        ("RuntimeError('Traceback (most recent call last):\\n  ...\\nKeyError: 5\\n')", "RuntimeError: KeyError: 5"),
+        ("UnicodeDecodeError('utf-8', b'\\xe2', 0, 1, 'no')", "UnicodeDecodeError: 'utf-8' codec"),
+        ("RecursionError()", "a defect of edit-gec: RecursionError, at cli/main.py:"),
+        ("AssertionError('\\n\\n')", "AssertionError"),
+    ],
+)
+def test_what_nobody_foresaw_is_one_line_and_no_finding(raised: str, says: str) -> None:
+    put(a=BAD)
+    imports = "from edit_gec.cli import correct\nfrom edit_gec.cli.main import command"
+    code = f"{imports}\ndef run(arguments): raise {raised}\ncorrect.run = run\ncommand()"
+    status, out, talk = run("-c", code, "correct", "--check", "a", command=[sys.executable])
+    assert (status, out, talk.count("\n")) == (2, b"", 1)
+    assert talk.startswith("edit-gec: ") and says in talk
+    _, _, talk = run("-X", "dev", "-c", code, "correct", "a", command=[sys.executable])
+    assert "Traceback" in talk

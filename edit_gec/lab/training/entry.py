@@ -10,10 +10,12 @@ from edit_gec.errors import EditGecError
 
 
 def run_main(main: Callable[[], int | None]) -> NoReturn:
-    """End the process with the status of `main`, or with 1 and the message of an EditGecError or OSError."""
+    """End the process with the status of `main`, or with 2 and the message of an EditGecError or OSError."""
     try:
         sys.exit(main())
     except EditGecError as error:
-        sys.exit(f"edit-gec: {error}")
+        message = str(error)
     except OSError as error:
-        sys.exit(f"edit-gec: {error.filename}: {error.strerror}")
+        message = f"{error.filename}: {error.strerror}"
+    sys.stderr.write(f"edit-gec: {message}\n")
+    sys.exit(2)
