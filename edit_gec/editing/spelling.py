@@ -76,7 +76,7 @@ def tag_certain_errors(
             continue
         doubt = 1 - min(p[KEEP] for p in probabilities[covered[0] + 1 : covered[1] + 1])  # the sentinel comes first
         if doubt >= MIN_DOUBT:
-            proposed.append(Proposed(*covered, match.texts))
+            proposed.append(Proposed(*covered, _spell(match.texts, sentence, covered, suspect)))
             seen.append((match.first + sentence.starts[0], match.last + sentence.starts[0]))
     if not proposed:
         return []
@@ -92,6 +92,16 @@ def tag_certain_errors(
     for each in proposed:
         tags[each.first + 1 : each.last + 1] = [REPLACE] * (each.last - each.first)
     return together
+
+
+def _spell(
+    texts: tuple[str, ...], sentence: Pieces, covered: tuple[int, int], suspect: Sequence[Proposed]
+) -> tuple[str, ...]:
+    """What a rule proposes; where that is the misspelt word that stands there ("teh teh" -> "teh"), what it may be."""
+    for each in suspect:
+        if covered[0] <= each.first < covered[1] and texts == (sentence.text(each.first, each.last).strip(),):
+            return each.texts
+    return texts
 
 
 def _free(tags: list[int], proposed: Proposed, ours: set[int]) -> None:

@@ -278,6 +278,23 @@ def test_the_shipped_model_spells() -> None:
         assert {*right.split()} <= {*words} and not {*misspelt.split()} & {*words}
 
 
+@pytest.mark.parametrize(
+    ("text", "accept"),
+    [
+        ("We need teh teh book.", "We need the book."),
+        ("I have a pronlem pronlem with it.", "I have a problem with it."),
+        ("She definately definately likes it.", "She definitely likes it."),
+        ("He dont dont know.", "He doesn't know."),
+        ("It is wich wich one.", "It is which one."),
+    ],
+)
+def test_a_misspelt_word_that_stands_twice(text: str, accept: str) -> None:
+    """What is wrong when it stands once is found when it stands twice, too, and all of it in one run."""
+    corrector = Corrector.load()
+    for lines in (False, True):
+        assert corrector.correct(text, lines=lines).corrected == accept
+
+
 # --- where a list comes from -----------------------------------------------------------------------------------------
 
 
