@@ -27,6 +27,7 @@ from edit_gec.catalog import DEFAULT_MODEL, find_pretrained
 from edit_gec.config.load_settings import LoadSettings
 from edit_gec.editing.document_edits import Projection
 from edit_gec.editing.predictor import EdiT5Predictor, Predictor, Window, WindowChanges, join_changes
+from edit_gec.errors import InputError
 from edit_gec.loading import fit_projection, load_parts
 from edit_gec.rules.dialect import check_dialect
 from edit_gec.text.correction import (
@@ -255,14 +256,23 @@ class Corrector:
         """
         return replace(self.with_predictor(self.predictor.with_thresholds(**given)), settings=self.settings)
 
-    def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
-        """A copy with another threshold and dialect; None keeps the current one.
+    def with_settings(self, threshold: float | str | None, dialect: str | None) -> Corrector:
+        """A copy with another threshold and dialect; None keeps the current one. A strictness is a threshold, too.
 
-        Raises InputError for a threshold out of range, and for an unknown dialect.
+        Raises InputError for a threshold out of range, and for an unknown strictness or dialect.
         """
         check_dialect(dialect)
-        copy = self.with_thresholds(**{} if min_confidence is None else {"min_confidence": min_confidence})
+        least = self._find_preset(threshold) if isinstance(threshold, str) else threshold
+        copy = self.with_thresholds(**{} if least is None else {"min_confidence": least})
         return replace(copy, projection=replace(copy.projection, dialect=dialect or self.projection.dialect))
+
+    def _find_preset(self, strictness: str) -> float | None:
+        """The threshold of a strictness; None for the current one, which a target's own text always keeps."""
+        if strictness == "default" or self.predictor.is_exact:
+            return None
+        if strictness not in self.presets:
+            raise InputError(f"strictness {strictness!r}: this model has no such threshold; give min_confidence")
+        return self.presets[strictness]
 
     def __repr__(self) -> str:
         target = "" if self.settings is None or self.settings.target is None else f", target={self.settings.target!r}"

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Iterable
 
 PACKAGE = os.path.dirname(__file__)
 
@@ -56,3 +57,15 @@ def describe_failure(error: BaseException) -> str:
     places = [f"{os.path.relpath(frame.filename, PACKAGE)}:{frame.lineno}" for frame in frames[-1:]]
     raised = ": ".join([type(error).__name__, *(line[:200] for line in said)])
     return f"a defect of edit-gec: {', at '.join([raised, *places])}; please report it (python -X dev shows all of it)"
+
+
+def did_you_mean(given: str, known: Iterable[str], form: str = "{}") -> str:
+    """Which known name was probably meant, to be put behind an error; "" where none is near.
+
+    >>> did_you_mean("--chek", ["--check", "--code"])
+    '; did you mean --check?'
+    """
+    import difflib
+
+    near = difflib.get_close_matches(given, known, 1)
+    return f"; did you mean {form.format(near[0])}?" if near else ""

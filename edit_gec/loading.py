@@ -139,7 +139,7 @@ def check_device(device: str) -> str:
     except RuntimeError:
         raise DeviceError(f"device {device}: expected cpu, cuda or cuda:0 and so on") from None
     if kind == "cuda" and not torch.cuda.is_available():
-        raise DeviceError(f"device {device}: this torch sees no GPU; leave --device out to use the CPU")
+        raise DeviceError(f"device {device}: this torch sees no GPU; leave the device out to use the CPU")
     if kind == "cuda" and (torch.device(device).index or 0) >= (there := torch.cuda.device_count()):
         raise DeviceError(f"device {device}: this torch sees {there} GPUs, numbered from cuda:0")
     return kind
@@ -152,7 +152,7 @@ def _can_judge(target: Path, settings: LoadSettings) -> bool:
 
     knows = KEY in read_config(target) if target.is_dir() else False
     if settings.verify == "judge" and not knows:
-        wanted = "fit them (python -m edit_gec.lab.training.judge_scale), or take --verify-mode exact"
+        wanted = "fit them (python -m edit_gec.lab.training.judge_scale), or set verify to exact"
         raise ModelError(f"{target}: no {KEY!r} in its config.json, the numbers that join both models; {wanted}")
     return knows and settings.verify != "exact"
 

@@ -11,19 +11,21 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar, NoReturn
 
 from edit_gec.catalog import DEFAULT_JUDGE, DEFAULT_MODEL, DEFAULT_TARGET
-from edit_gec.config.load_settings import BACKENDS, DTYPES, PRECISIONS, STRICTNESS, VERIFY
-from edit_gec.errors import InputError
+from edit_gec.config.load_settings import BACKENDS, STRICTNESS
+from edit_gec.config.settings import RUN, read_run_setting
+from edit_gec.errors import InputError, did_you_mean
 from edit_gec.rules.dialect import DIALECTS
 from edit_gec.text.kinds import parse_names
 
 STATUSES = """exit status:
   0    success; where findings are asked for (--check, --format findings, several files without another output): none
-  1    such findings, unless --exit-zero is given
+  1    such findings
   2    wrong usage, an unsupported format, or something that cannot be read, written or loaded; other files are still
        processed
   130  interrupted by Ctrl-C; every file is either corrected or unchanged
@@ -33,12 +35,29 @@ MAX_PORT = 65_535
 
 SETTINGS = (
     "The nearest edit-gec.toml, .edit-gec.toml or [tool.edit-gec] in pyproject.toml sets dictionary, ignore,\n"
-    "ignore-regex, min-confidence, dialect, exclude, model, and [[overrides]] for some files."
+    "ignore-regex, min-confidence, strictness, dialect, exclude, model, verify, what --set can set, and [[overrides]]\n"
+    "for some files."
 )
 
 
 class UsageError(Exception):
-    """Arguments that do not fit together. The command line shows how the command is used, and exits with 2."""
+    """Arguments that do not fit together. The command line says so in one line, and exits with 2."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong usage is one line: what is wrong, what was probably meant, and where to read more."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The arguments. Leaves by SystemExit where some are unknown."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            known = [option for action in self._actions for option in action.option_strings]
+            self.error(f"unknown arguments: {' '.join(unknown)}{did_you_mean(unknown[0].partition('=')[0], known)}")
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and exit with 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 # ---------------------------------------------------------------- types
@@ -86,6 +105,14 @@ def device(value: str) -> str:
     return value
 
 
+def run_setting(value: str) -> tuple[str, Any]:
+    """KEY=VALUE of config.settings.RUN, with the keyword for the key."""
+    try:
+        return read_run_setting(value)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def edit_names(value: str) -> tuple[str, ...]:
     """Kinds and types of edits, separated by commas."""
     names = tuple(name.strip() for name in value.split(",") if name.strip())
@@ -111,33 +138,31 @@ def _whole_number(value: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """The options of add_model_options and add_verification_options, by their names."""
+    """The options of add_model_options, and whether a second model is asked."""
 
     model: str | None
     min_confidence: float | None
     strictness: str | None
     dictionary: Sequence[str]  # paths
     target: str | None
-    target_prefix: str | None
-    target_prompt: str | None
-    device: str
-    dtype: str
     threads: int | None
-    batch_size: int
+    set: Sequence[tuple[str, Any]]
     verify: bool = False
-    verify_mode: str | None = None
-    backend: str = BACKENDS[0]
-    precision: str = PRECISIONS[0]
+    own: ClassVar[Mapping[str, Any]] = {}  # what the command sets where nobody does
+
+    @property
+    def backend(self) -> str:
+        """What is asked to run the model."""
+        return str(self.run_settings.get("backend", BACKENDS[0]))
+
+    @property
+    def run_settings(self) -> dict[str, Any]:
+        """The settings that are the same for all files, by their keywords of Corrector.load."""
+        return {**dict(self.set), **({} if self.threads is None else {"threads": self.threads})}
 
 
-def add_model_options(
-    parser: argparse.ArgumentParser,
-    *,
-    batch_size: int = 32,
-    threads: int | None = None,
-    threads_help: str = "all cores",
-) -> None:
-    """The options of every command that corrects text. `threads_help` names the default of --threads."""
+def add_model_options(parser: argparse.ArgumentParser, threads: str = "all cores") -> None:
+    """The options of every command that corrects text. `threads` is the default of --threads in words."""
     group = parser.add_argument_group("model")
     add = group.add_argument
     add("--model", metavar="NAME|PATH", help=f"model to correct with (default: {DEFAULT_MODEL})")
@@ -147,46 +172,22 @@ def add_model_options(
         "--strictness", choices=STRICTNESS, help="threshold preset of the model: low for fewer edits, high for more"
     )
     add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one per line")
-    add(
-        "--backend", choices=BACKENDS, default=BACKENDS[0],
-        help="what runs the model; --target, a GPU and --dtype need torch (default: onnx if possible)",
-    )  # fmt: skip
-    add(
-        "--precision", choices=PRECISIONS, default=PRECISIONS[0],
-        help="number format of the onnx backend (default: int8 if the processor is fast at it, otherwise float32)",
-    )  # fmt: skip
-    add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    add(
-        "--dtype", choices=DTYPES, default=DTYPES[0],
-        help="number format of the torch backend; only float32 verifies exactly (default: float32)",
-    )  # fmt: skip
-    add("--threads", type=positive, default=threads, metavar="N", help=f"CPU threads (default: {threads_help})")
-    add(
-        "--batch-size", type=positive, default=batch_size, metavar="N",
-        help=f"sentences per batch (default: {batch_size})",
-    )  # fmt: skip
+    add("--threads", type=positive, metavar="N", help=f"CPU threads (default: {threads})")
     add(
         "--target", metavar="NAME|PATH|ID",
-        help="second model that judges or verifies the edits: a name, a folder, or an id on the Hugging Face hub; "
-        "without --verify-mode it judges them if it can, and verifies exactly otherwise",
+        help="second model, which judges the edits if it can, and otherwise shows its own text: a name such as "
+        f"{DEFAULT_JUDGE} or {DEFAULT_TARGET}, a folder, or an id on the Hugging Face hub",
     )  # fmt: skip
-    add("--target-prefix", metavar="TEXT", help='text that the T5 expects before each sentence, such as "grammar: "')
     add(
-        "--target-prompt", metavar="TEXT",
-        help="text in which a language model reads each sentence before it writes its own, such as "
-        "'Correct: {source}\\n'; with \\n, its correction is one line",
+        "--set", type=run_setting, action="append", default=[], metavar="KEY=VALUE",
+        help=f"how models run, as settings files say it: {', '.join(RUN)}; device=cuda, for instance",
     )  # fmt: skip
 
 
-def add_verification_options(parser: argparse.ArgumentParser) -> None:
-    """What a second model does: by default the language model judges, and the shipped T5 verifies exactly."""
+def add_verify_option(parser: argparse.ArgumentParser) -> None:
+    """Whether to ask the second model that is shipped."""
     add = parser.add_argument_group("verification").add_argument
     add("--verify", action="store_true", help=f"ask a second model: --target, or {DEFAULT_JUDGE}")
-    add(
-        "--verify-mode", choices=VERIFY,
-        help="--verify in this way. judge: a language model judges the edits. exact: show the target's own text, by "
-        f"default that of {DEFAULT_TARGET}",
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,14 +210,11 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
     add("--isolated", action="store_true", help="ignore settings files and the user's own words")
 
 
-def check_verification(options: ModelOptions, *others: str) -> None:
-    """Raises UsageError for options of a T5 without a T5; `others` are further options that were given."""
-    given = [*others]
-    if options.target_prefix is not None:
-        given.append("--target-prefix")
-    if options.target_prompt is not None:
-        given.append("--target-prompt")
+def check_target(options: ModelOptions) -> None:
+    """Raises UsageError for settings of a target without a target."""
     if options.target == "":
         raise UsageError("--target: expected a name, a folder, or an id on the Hugging Face hub")
-    if given and not (options.verify or options.verify_mode or options.target):
-        raise UsageError(f"{' and '.join(given)} {'needs' if len(given) == 1 else 'need'} --verify or --target")
+    if options.verify or options.target or "verify" in dict(options.set):
+        return
+    if given := [name.replace("_", "-") for name, _ in options.set if name.startswith("target")]:
+        raise UsageError(f"--set {given[0]} needs --verify or --target")

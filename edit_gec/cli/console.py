@@ -50,10 +50,10 @@ def out_json(value: Any, indent: int | None = None) -> None:
     out(text.encode("utf-8", "backslashreplace"))  # of a file name that is not UTF-8: \udc80, as JSON writes it
 
 
-def shows_colors(wanted: str = "auto") -> bool:
-    """Whether to use colours on standard output; "auto": if it is a terminal and NO_COLOR is not set."""
-    if wanted != "auto":
-        return wanted == "always"
+def shows_colors() -> bool:
+    """Whether to use colours on standard output: if it is a terminal, unless NO_COLOR or FORCE_COLOR says otherwise."""
+    if os.environ.get("FORCE_COLOR"):
+        return True
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from edit_gec.cli.arguments import (
     SETTINGS,
@@ -19,8 +21,8 @@ from edit_gec.cli.arguments import (
     UsageError,
     add_model_options,
     add_settings_options,
-    add_verification_options,
-    check_verification,
+    add_verify_option,
+    check_target,
     positive,
 )
 from edit_gec.cli.console import say
@@ -50,11 +52,12 @@ class Arguments(FrontOptions):
     remember: int
     hourly_cost: float | None
     quiet: bool
+    own: ClassVar[Mapping[str, Any]] = {"threads": 1}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = f"--device cuda starts one process per GPU; --threads is per worker.\n\n{SETTINGS}"
+    parser.epilog = f"--set device=cuda starts one process per GPU; --threads is per worker.\n\n{SETTINGS}"
     add = parser.add_argument
     add("input", metavar="INPUT", help="file (text, JSONL, CSV, TSV, Parquet), folder, saved data set, or hub:NAME")
     add("output", metavar="OUTPUT", help="folder for the parts; repeat the command to resume an interrupted job")
@@ -95,8 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--quiet", action="store_true", help="report errors only")
     add_settings_options(parser)
-    add_model_options(parser, threads=1, threads_help="1")
-    add_verification_options(parser)
+    add_model_options(parser, threads="1")
+    add_verify_option(parser)
 
 
 def run(arguments: Arguments) -> int:
@@ -106,10 +109,11 @@ def run(arguments: Arguments) -> int:
     from edit_gec.corpus.run import CorpusTask, Engine, correct_corpus
 
     check_arguments(arguments)
-    warn_of_slow_dtype(arguments)
     settings = find_projects(arguments).find_shared_settings(
         [arguments.input] if os.path.exists(arguments.input) else []
     )
+    options = corrector_arguments(arguments, settings)
+    warn_of_slow_dtype(options)
     task = CorpusTask(
         arguments.input,
         arguments.output,
@@ -119,7 +123,7 @@ def run(arguments: Arguments) -> int:
         unit_size=arguments.unit_size,
         names_types=not arguments.no_types,
         read_as=arguments.read_as,
-        options=corrector_arguments(arguments, settings),
+        options=options,
         settings=Settings(ignore=settings.ignore, ignore_regex=settings.ignore_regex),
         remember=arguments.remember,
         engine=Engine(arguments.engine),
@@ -132,7 +136,7 @@ def run(arguments: Arguments) -> int:
 
 
 def check_arguments(arguments: Arguments) -> None:
-    """Raises UsageError for columns of the same name, and for options of a T5 without a T5."""
+    """Raises UsageError for columns of the same name, and for settings of a target without one."""
     if len({arguments.column, arguments.corrected, arguments.edits}) < 3:
         raise UsageError("--column, --corrected and --edits: expected three different names")
-    check_verification(arguments)
+    check_target(arguments)

@@ -24,8 +24,8 @@ from edit_gec.cli.arguments import (
     UsageError,
     add_model_options,
     add_settings_options,
-    add_verification_options,
-    check_verification,
+    add_verify_option,
+    check_target,
 )
 from edit_gec.cli.console import ProgressBar, ending_at_interrupt, out, say, shows_colors
 from edit_gec.cli.correct_inputs import GROUP_CHARACTERS, STDIN, InputDocument, Inputs, Reading
@@ -54,16 +54,12 @@ class Arguments(FrontOptions):
     stdin_filename: str | None
     code: bool
     force_exclude: bool
-    no_gitignore: bool
     since: str | None
     baseline: str | None
     write_baseline: bool
     check: bool
-    exit_zero: bool
     output: str | None  # one of PRINTED, "write", "diff" or "inline"
     explain: bool
-    color: str
-    stats: bool
     verbose: bool
     quiet: bool
 
@@ -88,18 +84,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_output(parser)
     add_settings_options(parser)
     add_model_options(parser)
-    add_verification_options(parser)
-    talk = parser.add_argument_group("messages")
-    talk.add_argument("--stats", action="store_true", help="report what verification did, as one line of JSON")
-    loudness = talk.add_mutually_exclusive_group()
-    loudness.add_argument("-v", "--verbose", action="store_true", help="report progress, and show each edit")
+    add_verify_option(parser)
+    loudness = parser.add_argument_group("messages").add_mutually_exclusive_group()
+    loudness.add_argument(
+        "-v", "--verbose", action="store_true", help="report progress, each edit, and what verification did"
+    )
     loudness.add_argument("-q", "--quiet", action="store_true", help="report errors only")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="file or folder; - or nothing for standard input")
-    add("--lines", action="store_true", help="treat each line as a separate text")
+    add("--lines", action="store_true", help="each line is one sentence; for texts of several, edit-gec corpus")
     add(
         "--read-as", choices=formats.UNDERSTOOD, metavar="FORMAT",
         help=f"format of the named files, whatever their suffixes: {', '.join(formats.UNDERSTOOD)}",
@@ -113,7 +109,6 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--force-exclude", action="store_true",
         help="skip named files that are excluded in the settings, or of an unsupported format",
     )  # fmt: skip
-    add("--no-gitignore", action="store_true", help="in folders, include files that git ignores")
     add("--since", metavar="REV", help="only sentences that are not in this git revision")
     add("--baseline", metavar="FILE", help="only sentences that are not in this file")
     add("--write-baseline", action="store_true", help="write the sentences with findings to the --baseline FILE")
@@ -122,7 +117,6 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--check", action="store_true", help="list what would change; exit with 1 if anything would")
-    group.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
     output = group.add_mutually_exclusive_group()
     for flags, summary in (
         (("-w", "--write"), "correct the files in place, atomically"),
@@ -134,9 +128,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--format", choices=PRINTED, dest="output", help="what to print (default: text, findings for several files)"
     )
     group.add_argument("--explain", action="store_true", help="name and explain each edit (needs edit-gec[score])")
-    group.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto, on a terminal)"
-    )
 
 
 def run(arguments: Arguments) -> int:
@@ -149,7 +140,7 @@ def run(arguments: Arguments) -> int:
         raise UsageError("--since needs files: git knows nothing of standard input")
     if arguments.write_baseline and (arguments.baseline is None or arguments.output == "write"):
         raise UsageError("--write-baseline needs --baseline FILE, and corrects nothing")
-    check_verification(arguments, *(["--stats"] if arguments.stats else []))
+    check_target(arguments)
     return Run(arguments).run()
 
 
@@ -172,14 +163,13 @@ class Run:
             code=arguments.code,
             writing=arguments.output in ("write", "diff"),  # which `git apply` writes
             force_exclude=arguments.force_exclude,
-            uses_gitignore=not arguments.no_gitignore,
             is_verbose=arguments.verbose,
             skips=self.since.is_unchanged if self.since else lambda path: False,
         )
         self.inputs = Inputs(arguments.files, self.projects, reading)
         self.output = Output(
             form=arguments.form,
-            has_colors=shows_colors(arguments.color),
+            has_colors=shows_colors(),
             has_headings=len(arguments.files) > 1 or any(map(os.path.isdir, arguments.files)),
             has_notes=arguments.verbose or arguments.explain,
             is_check=arguments.check,
@@ -206,27 +196,29 @@ class Run:
         if self.inputs.has_failed:
             return 2
         lists = self.arguments.check or self.arguments.form == "findings"
-        return int(lists and self.output.changed_files > 0 and not self.arguments.exit_zero)
+        return int(lists and self.output.changed_files > 0)
 
     def _load(self) -> Corrector:
         from edit_gec.cli.loading import load_corrector
 
         begun = time.perf_counter()
-        model = self.projects.find_shared_settings(path for path in self.arguments.files if path != STDIN).model
-        with ending_at_interrupt():  # the other settings are those of each file
-            corrector = load_corrector(self.arguments, Settings(model=model))
+        shared = self.projects.find_shared_settings(path for path in self.arguments.files if path != STDIN)
+        # The other settings are those of each file.
+        once = Settings(model=shared.model, run=shared.run, strictness=self.arguments.strictness)
+        with ending_at_interrupt():
+            corrector = load_corrector(self.arguments, once)
         if self.arguments.verbose:
-            say(f"{model or DEFAULT_MODEL} loaded in {time.perf_counter() - begun:.1f} s")
+            say(f"{once.model or DEFAULT_MODEL} loaded in {time.perf_counter() - begun:.1f} s")
         return corrector
 
     def _correct(
         self, corrector: Corrector, group: Sequence[InputDocument], progress: ProgressBar
     ) -> Iterator[Correction]:
         """The corrections of a group, those with equal thresholds and dialects together."""
-        wanted = [(source.settings.min_confidence, source.settings.dialect) for source in group]
-        for (least, dialect), together in groupby(zip(group, wanted, strict=True), key=lambda pair: pair[1]):
+        wanted = [(source.settings.threshold, source.settings.dialect) for source in group]
+        for (threshold, dialect), together in groupby(zip(group, wanted, strict=True), key=lambda pair: pair[1]):
             sources = [source for source, _ in together]
-            yield from corrector.with_settings(least, dialect).correct_batch(
+            yield from corrector.with_settings(threshold, dialect).correct_batch(
                 [source.document.text for source in sources],
                 lines=self.arguments.lines,
                 formats=[source.format for source in sources],
@@ -246,7 +238,7 @@ class Run:
     def _correct_in_stretches(self, corrector: Corrector, source: InputDocument) -> None:
         """Print a long document as it is corrected; Ctrl-C keeps what is already printed."""
         document, settings = source.document, source.settings
-        corrector = corrector.with_settings(settings.min_confidence, settings.dialect)
+        corrector = corrector.with_settings(settings.threshold, settings.dialect)
         is_wanted = settings.edit_filter().on(document.text)
         done = 0
         out(document.bom)
@@ -292,5 +284,5 @@ class Run:
                 say(f"{self.arguments.baseline}: {format_count(len(set(self.found)), 'sentence')}")
         else:
             self.output.conclude()
-        if self.arguments.stats and corrector is not None and (summary := corrector.predictor.summary()):
+        if self.arguments.verbose and corrector is not None and (summary := corrector.predictor.summary()):
             say(json.dumps(summary))

@@ -37,7 +37,6 @@ class Reading:
     code: bool  # in folders too
     writing: bool
     force_exclude: bool
-    uses_gitignore: bool
     is_verbose: bool
     skips: Callable[[str], bool]
 
@@ -95,7 +94,7 @@ class Inputs:
             return
         settings = self.projects.find_settings(folder)
         exclude = Patterns(settings.exclude, settings.root)
-        search = Search(exclude, uses_gitignore=self.reading.uses_gitignore, code=self.reading.code)
+        search = Search(exclude, code=self.reading.code)
         for path in search.find(folder):
             nearer = self.projects.find_settings(path)
             if nearer.root == settings.root or not Patterns(nearer.exclude, nearer.root).fit_below(path):

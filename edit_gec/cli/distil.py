@@ -15,8 +15,8 @@ from pathlib import Path
 from edit_gec.catalog import DEFAULT_MODEL
 from edit_gec.cli.arguments import (
     ModelOptions,
-    UsageError,
     add_model_options,
+    check_target,
     confidence,
     data_folder,
     positive,
@@ -64,11 +64,9 @@ def run(arguments: Arguments) -> int:
     from edit_gec.lab.training.pairs import Pairs
     from edit_gec.lab.training.recipe import Recipe, TrainingStage
 
-    if arguments.target_prefix is not None and not arguments.target:
-        raise UsageError("--target-prefix needs --target")
-    if arguments.target_prompt is not None and not arguments.target:
-        raise UsageError("--target-prompt needs --target")
-    corrector = load_corrector(replace(arguments, verify_mode="exact" if arguments.target else None))
+    check_target(arguments)
+    exact = {"verify": "exact"} if arguments.target else {}
+    corrector = load_corrector(replace(arguments, set=[*arguments.set, *exact.items()]))
     stage = TrainingStage("distil", 1, rate=arguments.rate, real=arguments.real, clean=arguments.clean)
     texts = Pairs(corrector.folder, arguments.data, Recipe("distil"), stage, 0).draw_texts(
         random.Random(arguments.seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,19 @@ if TYPE_CHECKING:
 
 def find_projects(options: FrontOptions) -> Projects:
     """The settings of files, overridden by the command line. Raises InputError for an unreadable dictionary."""
-    has_threshold = options.strictness is None
-    return Projects(options.config, options.isolated, asked_settings(options), has_threshold=has_threshold)
+    return Projects(options.config, options.isolated, asked_settings(options))
 
 
 def asked_settings(options: ModelOptions) -> Settings:
     """What the options set. Raises InputError for a dictionary that cannot be read."""
     listed = tuple(word for path in options.dictionary for word in words(path))
-    asked = Settings(dictionary=listed, min_confidence=options.min_confidence, model=options.model)
+    asked = Settings(
+        dictionary=listed,
+        min_confidence=options.min_confidence,
+        strictness=options.strictness,
+        model=options.model,
+        run=options.run_settings,
+    )
     if not isinstance(options, FrontOptions):
         return asked
     ignore = tuple(name for names in options.ignore for name in names)
@@ -35,8 +41,9 @@ def load_corrector(options: ModelOptions, settings: Settings | None = None) -> C
     """The requested corrector. Raises InputError for a missing model, device or dictionary."""
     from edit_gec.corrector import Corrector
 
-    corrector = Corrector.load(**corrector_arguments(options, settings))
-    warn_of_slow_dtype(options)
+    given = corrector_arguments(options, settings)
+    corrector = Corrector.load(**given)
+    warn_of_slow_dtype(given)
     return corrector
 
 
@@ -48,28 +55,21 @@ def corrector_arguments(options: ModelOptions, settings: Settings | None = None)
     settings = asked_settings(options) if settings is None else settings
     return {
         "model": DEFAULT_MODEL if settings.model is None else settings.model,
-        "min_confidence": settings.min_confidence if options.strictness is None else None,
-        "strictness": options.strictness,
+        "min_confidence": settings.min_confidence,
+        "strictness": settings.strictness,
         "dictionary": settings.dictionary,
         "dialect": settings.dialect,
-        "backend": options.backend,
-        "precision": options.precision,
-        "device": options.device,
-        "dtype": options.dtype,
-        "threads": options.threads,
-        "batch_size": options.batch_size,
-        "target": options.target or default_target(options),
-        "target_prefix": options.target_prefix,
-        "target_prompt": options.target_prompt,
-        "verify": options.verify_mode,
+        "target": options.target or default_target(options.verify, settings.run.get("verify")),
+        **options.own,
+        **settings.run,
     }
 
 
-def default_target(options: ModelOptions) -> str | None:
-    """The second model of --verify where none is named."""
-    if options.verify_mode == "exact":
+def default_target(is_asked: bool, mode: str | None) -> str | None:
+    """The second model where none is named: of --verify, or of the setting `verify`."""
+    if mode == "exact":
         return DEFAULT_TARGET
-    return DEFAULT_JUDGE if options.verify or options.verify_mode else None
+    return DEFAULT_JUDGE if is_asked or mode else None
 
 
 def warm_up(corrector: Corrector) -> None:
@@ -80,16 +80,14 @@ def warm_up(corrector: Corrector) -> None:
     explaining.warm_up()
 
 
-def warn_of_slow_dtype(options: ModelOptions) -> None:
-    """Warn if --dtype is meant to save time but this processor has no instructions for it."""
-    if options.dtype == "float32":
+def warn_of_slow_dtype(given: Mapping[str, Any]) -> None:
+    """Warn if the dtype in these arguments is to save time but this processor has no instructions for it."""
+    dtype = given.get("dtype", "float32")
+    if dtype == "float32":
         return
     import torch
 
     from edit_gec.modeling import onednn
 
-    if not onednn.has_native_dtype(getattr(torch, options.dtype), options.device):
-        say(
-            f"edit-gec: this processor does not compute in {options.dtype}, it takes several times as long; "
-            "leave --dtype out"
-        )
+    if not onednn.has_native_dtype(getattr(torch, dtype), given.get("device", "cpu")):
+        say(f"edit-gec: this processor does not compute in {dtype}, it takes several times as long; leave dtype out")

@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from edit_gec.catalog import find_model
 from edit_gec.cli.arguments import (
@@ -20,8 +21,8 @@ from edit_gec.cli.arguments import (
     ModelOptions,
     add_model_options,
     add_settings_options,
-    add_verification_options,
-    check_verification,
+    add_verify_option,
+    check_target,
     confidence,
 )
 from edit_gec.config.settings import Settings
@@ -37,6 +38,7 @@ class Arguments(FrontOptions):
 
     stdio: bool
     fix_all_confidence: float
+    own: ClassVar[Mapping[str, Any]] = {"threads": max(1, (os.cpu_count() or 1) // 2)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--fix-all-confidence", type=confidence, default=0.9, metavar="P",
         help="lowest confidence of an edit that fix-all makes (default: 0.9)")  # fmt: skip
     add_settings_options(parser)
-    add_model_options(parser, threads=max(1, (os.cpu_count() or 1) // 2), threads_help="half of the cores")
-    add_verification_options(parser)
+    add_model_options(parser, threads="half of the cores")
+    add_verify_option(parser)
 
 
 def run(arguments: Arguments) -> int:
@@ -61,16 +63,20 @@ def run(arguments: Arguments) -> int:
     from edit_gec.lsp.server import Server
     from edit_gec.lsp.user_dictionary import UserDictionary
 
-    check_verification(arguments)
-    # Only the model's name is of the settings here: all else is that of each document's project, and of the editor.
+    check_target(arguments)
     projects = find_projects(arguments)
-    settings = Settings(model=projects.find_settings("").model)
+    shared = projects.find_settings("")  # all else is that of each document's project, and of the editor
+    settings = Settings(model=shared.model, run=shared.run, strictness=arguments.strictness)
     given = corrector_arguments(arguments, settings)
     for name in filter(None, (given["model"], given["target"])):
         find_model(name)  # before the editor is told that all is well
     if sys.stdin is None or sys.stdout is None:
         raise InputError("standard input and output are closed; an editor must start edit-gec lsp")
-    options = Options(min_confidence=arguments.min_confidence, fix_all_confidence=arguments.fix_all_confidence)
+    options = Options(
+        min_confidence=arguments.min_confidence,
+        strictness=arguments.strictness,
+        fix_all_confidence=arguments.fix_all_confidence,
+    )
     server = Server(lambda: load(arguments, settings), UserDictionary(projects), options)
     register(server)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as protocol:

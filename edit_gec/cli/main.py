@@ -20,10 +20,10 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from edit_gec.cli.arguments import STATUSES, UsageError
+from edit_gec.cli.arguments import STATUSES, Parser, UsageError
 from edit_gec.cli.console import out, say
 from edit_gec.cli.extras import needing, require
-from edit_gec.errors import EditGecError, describe_failure
+from edit_gec.errors import EditGecError, describe_failure, did_you_mean
 from edit_gec.version import version
 
 
@@ -109,8 +109,16 @@ def command() -> NoReturn:
 
 def split_command(argv: Sequence[str]) -> tuple[str, list[str]]:
     """The name of the command, and its own arguments. Leaves by SystemExit for --help, --version and wrong usage."""
+    parser = main_parser()
     end = next((place + 1 for place, word in enumerate(argv) if not word.startswith("-")), len(argv))
-    return main_parser().parse_args(argv[:end]).command, list(argv[end:])
+    if not argv:
+        parser.exit(2, parser.format_help())
+    name = argv[end - 1]
+    if name not in COMMANDS and not name.startswith("-"):
+        is_file = os.path.exists(name) or "." in name
+        meant = f"; did you mean edit-gec correct {name}?" if is_file else did_you_mean(name, COMMANDS, "edit-gec {}")
+        parser.error(f"{name!r} is no command{meant}")
+    return str(parser.parse_args(argv[:end]).command), list(argv[end:])
 
 
 def run_command(name: str, words: Sequence[str]) -> int:
@@ -129,7 +137,7 @@ def run_command(name: str, words: Sequence[str]) -> int:
 
 def main_parser() -> argparse.ArgumentParser:
     """The parser of what comes before a command's own arguments."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="edit-gec",
         description="Correct the grammar of text: exact about what it changes, on this machine, offline.",
         epilog=STATUSES,
@@ -145,7 +153,7 @@ def main_parser() -> argparse.ArgumentParser:
 def command_parser(name: str) -> argparse.ArgumentParser:
     """The parser of a command's arguments. Raises ModuleNotFoundError where the command's module needs another."""
     summary = COMMANDS[name].summary
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"edit-gec {name}",
         description=f"{summary[0].upper()}{summary[1:]}.",
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -79,11 +79,21 @@ class Revision:
             self._roots[folder] = os.path.realpath(root.rstrip("\n"))
         top = self._roots[folder]
         if top not in self._changes:
-            commit = os.fsdecode(_git(top, "rev-parse", "--verify", "--end-of-options", f"{self.name}^{{commit}}"))
-            listed = _git(top, "diff", "--name-status", "--find-renames", "-z", commit.strip(), "--")
+            listed = _git(top, "diff", "--name-status", "--find-renames", "-z", self._find_commit(top), "--")
             self._changes[top] = _parse_changes(os.fsdecode(listed).split("\0"))
             self._tracked[top] = set(os.fsdecode(_git(top, "ls-files", "-z")).split("\0"))
         return top, os.path.relpath(real, top).replace(os.sep, "/")
+
+    def _find_commit(self, root: str) -> str:
+        """The hash of the revision. Raises InputError where the repository has no such one."""
+        try:
+            found = _git(root, "rev-parse", "--verify", "--end-of-options", f"{self.name}^{{commit}}")
+        except InputError:
+            raise InputError(
+                f"--since {self.name}: no such revision in {root}; `git fetch` may bring it, "
+                "in continuous integration a checkout of the whole history (fetch-depth: 0)"
+            ) from None
+        return os.fsdecode(found).strip()
 
 
 def _parse_changes(fields: Sequence[str]) -> dict[str, str | None]:

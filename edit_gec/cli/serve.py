@@ -14,9 +14,9 @@ import contextlib
 import logging
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from edit_gec.catalog import DEFAULT_MODEL
 from edit_gec.cli.arguments import (
@@ -24,12 +24,13 @@ from edit_gec.cli.arguments import (
     FrontOptions,
     add_model_options,
     add_settings_options,
-    add_verification_options,
-    check_verification,
+    add_verify_option,
+    check_target,
     port,
     positive,
 )
 from edit_gec.cli.console import ending_at_interrupt, say
+from edit_gec.cli.extras import needing
 from edit_gec.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,10 +48,12 @@ class Arguments(FrontOptions):
     port: int
     allow_origin: str | None
     allow_host: Sequence[str]
+    upstream: str | None
     max_text_length: int
     max_requests: int
     timeout: int
     quiet: bool
+    own: ClassVar[Mapping[str, Any]] = {"batch_size": 16}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +71,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--allow-host", action="append", default=[], metavar="NAME",
         help="host name that clients may use, * for any (default: any; on loopback only this machine's names)",
     )  # fmt: skip
+    add(
+        "--upstream", metavar="URL",
+        help="LanguageTool server whose matches are merged with ours in /v2/check; it gets the texts",
+    )  # fmt: skip
     for option, default, summary in (
         ("--max-text-length", 100_000, "most characters of a text"),
         ("--max-requests", 16, "most simultaneous requests from one address"),
@@ -76,8 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add(option, type=positive, default=default, metavar="N", help=f"{summary} (default: {default})")
     add("--quiet", action="store_true", help="do not log requests")
     add_settings_options(parser)
-    add_model_options(parser, batch_size=16)
-    add_verification_options(parser)
+    add_model_options(parser)
+    add_verify_option(parser)
 
 
 def run(arguments: Arguments) -> int:
@@ -87,7 +94,12 @@ def run(arguments: Arguments) -> int:
     from edit_gec.server.callers import Callers
     from edit_gec.server.middleware import Limits
 
-    check_verification(arguments)
+    check_target(arguments)
+    upstream = None
+    if arguments.upstream is not None:
+        with needing("--upstream", "serve"):
+            from edit_gec.server.upstream import Upstream
+        upstream = Upstream(arguments.upstream)
     projects = find_projects(arguments)
     settings = replace(projects.find_settings(""), dictionary=(), dialect=None)  # these are looked up for every request
     with open_listener(arguments.host, arguments.port) as listener:  # first: a used port is told at once
@@ -98,7 +110,7 @@ def run(arguments: Arguments) -> int:
             characters=arguments.max_text_length, timeout_s=arguments.timeout, per_client=arguments.max_requests
         )
         callers = Callers.of_listener(listener.getsockname()[0], arguments.allow_host, arguments.allow_origin)
-        app = create_app(corrector, limits, callers, projects=projects)
+        app = create_app(corrector, limits, callers, projects=projects, upstream=upstream)
         log = logging.getLogger("edit_gec.server")
         log.setLevel(logging.ERROR if arguments.quiet else logging.INFO)
         log.addHandler(logging.StreamHandler(sys.stderr))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from edit_gec.config.settings import DEFAULTS, Settings, SettingsFile, parse_file
@@ -29,23 +29,20 @@ class Projects:
     """The settings of files. A settings file is read again when it has changed.
 
     `file` replaces the files that would be found; with `isolated` neither these nor the user's words count. `asked`,
-    from the command line, overrides all of them. `own` are the user's words. Without `has_threshold` no settings have
-    a least confidence: the command line names a strictness.
+    from the command line, overrides all of them. `own` are the user's words.
     """
 
     file: str | None = None
     isolated: bool = False
     asked: Settings = DEFAULTS
     own: WatchedLineFile = field(default_factory=user_words)
-    has_threshold: bool = True
     _known: dict[str, tuple[_Stamps, SettingsFile | None]] = field(default_factory=dict)
 
     def find_settings(self, path: str) -> Settings:
         """The settings of a file or folder; of "" those of the working folder. Raises InputError for wrong ones."""
         path = os.path.abspath(path or os.curdir)
         own = Settings() if self.isolated else Settings(dictionary=self.own.read())
-        found = own.override_with(self._project(path).find_settings(path)).override_with(self.asked)
-        return found if self.has_threshold else replace(found, min_confidence=None)
+        return own.override_with(self._project(path).find_settings(path)).override_with(self.asked)
 
     def find_shared_settings(self, paths: Iterable[str]) -> Settings:
         """The settings of the folder that all these files share. Raises InputError for wrong ones."""

@@ -3,10 +3,11 @@ r"""The settings of a file: read key by key, added up from several places.
 dictionary = ["kubectl", "Grafana"]     # words to leave alone, or the path of a file with one on each line
 ignore = ["PUNCT", "R:DET", "case"]     # kinds of edits, and types of ERRANT (these need edit-gec[score])
 ignore-regex = ["\\{\\{.*?\\}\\}"]      # what matches stays as it is
-min-confidence = 0.8
+min-confidence = 0.8                    # or strictness = "high"
 dialect = "en-GB"                       # or "en-US"
 exclude = ["vendor", "docs/old/*.md"]   # patterns as in .gitignore; for named files with --force-exclude
 model = "models/my-model"               # a name, or a folder; paths are relative to the settings file
+verify = "judge"                        # and the other keywords of `Corrector.load` that RUN names: precision, ...
 
 [[overrides]]                           # for some files; of several that fit, the last one counts
 paths = ["docs/*.md"]
@@ -21,11 +22,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.config.load_settings import STRICTNESS, LoadSettings
+from edit_gec.errors import InputError, did_you_mean
 from edit_gec.rules.dialect import DIALECTS
 from edit_gec.text import files
 from edit_gec.text.edit_filter import EditFilter
@@ -37,32 +40,44 @@ from edit_gec.text.kinds import parse_names
 class Settings:
     """The settings of a file. `root` is the folder to which its patterns are relative.
 
-    `words_file` is the file to which words can be added: the dictionary, if that is a file.
+    Of `min_confidence` and `strictness` there is one at most: both say how sure an edit must be. `run` are keywords of
+    Corrector.load, which are the same for all files. `words_file` is the file to which words can be added: the
+    dictionary, if that is a file.
     """
 
     dictionary: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     ignore_regex: tuple[str, ...] = ()
     min_confidence: float | None = None
+    strictness: str | None = None
     dialect: str | None = None
     exclude: tuple[str, ...] = ()
     model: str | None = None
+    run: Mapping[str, Any] = field(default_factory=dict)
     root: str = ""
     words_file: str | None = None
 
     def override_with(self, upper: Settings) -> Settings:
         """These settings, overridden by `upper`: lists are joined, single values are replaced."""
+        sure = self if upper.threshold is None else upper
         return Settings(
             dictionary=self.dictionary + upper.dictionary,
             ignore=self.ignore + upper.ignore,
             ignore_regex=self.ignore_regex + upper.ignore_regex,
-            min_confidence=self.min_confidence if upper.min_confidence is None else upper.min_confidence,
+            min_confidence=sure.min_confidence,
+            strictness=sure.strictness,
             dialect=upper.dialect or self.dialect,
             exclude=self.exclude + upper.exclude,
             model=self.model if upper.model is None else upper.model,
+            run={**self.run, **upper.run},
             root=upper.root or self.root,
             words_file=upper.words_file or self.words_file,
         )
+
+    @property
+    def threshold(self) -> float | str | None:
+        """How sure an edit must be: a confidence, the name of a preset, or None for the model's own."""
+        return self.min_confidence if self.strictness is None else self.strictness
 
     def edit_filter(self) -> EditFilter:
         """Which edits are wanted, as dictionary, ignore and ignore_regex say."""
@@ -183,15 +198,46 @@ def _dialect(value: Any) -> str:
     return str(value)
 
 
+def _strictness(value: Any) -> str:
+    if value not in STRICTNESS:
+        raise InputError(f"must be one of {', '.join(STRICTNESS)}, not {value!r}")
+    return str(value)
+
+
+def read_run_setting(pair: str) -> tuple[str, Any]:
+    """A setting of RUN from "key=value", by the name of its keyword. Raises InputError.
+
+    >>> read_run_setting("batch-size=8")
+    ('batch_size', 8)
+    """
+    key, has_value, value = pair.partition("=")
+    if key not in RUN or not has_value:
+        raise InputError(f"expected KEY=VALUE with one of {', '.join(RUN)}, not {pair!r}")
+    return key.replace("-", "_"), _run_setting(key, int(value) if value.isascii() and value.isdecimal() else value)
+
+
+def _run_setting(key: str, value: Any) -> Any:
+    """The value of a key of RUN."""
+    name = key.replace("-", "_")
+    if key not in ("threads", "batch-size") and not isinstance(value, str):
+        raise InputError(f"{key} {value!r}: expected a name or a text")
+    return getattr(LoadSettings("", **{name: value}), name)
+
+
 _READERS: dict[str, Callable[[Any], Any]] = {  # key -> how its value is read; dictionary and model need the folder
     "ignore": _names,
     "ignore-regex": _expressions,
     "min-confidence": _confidence,
+    "strictness": _strictness,
     "dialect": _dialect,
     "exclude": _patterns,
 }
-KEYS = ("dictionary", *_READERS, "model", "overrides")
-_FOR_SOME = tuple(key for key in KEYS if key not in ("exclude", "model", "overrides"))
+# Keywords of Corrector.load. A target is none of them: the settings of a stranger's folder must not fetch a model.
+RUN = (
+    "verify", "backend", "precision", "device", "dtype", "threads", "batch-size", "target-prefix", "target-prompt",
+)  # fmt: skip
+KEYS = ("dictionary", *_READERS, "model", *RUN, "overrides")
+_FOR_SOME = tuple(key for key in KEYS if key not in ("exclude", "model", *RUN, "overrides"))
 
 
 def parse(table: dict[str, Any], path: str, where: str = "") -> Settings:
@@ -224,7 +270,10 @@ def parse_file(table: dict[str, Any], path: str, where: str = "") -> SettingsFil
 
 def _parse(table: dict[str, Any], place: str, root: str, known: Iterable[str]) -> Settings:
     if unknown := sorted(set(table) - set(known)):
-        raise InputError(f"{place} has no setting {unknown[0]!r}; it knows {', '.join(known)}")
+        meant = did_you_mean(unknown[0], known)
+        raise InputError(f"{place} has no setting {unknown[0]!r}{meant or '; it knows ' + ', '.join(known)}")
+    if {"min-confidence", "strictness"} <= set(table):
+        raise InputError(f"{place} has min-confidence and strictness; expected one, both say how sure an edit must be")
     values = {
         key.replace("-", "_"): _read(read, table[key], f"{place} {key}")
         for key, read in _READERS.items()
@@ -241,7 +290,8 @@ def _parse(table: dict[str, Any], place: str, root: str, known: Iterable[str]) -
         raise InputError(f"{place} model must be a name or a folder, not {model!r}")
     if model is not None and os.path.isdir(os.path.join(root, model)):
         model = os.path.join(root, model)
-    return Settings(**values, model=model)
+    run = {key.replace("-", "_"): _read(partial(_run_setting, key), table[key], place) for key in RUN if key in table}
+    return Settings(**values, model=model, run=run)
 
 
 def _read(reader: Callable[[Any], Any], value: Any, place: str) -> Any:

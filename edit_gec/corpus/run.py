@@ -183,5 +183,5 @@ def _list_devices(device: str) -> list[str]:
     import torch
 
     if not torch.cuda.is_available():
-        raise DeviceError("device cuda: this torch sees no GPU; leave --device out to use the CPU")
+        raise DeviceError("device cuda: this torch sees no GPU; leave the device out to use the CPU")
     return [f"cuda:{number}" for number in range(torch.cuda.device_count())]

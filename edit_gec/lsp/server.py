@@ -23,7 +23,7 @@ from edit_gec.config.settings import Settings
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.lsp import actions
 from edit_gec.lsp.documents import Document, Mark
-from edit_gec.lsp.options import Options
+from edit_gec.lsp.options import Options, describe_unknown
 from edit_gec.lsp.user_dictionary import UserDictionary, correction_key
 from edit_gec.runtime.async_corrector import AsyncCorrector, SentenceResult
 from edit_gec.text import formats, language_id
@@ -145,7 +145,7 @@ class Server(LanguageServer):
 
     def _settings(self, document: Document) -> Settings:
         """The settings of a document's project, overridden by those of the editor. Words apply when marks are shown."""
-        asked = Settings(min_confidence=self.options.min_confidence)
+        asked = Settings(min_confidence=self.options.min_confidence, strictness=self.options.strictness)
         return replace(self.project_settings(document).override_with(asked), dictionary=())
 
     async def _make_marks(
@@ -191,7 +191,9 @@ class Server(LanguageServer):
         )
 
     def configure(self, given: Any) -> None:
-        """Apply the settings that an editor sent, and check all documents again."""
+        """Apply the settings that an editor sent, and check all documents again. Wrong ones are said."""
+        if unknown := describe_unknown(given):
+            self.show_error(InputError(unknown))
         try:
             self.options = self.options.with_settings(given)
         except EditGecError as error:

@@ -189,7 +189,7 @@ class AsyncCorrector:
 
         `settings` are those that the sentences were corrected with. With an exact target there are neither.
         """
-        corrector = self.corrector.with_settings(settings.min_confidence, settings.dialect)
+        corrector = self.corrector.with_settings(settings.threshold, settings.dialect)
         suggester = corrector.suggester()
         if suggester is None:
             return list(sentences)
@@ -266,12 +266,11 @@ class AsyncCorrector:
         stages = stages or Stages()
         begun = perf_counter()
         check_text(text)
-        min_confidence = settings.min_confidence
-        corrector = self.corrector.with_settings(min_confidence, settings.dialect)
+        corrector = self.corrector.with_settings(settings.threshold, settings.dialect)
         known_format = check_format(format)
         stages.account.needs = CHARACTER_S * len(text)
         sentences = await self.thread.run_steps(_split(text, known_format), stages.account)
-        keys = [(each.sentence.text, (self.client, min_confidence)) for each in sentences]
+        keys = [(each.sentence.text, (self.client, corrector.min_confidence)) for each in sentences]
         remembered = ((key, self.cache.get(key)) for key in keys)
         known = {key: changes for key, changes in remembered if changes is not None}
         new = {key: each for key, each in zip(keys, sentences, strict=True) if key not in known}
@@ -289,7 +288,7 @@ class AsyncCorrector:
                     stages.batches.update(timing for _, timing in done)
                     known[key] = tuple(changes for changes, _ in done)
                     self.cache.put(key, known[key])
-                changes = self._with_standing(sentence.text, min_confidence, join_changes(known[key]))
+                changes = self._with_standing(sentence.text, corrector.min_confidence, join_changes(known[key]))
                 finish = partial(self._finish, text, sentence, changes, corrector)
                 is_long = len(sentence.text) > LONG_SENTENCE
                 yield await choose(await self.thread.run(finish, stages.account) if is_long else finish())
@@ -311,7 +310,7 @@ class AsyncCorrector:
 
         return choose
 
-    def _with_standing(self, sentence: str, min_confidence: float | None, found: WindowChanges) -> WindowChanges:
+    def _with_standing(self, sentence: str, min_confidence: float, found: WindowChanges) -> WindowChanges:
         """The changes of a sentence with the standing ones. A target's own text has none."""
         if self.corrector.predictor.is_exact:
             return found

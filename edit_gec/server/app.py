@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
@@ -37,10 +37,15 @@ from edit_gec.runtime.metrics import CONTENT_TYPE, Metrics
 from edit_gec.server import languagetool, schema, words
 from edit_gec.server.callers import Callers
 from edit_gec.server.fields import read_fields
+from edit_gec.server.matches import OURS, merge_matches
 from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit, offsets
+from edit_gec.text.formats import PLAIN
 from edit_gec.version import version
+
+if TYPE_CHECKING:
+    from edit_gec.server.upstream import Upstream  # needs httpx
 
 PICKY_FACTOR = 0.5  # level=picky multiplies the confidence threshold by this
 PAGE_FOLDER = Path(__file__).parent / "page"
@@ -51,11 +56,17 @@ router = APIRouter()
 
 
 def create_app(
-    corrector: Corrector, limits: Limits, callers: Callers | None = None, *, projects: Projects | None = None
+    corrector: Corrector,
+    limits: Limits,
+    callers: Callers | None = None,
+    *,
+    projects: Projects | None = None,
+    upstream: Upstream | None = None,
 ) -> FastAPI:
     """The ASGI application. `callers` says who may use it; the default is everyone but web pages of other origins.
 
     With `projects`, the settings of the working folder apply to every text, and clients may change the user's words.
+    With `upstream`, its matches are merged with ours in LanguageTool's protocol.
     """
     callers = callers or Callers()
     metrics = Metrics()
@@ -63,8 +74,11 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.corrector = AsyncCorrector(corrector, metrics, max_waiting=limits.waiting)
-        yield
-        await app.state.corrector.close()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(app.state.corrector.close)
+            if upstream is not None:
+                await stack.enter_async_context(upstream)
+            yield
 
     app = FastAPI(
         title="edit-gec",
@@ -78,6 +92,7 @@ def create_app(
     app.state.limits = limits
     app.state.metrics = metrics
     app.state.projects = projects
+    app.state.upstream = upstream
     app.include_router(router)
     app.include_router(words.router)
     for file in sorted(PAGE_FOLDER.iterdir()):
@@ -106,29 +121,76 @@ def create_app(
 @router.post("/v2/check", openapi_extra=schema.CHECK_POST, responses=schema.CHECK, tags=["LanguageTool"])
 async def check(request: Request) -> Response:
     """Check a text as LanguageTool does: form fields in, matches with UTF-16 offsets out."""
-    asked = languagetool.parse_request(await read_fields(request))
+    fields = await read_fields(request)
+    upstream: Upstream | None = None if is_asked_by_us(request) else request.app.state.upstream
+    asked = languagetool.parse_request(fields, knows_others=upstream is not None)
     _check_length(request, max(asked.text.document, asked.text.view, key=len))
-    stages = Stages()
     detected = language_id.detect(asked.text.view) if asked.detects_language else language_id.ENGLISH_ASSUMED
+    is_ours = detected.code == "en" and asked.is_english
+    theirs: asyncio.Task[dict[str, Any] | None] | None = None
+    if upstream is not None and asked.format == PLAIN:
+        theirs = asyncio.create_task(upstream.check(asked.to_fields(fields, is_english=is_ours), asked.utf16_length))
+    try:
+        found = await _find_ours(request, asked) if is_ours else Found()
+        answer = await _cancel_if_gone(request, _wait(theirs)) if theirs else None
+    finally:
+        if theirs:
+            theirs.cancel()
+    if answer is None and not (is_ours or asked.detects_language):
+        raise HTTPException(503, "the server of other languages does not answer; try again later")
+    log_fields(
+        request,
+        characters=len(asked.text.document),
+        sentences=len(found.sentences),
+        edits=len(found.edits),
+        **({} if theirs is None else {"upstream": len(answer["matches"]) if answer else -1}),
+    )
+    if answer is not None and not is_ours:
+        return JSONResponse(answer)
+
+    def build() -> JSONResponse:
+        own = languagetool.build_answer(asked, found.edits, found.sentences, version=version(), detected=detected)
+        if answer is not None:
+            own["matches"] = merge_matches(own["matches"], answer["matches"])
+        own["warnings"]["incompleteResults"] = theirs is not None and answer is None
+        return JSONResponse(own)
+
+    return await run_in_threadpool(build)
+
+
+class Found(NamedTuple):
+    """What the model finds: edits and sentences, as spans of the view."""
+
     edits: tuple[Edit, ...] = ()
-    sentences: list[tuple[int, int]] = []
-    if not asked.is_text_level_only and detected.code == "en":
-        corrector = _find_corrector(request)
-        settings = _find_settings(request, asked.dialect)
-        if asked.is_picky and not corrector.corrector.predictor.is_exact:  # a target's edits have no threshold to lower
-            least = corrector.corrector.with_settings(settings.min_confidence, None).min_confidence
-            settings = replace(settings, min_confidence=least * PICKY_FACTOR)
-        work = corrector.correct_by_sentence(
-            asked.text.view, settings=settings, format=asked.format, explain=True, stages=stages
-        )
-        _, results = await _cancel_if_gone(request, work)
-        suggesting = corrector.suggest(asked.text.view, results, settings, hints=False, stages=stages)
-        results = await _cancel_if_gone(request, suggesting)
-        edits = join(asked.text.view, results).edits
-        sentences = [(result.start, result.end) for result in results]
-    log_fields(request, characters=len(asked.text.document), sentences=len(sentences), edits=len(edits))
-    build = partial(languagetool.build_answer, asked, edits, sentences, version=version(), detected=detected)
-    return await run_in_threadpool(lambda: JSONResponse(build()))
+    sentences: Sequence[tuple[int, int]] = ()
+
+
+async def _find_ours(request: Request, asked: languagetool.CheckRequest) -> Found:
+    """The edits of an English text, unless the client wants rules about whole texts only."""
+    if asked.is_text_level_only:
+        return Found()
+    stages = Stages()
+    corrector = _find_corrector(request)
+    settings = _find_settings(request, asked.dialect)
+    if asked.is_picky and not corrector.corrector.predictor.is_exact:  # a target's edits have no threshold to lower
+        least = corrector.corrector.with_settings(settings.threshold, None).min_confidence
+        settings = settings.override_with(Settings(min_confidence=least * PICKY_FACTOR))
+    work = corrector.correct_by_sentence(
+        asked.text.view, settings=settings, format=asked.format, explain=True, stages=stages
+    )
+    _, results = await _cancel_if_gone(request, work)
+    suggesting = corrector.suggest(asked.text.view, results, settings, hints=False, stages=stages)
+    results = await _cancel_if_gone(request, suggesting)
+    return Found(join(asked.text.view, results).edits, [(result.start, result.end) for result in results])
+
+
+async def _wait(task: asyncio.Task[Result]) -> Result:
+    return await task
+
+
+def is_asked_by_us(request: Request) -> bool:
+    """Whether a server of ours sent this request as to its upstream: a circle of servers would ask for ever."""
+    return OURS in request.headers.get("via", "")
 
 
 def _find_corrector(request: Request) -> AsyncCorrector:
@@ -137,35 +199,28 @@ def _find_corrector(request: Request) -> AsyncCorrector:
     return corrector.for_client(request.client.host if request.client else "")
 
 
-def _read_threshold(request: Request, asked: schema.CorrectionRequest) -> float | None:
-    """The requested threshold. None means the server's own, which a target always uses.
+def _find_settings(request: Request, dialect: str | None, asked: schema.CorrectionRequest | None = None) -> Settings:
+    """The server's own settings. A requested threshold overrides them, a requested dialect does not.
 
-    Raises InputError if both a number and a name are given, or if the model has no threshold of that name.
+    Raises InputError if a threshold is given both as a number and by its name.
     """
-    if asked.strictness is None:
-        return asked.min_confidence
-    if asked.min_confidence is not None:
+    if asked and asked.strictness is not None and asked.min_confidence is not None:
         raise InputError("min_confidence and strictness: expected one of them, both set the threshold")
-    corrector: Corrector = request.app.state.corrector.corrector
-    if asked.strictness == "default" or corrector.predictor.is_exact:
-        return None
-    if asked.strictness not in corrector.presets:
-        raise InputError(f"strictness {asked.strictness!r}: this model has no such threshold; give min_confidence")
-    return corrector.presets[asked.strictness]
-
-
-def _find_settings(request: Request, dialect: str | None, min_confidence: float | None = None) -> Settings:
-    """The server's own settings. A requested threshold overrides them, a requested dialect does not."""
     projects: Projects | None = request.app.state.projects
     settings = projects.find_settings("") if projects else Settings()
-    least = settings.min_confidence if min_confidence is None else min_confidence
-    return replace(settings, min_confidence=least, dialect=settings.dialect or dialect)
+    if asked and asked.strictness != "default":  # which is the server's own
+        settings = settings.override_with(Settings(min_confidence=asked.min_confidence, strictness=asked.strictness))
+    return replace(settings, dialect=settings.dialect or dialect)
 
 
 @router.get("/v2/languages", tags=["LanguageTool"])
-async def languages() -> list[schema.Language]:
-    """The variants of English."""
-    return [schema.Language(**language) for language in languagetool.LANGUAGES]
+async def languages(request: Request) -> list[schema.Language]:
+    """The variants of English, and with an upstream its languages."""
+    upstream: Upstream | None = request.app.state.upstream
+    others = [] if upstream is None or is_asked_by_us(request) else await upstream.languages()
+    fields = ("name", "code", "longCode")
+    listed = {each["longCode"]: {name: each[name] for name in fields} for each in (*others, *languagetool.LANGUAGES)}
+    return [schema.Language(**language) for language in listed.values()]
 
 
 @router.get("/v2/healthcheck", response_class=PlainTextResponse, tags=["LanguageTool"])
@@ -211,7 +266,7 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     stages = Stages()
     _check_length(request, asked.text)
     corrector = _find_corrector(request)
-    settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
+    settings = _find_settings(request, asked.dialect, asked)
     work = corrector.correct_by_sentence(asked.text, settings=settings, format=asked.known_format(), stages=stages)
     _, results = await _cancel_if_gone(request, work)
     if asked.suggest:
@@ -236,7 +291,7 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
     stages = Stages()
     _check_length(request, asked.text)
     corrector = _find_corrector(request)
-    settings = _find_settings(request, asked.dialect, _read_threshold(request, asked))
+    settings = _find_settings(request, asked.dialect, asked)
     sentences = corrector.sentences(asked.text, settings=settings, format=asked.known_format(), stages=stages)
     first = await anext(sentences, None)  # an error must come before the first byte of the answer
 

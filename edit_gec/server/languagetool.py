@@ -81,6 +81,23 @@ class CheckRequest:
     is_enabled_only: bool = False
 
     @property
+    def utf16_length(self) -> int:
+        """UTF-16 units of text and markup together."""
+        return len(self.text.document.encode("utf-16-le")) // 2
+
+    def to_fields(self, given: Mapping[str, str], *, is_english: bool) -> dict[str, str]:
+        """The fields that were given, for another server. A text that we hold for English is called so."""
+        if not (is_english and self.detects_language):
+            return dict(given)
+        kept = {name: value for name, value in given.items() if name != "preferredVariants"}
+        return {**kept, "language": self.language}
+
+    @property
+    def is_english(self) -> bool:
+        """Whether the client says that the text is English."""
+        return self.language in VARIANTS
+
+    @property
     def dialect(self) -> str | None:
         """The spelling, British or American, that the language implies; None if it implies neither."""
         if self.detects_language or self.language in ("en", "en-CA"):
@@ -96,8 +113,11 @@ class CheckRequest:
         return rule in self.enabled or not {rule, category} & self.disabled
 
 
-def parse_request(fields: Mapping[str, str]) -> CheckRequest:
-    """The request in these form fields. Raises InputError; clients see `Error: ...` with status 400."""
+def parse_request(fields: Mapping[str, str], *, knows_others: bool = False) -> CheckRequest:
+    """The request in these form fields; its language is English unless the server `knows_others`.
+
+    Raises InputError; clients see `Error: ...` with status 400.
+    """
     for old, new in RENAMED_FIELDS.items():
         if old in fields:
             raise InputError(f"'{old}' is of version 1 of the protocol; use '{new}'")
@@ -119,7 +139,7 @@ def parse_request(fields: Mapping[str, str]) -> CheckRequest:
         language = next((variant for variant in preferred if variant.startswith("en")), "en-US")
     return CheckRequest(
         text=_parse_text(fields),
-        language=_find_variant(language),
+        language=_find_variant(language, knows_others=knows_others),
         format=_parse_format(fields),
         detects_language=detects_language,
         is_picky=fields.get("level", "default").lower() == "picky",
@@ -163,14 +183,17 @@ def _split_list(fields: Mapping[str, str], name: str) -> list[str]:
     return [item.strip() for item in fields.get(name, "").split(",") if item.strip()]
 
 
-def _find_variant(code: str) -> str:
+def _find_variant(code: str, *, knows_others: bool) -> str:
     """The variant that a code names; case does not matter. An unknown variant of English is plain English."""
+    given = code
     known = {variant.casefold(): variant for variant in VARIANTS}
     code = code.casefold().replace("_", "-")
     if code in known:
         return known[code]
     if re.fullmatch(r"en(-[a-z0-9]{1,20})+", code):
         return "en"
+    if knows_others:
+        return given
     raise InputError("only English is known: 'language' must be 'auto' or one of " + ", ".join(VARIANTS))
 
 

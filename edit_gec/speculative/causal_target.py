@@ -82,7 +82,7 @@ class CausalTarget:
             prompt = read_config(path).get(KEY) if path.is_dir() else None
         if not isinstance(prompt, str):
             raise InputError(
-                f"target {path.name}: a language model needs its prompt (--target-prompt 'Correct: {{source}}\\n')"
+                f"target {path.name}: a language model needs its prompt (target_prompt 'Correct: {{source}}\\n')"
             )
         parsed = Prompt.parse(prompt)
         pairs = BytePairs.load(path)

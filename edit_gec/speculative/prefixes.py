@@ -1,7 +1,7 @@
 """Prefixes that well-known T5 correctors of the Hugging Face hub expect before each sentence.
 
 A model that was trained with a prefix corrects badly without it, and its config.json seldom names it. These prefixes
-are from the model cards. `--target-prefix` replaces them.
+are from the model cards. `target_prefix` replaces them.
 """
 
 from __future__ import annotations

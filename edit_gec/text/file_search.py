@@ -72,10 +72,9 @@ NOTHING = Patterns(())
 
 @dataclass(frozen=True)
 class Search:
-    """How folders are searched: exclusions, whether .gitignore counts, and whether `code` is included."""
+    """How folders are searched: exclusions besides those of .gitignore, and whether `code` is included."""
 
     exclude: Patterns = NOTHING
-    uses_gitignore: bool = True
     code: bool = False
 
     def find(self, folder: str) -> Iterator[str]:
@@ -127,12 +126,10 @@ class Search:
         return by_git or bool(self.exclude.verdict(path, is_folder=is_folder))
 
     def _ignored_in(self, folder: str) -> list[Patterns]:
-        return _read_patterns(folder, os.path.join(folder, ".gitignore")) if self.uses_gitignore else []
+        return _read_patterns(folder, os.path.join(folder, ".gitignore"))
 
     def _ignored_above(self, folder: str) -> list[Patterns]:
         """What git ignores from the root of the repository down to the folder, which is not included."""
-        if not self.uses_gitignore:
-            return []
         above: list[str] = []
         here = os.path.abspath(folder)
         while not os.path.exists(os.path.join(here, ".git")):

@@ -184,7 +184,7 @@ def parse_names(names: Iterable[str]) -> Names:
         found = find_name(name)
         if found is None:
             known = f"a kind ({', '.join(EditKind)}) or a type of ERRANT, for instance PUNCT or R:DET"
-            raise InputError(f"ignore {name!r}: expected {known}")
+            raise InputError(f"{name!r}: expected {known}")
         kinds |= found.kinds
         types |= found.types
     return Names(frozenset(kinds), frozenset(types))

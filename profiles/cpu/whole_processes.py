@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 
 OURS = {
-    "torch": ["--backend", "torch"],
-    "onnx float32": ["--backend", "onnx", "--precision", "float32"],
-    "onnx int8": ["--backend", "onnx", "--precision", "int8"],
+    "torch": ["--set", "backend=torch"],
+    "onnx float32": ["--set", "backend=onnx", "--set", "precision=float32"],
+    "onnx int8": ["--set", "backend=onnx", "--set", "precision=int8"],
 }
 HARPER = """
 import { createInterface } from "node:readline";

@@ -6,7 +6,7 @@
     python profiles/verification/identity.py wi-3k.m2 profiles/verification/passes.json --batch 8 --whole
 
 Each drafter at each batch size, against plain greedy decoding of the same sentences, long ones in the parts that
-`--verify-mode exact` reads: sentences whose tokens are the same (with the margins of those that are not, see
+`--set verify=exact` reads: sentences whose tokens are the same (with the margins of those that are not, see
 exactness.py), target passes, acceptance, and seconds as a ratio to plain decoding in the same
 run. `--count` gives the number of sentences for each batch size. `--whole`: a pass reads all that was drafted, as on a
 GPU, not only what pays on a CPU. `edit5, two texts`: two hypotheses in each pass, a bolder draft beside the usual one.

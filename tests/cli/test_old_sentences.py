@@ -75,7 +75,7 @@ def test_an_old_version_that_cannot_be_read_costs_only_its_file() -> None:
 @pytest.mark.parametrize("revision", ["no-such", "--help", "HEAD:docs"])
 def test_a_wrong_revision_is_one_line(revision: str) -> None:
     status, findings, talk = correct("--check", f"--since={revision}", "same.md")
-    assert (status, findings) == (2, []) and talk.startswith("edit-gec: --since: git says: fatal: ")
+    assert (status, findings) == (2, []) and talk.startswith(f"edit-gec: --since {revision}: no such revision in ")
     assert talk.count("\n") == 1
 
 

@@ -499,7 +499,7 @@ def test_the_command_ends_gracefully(folder: Path) -> None:
 
 
 def test_what_the_command_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
-    for option in ("--batch-size", "--threads", "--timeout", "--max-requests", "--max-text-length"):
+    for option in ("--threads", "--timeout", "--max-requests", "--max-text-length"):
         with pytest.raises(SystemExit, match="2"):
             main(["serve", option, "0"])
         assert f"{option}: must be a whole number from 1, not '0'" in capsys.readouterr().err

@@ -289,7 +289,7 @@ def test_the_command(
             str(model_folder),
             "--target",
             str(target_folder),
-            "--stats",
+            "--verbose",
             "--format",
             "json",
             str(file),
@@ -317,10 +317,10 @@ def test_wrong_use(model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixt
     with pytest.raises(InputError, match=r"prefix 'gec: ': t5-mini reads sentences without one"):
         Corrector.load("edit5-mini", target="t5-mini", verify="exact", target_prefix="gec: ")
     with pytest.raises(SystemExit):
-        main(["correct", "--stats", str(tmp_path)])
-    assert "--stats needs --verify or --target" in capfd.readouterr().err
+        main(["correct", "--set", "target-prefix=x", str(tmp_path)])
+    assert "--set target-prefix needs --verify or --target" in capfd.readouterr().err
     with pytest.raises(SystemExit):
-        main(["correct", "--verify-mode=never", str(tmp_path)])
-    assert "argument --verify-mode: invalid choice: 'never'" in capfd.readouterr().err
+        main(["correct", "--set", "verify=never", str(tmp_path)])
+    assert "argument --set: verify 'never': expected judge or exact" in capfd.readouterr().err
     with pytest.raises(InputError, match="verify 'never'"):
         Corrector.load(model_folder, target=model_folder, verify="never")

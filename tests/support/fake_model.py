@@ -34,12 +34,19 @@ class Correction:
     refused: tuple[Edit, ...] = ()
 
 
+class Predictor:
+    def summary(self) -> dict[str, Any]:
+        return {}
+
+
 class Corrector:
+    predictor = Predictor()
+
     def __init__(self, min_confidence: float, left_alone: frozenset[str]) -> None:
         self.min_confidence, self.left_alone = min_confidence, left_alone
 
-    def with_settings(self, min_confidence: float | None, dialect: str | None) -> Corrector:
-        return self if min_confidence is None else Corrector(min_confidence, self.left_alone)
+    def with_settings(self, threshold: float | str | None, dialect: str | None) -> Corrector:
+        return Corrector(threshold, self.left_alone) if isinstance(threshold, float) else self
 
     @classmethod
     def load(

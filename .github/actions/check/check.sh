@@ -3,5 +3,7 @@ set -u
 mapfile -t paths < <(grep -v '^\s*$' <<< "$PATHS")
 mapfile -t options < <(grep -v '^\s*$' <<< "$OPTIONS")
 [ -z "$SINCE" ] || options+=("--since=$SINCE")
-[ "$FAIL" = true ] || options+=(--exit-zero)
-exec edit-gec correct --check --format github ${options[@]+"${options[@]}"} -- "${paths[@]}"
+edit-gec correct --check --format github ${options[@]+"${options[@]}"} -- "${paths[@]}"
+status=$?
+[ "$FAIL" = true ] || [ $status -ne 1 ] || status=0
+exit $status
