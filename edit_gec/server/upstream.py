@@ -96,10 +96,9 @@ def parse_url(url: str) -> str:
     >>> parse_url("http://127.0.0.1:8010/v2/")
     'http://127.0.0.1:8010'
     """
-    found = re.fullmatch(r"(https?://[^/?#\s]+(?:/[^?#\s]*?)?)(?:/v2)?/*", url)
-    if found is None:
+    if not re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", url):
         raise InputError(f"upstream {url!r}: expected the address of a server, such as http://127.0.0.1:8010")
     try:
-        return str(httpx.URL(found[1].rstrip("/")))
+        return str(httpx.URL(url.rstrip("/").removesuffix("/v2").rstrip("/")))
     except httpx.InvalidURL as error:
         raise InputError(f"upstream {url!r}: {error}") from None

@@ -49,11 +49,19 @@ def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path
 
 
 @contextlib.contextmanager
-def serving(corrector: Corrector, limits: Limits = LIMITS, *, projects: Any = None, **who: Any) -> Iterator[str]:
+def serving(
+    corrector: Corrector,
+    limits: Limits = LIMITS,
+    *,
+    projects: Any = None,
+    upstream: Any = None,
+    port: int = 0,
+    **who: Any,
+) -> Iterator[str]:
     """The address of a server that runs until the block ends."""
-    listener = open_listener("127.0.0.1", 0)
+    listener = open_listener("127.0.0.1", port)
     callers = Callers.of_listener("127.0.0.1", **who)
-    app = create_app(corrector, limits, callers, projects=projects)
+    app = create_app(corrector, limits, callers, projects=projects, upstream=upstream)
     server = uvicorn.Server(uvicorn.Config(app, http=PatientProtocol, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
