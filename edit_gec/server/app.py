@@ -93,15 +93,7 @@ def create_app(
     app.state.metrics = metrics
     app.state.projects = projects
     app.state.upstream = upstream
-    app.include_router(router)
-    app.include_router(words.router)
-    for file in sorted(PAGE_FOLDER.iterdir()):
-        serve = partial(_serve_file, file.read_bytes(), PAGE_TYPES[file.suffix])
-        app.add_api_route(PAGE_NAMES.get(file.name, f"/{file.name}"), serve, include_in_schema=False)
-    app.add_exception_handler(Busy, _answer_busy)
-    app.add_exception_handler(EditGecError, _answer_user_error)
-    app.add_exception_handler(HTTPException, _answer_http_error)
-    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    _add_routes(app)
     app.add_middleware(RequestGuard, limits=limits, metrics=metrics, callers=callers)
     if callers.origin:
         app.add_middleware(
@@ -112,6 +104,19 @@ def create_app(
             allow_private_network=True,  # an allowed web page may ask a server on this machine
         )
     return app
+
+
+def _add_routes(app: FastAPI) -> None:
+    """What is answered: the endpoints, the files of the page, and errors."""
+    app.include_router(router)
+    app.include_router(words.router)
+    for file in sorted(PAGE_FOLDER.iterdir()):
+        serve = partial(_serve_file, file.read_bytes(), PAGE_TYPES[file.suffix])
+        app.add_api_route(PAGE_NAMES.get(file.name, f"/{file.name}"), serve, include_in_schema=False)
+    app.add_exception_handler(Busy, _answer_busy)
+    app.add_exception_handler(EditGecError, _answer_user_error)
+    app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
 
 
 # --- LanguageTool's protocol -------------------------------------------------------------------------------------
@@ -131,7 +136,7 @@ async def check(request: Request) -> Response:
     if upstream is not None and asked.format == PLAIN:
         theirs = asyncio.create_task(upstream.check(asked.to_fields(fields, is_english=is_ours), asked.utf16_length))
     try:
-        found = await _find_ours(request, asked) if is_ours else Found()
+        found = await _find_ours(request, asked) if is_ours else OwnFindings()
         answer = await _cancel_if_gone(request, _wait(theirs)) if theirs else None
     finally:
         if theirs:
@@ -158,17 +163,17 @@ async def check(request: Request) -> Response:
     return await run_in_threadpool(build)
 
 
-class Found(NamedTuple):
+class OwnFindings(NamedTuple):
     """What the model finds: edits and sentences, as spans of the view."""
 
     edits: tuple[Edit, ...] = ()
     sentences: Sequence[tuple[int, int]] = ()
 
 
-async def _find_ours(request: Request, asked: languagetool.CheckRequest) -> Found:
+async def _find_ours(request: Request, asked: languagetool.CheckRequest) -> OwnFindings:
     """The edits of an English text, unless the client wants rules about whole texts only."""
     if asked.is_text_level_only:
-        return Found()
+        return OwnFindings()
     stages = Stages()
     corrector = _find_corrector(request)
     settings = _find_settings(request, asked.dialect)
@@ -181,7 +186,7 @@ async def _find_ours(request: Request, asked: languagetool.CheckRequest) -> Foun
     _, results = await _cancel_if_gone(request, work)
     suggesting = corrector.suggest(asked.text.view, results, settings, hints=False, stages=stages)
     results = await _cancel_if_gone(request, suggesting)
-    return Found(join(asked.text.view, results).edits, [(result.start, result.end) for result in results])
+    return OwnFindings(join(asked.text.view, results).edits, [(result.start, result.end) for result in results])
 
 
 async def _wait(task: asyncio.Task[Result]) -> Result:
