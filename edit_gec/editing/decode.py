@@ -71,7 +71,6 @@ class Prediction:
     doubts: Sequence[float] = ()  # probability of each piece, the sentinel first, that it does not simply stay
     respelt: frozenset[int] = frozenset()  # kept pieces after which a word of the lexicon was chosen
     ruled: frozenset[int] = frozenset()  # and after which what a rule proposes
-    alternative: Plan | None = None  # with less confident changes too (Thresholds.alternative_threshold)
     found: Sequence[Found] = ()  # what the rules find in the sentence
 
     @property
@@ -173,11 +172,10 @@ def predict(
             for state, order in zip(states, orders, strict=True):
                 if not any(each.certain for each in state.proposed):  # what a rule proposes is about words in order
                     state.order = order
-    alternative = thresholds.alternative() if thresholds.alternative_threshold else None
     empty = network.config.empty_slots
     for state in states:
         if state.is_english:
-            state.likely = prune_unlikely(state, alternative or thresholds, empty=empty)
+            state.likely = prune_unlikely(state, thresholds, empty=empty)
     changed = [n for n, state in enumerate(states) if state.likely]
     for row, n in enumerate(changed):
         states[n].slots = open_slots(states[n].tags, states[n].order.pieces, row, empty=empty)
@@ -189,7 +187,7 @@ def predict(
             decoder = InsertionDecoder(network.remember(source, changed, tags, ranks), tokens, empty)
         write_slots(decoder, changing, lexicon, thresholds)
     with span(Stage.REALIZE):
-        return [finish(state, tokens, thresholds, alternative) for state in states]
+        return [finish(state, tokens, thresholds) for state in states]
 
 
 # ---------------------------------------------------------------- the stages
@@ -238,7 +236,7 @@ def write_slots(
             score_sources(decoder, sources)
 
 
-def finish(state: SentenceState, tokens: Tokens, thresholds: Thresholds, alternative: Thresholds | None) -> Prediction:
+def finish(state: SentenceState, tokens: Tokens, thresholds: Thresholds) -> Prediction:
     """The prediction of a sentence whose slots are written."""
     doubts = [1 - piece[KEEP] for piece in state.probabilities[: state.length]]
     if not state.likely:
@@ -247,8 +245,6 @@ def finish(state: SentenceState, tokens: Tokens, thresholds: Thresholds, alterna
     prediction = assemble(state, thresholds)
     prediction.doubts = doubts
     prediction.found = state.found
-    if alternative:
-        prediction.alternative = assemble(state, alternative).plan
     return prediction
 
 

@@ -26,7 +26,6 @@ class Thresholds(Scale):
 
     keep_bias: float = 0.0  # added to the logit of KEEP, and to the score of the next kept piece
     min_confidence: float = 0.0  # the final confidence of an edit
-    alternative_threshold: float = 0.0  # confidence of an edit in the alternative plan for a target; 0: no such plan
     reorder: float = 1.0  # 0: kept pieces stay in source order (a draft seldom needs another)
     sequential: bool = False  # write one slot after the other, as in the paper: the reference
 
@@ -34,11 +33,6 @@ class Thresholds(Scale):
     def threshold(self) -> float:
         """The lowest confidence of an edit; above 0, so that impossible edits are never made."""
         return max(self.min_confidence, IMPOSSIBLE)
-
-    def alternative(self) -> Thresholds:
-        """The thresholds of the alternative plan, which is at least as bold as the usual one."""
-        lower = min(self.alternative_threshold, self.min_confidence)
-        return replace(self, min_confidence=lower)
 
     def replaced(self, given: Mapping[str, Any]) -> Thresholds:
         """The same with other values."""
@@ -60,17 +54,17 @@ class Thresholds(Scale):
         return replace(self, min_confidence=lowest)
 
 
-def read_overrides(folder: Path, key: str = "thresholds") -> dict[str, Any]:
+def read_overrides(folder: Path) -> dict[str, Any]:
     """The thresholds in the config.json of a model folder; {} if it has none.
 
     Raises ModelError for an unknown name or a value that is not a number.
     """
-    entries: Any = read_config(folder).get(key, {})
+    entries: Any = read_config(folder).get("thresholds", {})
     names = {each.name for each in fields(Thresholds) if each.name != "sequential"}
     if isinstance(entries, dict) and entries.keys() <= names and all(map(_is_number, entries.values())):
         return entries
     expected = ", ".join(sorted(names))
-    raise ModelError(f"{folder / 'config.json'}: {key} {entries!r}; expected numbers for {expected}")
+    raise ModelError(f"{folder / 'config.json'}: thresholds {entries!r}; expected numbers for {expected}")
 
 
 def _is_number(value: Any) -> bool:

@@ -10,9 +10,9 @@
 
 Greedy decoding accepts a drafted token if it is the target's. Sampling with a draft that was not sampled: the target
 draws its token at each position from the stream that plain decoding uses, and the draft is accepted while it agrees.
-The same seed gives the same tokens. With several hypotheses the pass reads all of them; the one with most accepted
-tokens counts. Sampling with a sampled draft: accept with min(1, p / q), else draw from norm(max(0, p - q)), both after
-temperature, top_k and top_p (Leviathan et al. 2022, algorithm 1). The distribution is the same, the tokens are not.
+The same seed gives the same tokens. Sampling with a sampled draft: accept with min(1, p / q), else draw from
+norm(max(0, p - q)), both after temperature, top_k and top_p (Leviathan et al. 2022, algorithm 1). The distribution is
+the same, the tokens are not.
 """
 
 from __future__ import annotations
@@ -64,8 +64,6 @@ class Judgement:
     accepted: int
     acceptance: list[float]  # probability of acceptance of each drafted token that was reached
     probabilities: list[float] = field(default_factory=list)  # the target's, of `tokens`
-    proposed: int = 0  # drafted tokens of the hypothesis that counts
-    by_another: bool = False  # that hypothesis is not the first
 
 
 @torch.inference_mode()
@@ -99,9 +97,8 @@ def verify(
 
 
 class _Draft(NamedTuple):
-    """One hypothesis of one row, and where the pass reads it."""
+    """The draft of one row, and where the pass reads it."""
 
-    row: int
     tokens: list[int]
     start: int  # its first position among the N that the pass reads
 
@@ -127,14 +124,6 @@ class _Reading(NamedTuple):
             read = self.logits[at].float()  # of all N positions, most are behind a rejection
             return (read.gather(1, ids[:, None])[:, 0] - read.logsumexp(-1)).exp().tolist()
         return self.weights[at, ids].tolist()
-
-
-class _Winner(NamedTuple):
-    """The hypothesis of a row that counts."""
-
-    judgement: Judgement
-    draft: int  # number among the drafts of the pass
-    start: int
 
 
 class _Verification:
@@ -201,11 +190,10 @@ class _Verification:
             longest = self.longest_draft or draft_length(row, self.target.pass_cost / len(self.rows))
             room = min(longest, row.limit - 1)  # the last token is the target's own
             tokens = tokens[:room]
-            others = [cut_draft(other, entries, ends)[:room] for other in proposal.others]
             weights = proposal.probabilities
             if weights is not None:
                 weights = F.pad(weights[: len(tokens)], (0, entries - weights.shape[1]))
-            proposals.append(Proposal(tokens, weights, tuple(filter(None, others))))
+            proposals.append(Proposal(tokens, weights))
         seconds = perf_counter() - begun
         self.statistics.propose_s += seconds
         if self.drafter.aligns:
@@ -213,40 +201,30 @@ class _Verification:
         return proposals
 
     def verify_drafts(self, proposals: list[Proposal]) -> list[Judgement]:
-        """One target pass over all drafts, and what it says about the best draft of each row."""
+        """One target pass over all drafts, and what it says about each."""
         begun = perf_counter()
         drafts = list_drafts(proposals)
         reading = self._read(drafts)
-        best: dict[int, _Winner] = {}
-        for number, draft in enumerate(drafts):
-            judgement = self._judge(draft, proposals[draft.row], reading)
-            if draft.row not in best or judgement.accepted > best[draft.row].judgement.accepted:
-                judgement = replace(judgement, proposed=len(draft.tokens), by_another=draft.row in best)
-                best[draft.row] = _Winner(judgement, number, draft.start)
-        winners = list(best.values())
-        self.decoder.keep([winner.draft for winner in winners])
-        for row, winner in zip(self.rows, winners, strict=True):
-            row.hidden = reading.hidden[winner.start + len(winner.judgement.tokens) - 1]
-            draft = drafts[winner.draft]
+        judgements = []
+        positions: list[int] = []
+        for row, proposal, draft in zip(self.rows, proposals, drafts, strict=True):
+            judgement = self._judge(row, proposal, draft, reading)
+            written = range(draft.start, draft.start + len(judgement.tokens))
+            row.hidden = reading.hidden[written[-1]]
             row.choices = Choices(draft.tokens, reading.tokens[draft.positions])
-        positions = [winner.start + n for winner in winners for n in range(len(winner.judgement.tokens))]
-        tokens = [token for winner in winners for token in winner.judgement.tokens]
-        chances = iter(reading.chances(positions, tokens))
-        judgements = [
-            replace(winner.judgement, probabilities=[next(chances) for _ in winner.judgement.tokens])
-            for winner in winners
-        ]
+            judgements.append(judgement)
+            positions += written
+        chances = iter(reading.chances(positions, [token for each in judgements for token in each.tokens]))
+        judgements = [replace(each, probabilities=[next(chances) for _ in each.tokens]) for each in judgements]
         self.statistics.target_s += perf_counter() - begun
         return judgements
 
     def _read(self, drafts: list[_Draft]) -> _Reading:
         """The target pass: each draft after the last accepted token of its row."""
         rows = self.rows
-        inputs = [[rows[d.row].last, *d.tokens] for d in drafts]
-        self.decoder.keep([draft.row for draft in drafts])  # a row for each hypothesis, with the same past
-        hidden = self.decoder.forward(inputs)  # [N, d]
+        hidden = self.decoder.forward([[row.last, *draft.tokens] for row, draft in zip(rows, drafts, strict=True)])
         logits = self.target.logits(hidden)  # [N, V]
-        read = [(rows[d.row], d.tokens[:n]) for d in drafts for n in range(len(d.tokens) + 1)]
+        read = [(row, d.tokens[:n]) for row, d in zip(rows, drafts, strict=True) for n in range(len(d.tokens) + 1)]
         places = [(row.number, len(row.tokens) + len(drafted)) for row, drafted in read]
         sampling = self.options.sampling
         if sampling is None:
@@ -257,7 +235,7 @@ class _Verification:
         uniforms = [uniform(sampling.seed, *place, Purpose.TARGET) for place in places]
         return _Reading(hidden, logits, weights, draw_tokens(weights, uniforms))
 
-    def _judge(self, draft: _Draft, proposal: Proposal, reading: _Reading) -> Judgement:
+    def _judge(self, row: Row, proposal: Proposal, draft: _Draft, reading: _Reading) -> Judgement:
         """What a pass says about one draft, by the rule that fits how the draft and the output are chosen."""
         here = draft.positions
         own = reading.tokens[here]
@@ -267,7 +245,7 @@ class _Verification:
         weights = reading.weights[here]
         if proposal.probabilities is None:
             return accept_greedy(draft.tokens, own, weights)
-        return accept_sampled(proposal, weights, own, sampling, self.rows[draft.row])
+        return accept_sampled(proposal, weights, own, sampling, row)
 
     def write_tokens(self, proposals: list[Proposal], judgements: list[Judgement]) -> None:
         """Append the judged tokens to their rows, up to the first that ends an output, and count the pass."""
@@ -275,13 +253,10 @@ class _Verification:
             tokens = cut_at_end(judgement.tokens, self.target.ends)
             row.tokens = [*row.tokens, *tokens]
             row.limit -= len(tokens)
-            row.proposed = judgement.proposed
+            row.proposed = len(proposal.tokens)
             row.accepted = judgement.accepted
-            read = sum(len(draft) + 1 for draft in (proposal.tokens, *proposal.others))
             trace = self.statistics.traces[row.number]
             trace.add(row.proposed, row.accepted, len(tokens), judgement.acceptance)
-            trace.extra += read - judgement.proposed - 1
-            trace.won_by_others += judgement.by_another
             trace.probabilities += judgement.probabilities[: len(tokens)]
 
     def drop_finished(self) -> None:
@@ -321,13 +296,12 @@ def cut_at_end(tokens: list[int], ends: frozenset[int]) -> list[int]:
 
 
 def list_drafts(proposals: list[Proposal]) -> list[_Draft]:
-    """All hypotheses of all rows, in the order in which a pass reads them."""
+    """The drafts of all rows, in the order in which a pass reads them."""
     drafts: list[_Draft] = []
     start = 0
-    for row, proposal in enumerate(proposals):
-        for tokens in (proposal.tokens, *proposal.others):
-            drafts.append(_Draft(row, tokens, start))
-            start += len(tokens) + 1
+    for proposal in proposals:
+        drafts.append(_Draft(proposal.tokens, start))
+        start += len(proposal.tokens) + 1
     return drafts
 
 

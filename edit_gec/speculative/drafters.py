@@ -27,12 +27,12 @@ import torch
 from torch import Tensor
 
 from edit_gec.backends.torch_network import TorchNetwork
-from edit_gec.editing.decode import Prediction, predict
+from edit_gec.editing.decode import predict
 from edit_gec.editing.plan import realize
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Pieces, Tokens, Vocabulary
+from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens, Vocabulary
 from edit_gec.speculative.any_target import AnyTarget
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.realign import Choices, Realigner, UniqueNGram
@@ -54,7 +54,7 @@ class Row:
     accepted: int = 0  # of these
     choices: Choices | None = None  # the target's in the last pass
     encoded: Tensor | None = None  # [S, d] the source as EdiT5 reads it, where it shares the target's encoder
-    drafts: Any = None  # what the drafter keeps for this row
+    draft: Any = None  # what the drafter keeps for this row
 
     @property
     def last(self) -> int:
@@ -63,20 +63,17 @@ class Row:
 
 
 T = TypeVar("T", bound=AnyTarget)
-WriteDrafts = Callable[[list[str]], list[tuple[str, ...]]]  # sources -> drafts of each, the best first
+WriteDrafts = Callable[[list[str]], list[str]]  # sources -> the draft of each
 
 
 @dataclass(frozen=True)
 class Proposal:
     """Drafted tokens, and for sampled ones the distributions (float64) that they were drawn from: [n, V], or of the
     first entries of the vocabulary, where the others have none.
-
-    `others` are further hypotheses. Sampled tokens have none.
     """
 
     tokens: list[int]
     probabilities: Tensor | None = None
-    others: tuple[list[int], ...] = ()
 
 
 class Drafter(Protocol):
@@ -97,11 +94,7 @@ class Drafter(Protocol):
 
 
 class TextDrafter:
-    """Follows a draft of each sentence: what `write` makes of the source, or the source itself.
-
-    `write` may return several drafts of a sentence, the best first. A pass then reads every hypothesis. This saves
-    passes, which pays on a GPU; on a CPU each token of a pass costs time.
-    """
+    """Follows a draft of each sentence: what `write` makes of the source, or the source itself."""
 
     aligns = True
 
@@ -118,16 +111,15 @@ class TextDrafter:
 
     def begin(self, rows: Sequence[Row]) -> None:
         """Write the drafts of new rows."""
-        for row, texts in zip(rows, self.write_texts(rows), strict=True):
+        for row, text in zip(rows, self.write_texts(rows), strict=True):
             source = self.tokens.ids(row.source)
             # the whole text is tokenized at once: its parts may have other tokens
-            drafts = dict.fromkeys(tuple(source if text == row.source else self.tokens.ids(text)) for text in texts)
-            row.drafts = [self.align_draft(source, list(draft)) for draft in drafts]
+            row.draft = self.align_draft(source, source if text == row.source else self.tokens.ids(text))
 
-    def write_texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
-        """Drafts of each row, the best first."""
+    def write_texts(self, rows: Sequence[Row]) -> list[str]:
+        """The draft of each row."""
         sources = [row.source for row in rows]
-        return self.write(sources) if self.write else [(source,) for source in sources]
+        return self.write(sources) if self.write else sources
 
     def align_draft(self, source: list[int], draft: list[int]) -> Realigner | UniqueNGram:
         """A draft that can be continued from any accepted text, by the rule."""
@@ -136,18 +128,8 @@ class TextDrafter:
         )
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        """For each row, how each of its drafts goes on from the accepted text."""
-        return [deduplicated([draft.propose(row.tokens, row.choices) for draft in row.drafts]) for row in rows]
-
-
-def deduplicated(drafts: Sequence[list[int]]) -> Proposal:
-    """The first draft, and the others without those that begin an earlier one."""
-    first, *others = drafts
-    seen = [first]
-    for other in others:
-        if all(tokens[: len(other)] != other for tokens in seen):
-            seen.append(other)
-    return Proposal(first, others=tuple(seen[1:]))
+        """For each row, how its draft goes on from the accepted text."""
+        return [Proposal(row.draft.propose(row.tokens, row.choices)) for row in rows]
 
 
 def make_edit5_writer(model: EdiT5, tokens: Tokens, options: Thresholds) -> WriteDrafts:
@@ -164,8 +146,8 @@ class SharedEdiT5Drafter(TextDrafter):
         self.model = model
         self.options = options
 
-    def write_texts(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
-        """Drafts of each row, the best first, by the EdiT5 on what the target has encoded."""
+    def write_texts(self, rows: Sequence[Row]) -> list[str]:
+        """The draft of each row, by the EdiT5 on what the target has encoded."""
         encoded = [row.encoded for row in rows]
         sources = [row.source for row in rows]
         return write_corrections(self.model, self.shared, self.options, sources, encoded)
@@ -189,29 +171,23 @@ def write_corrections(
     options: Thresholds,
     sources: Sequence[str],
     encoded: Sequence[Tensor | None] = (),
-) -> list[tuple[str, ...]]:
-    """EdiT5's drafts of each source (`realize_hypotheses`). A source that EdiT5 cannot read at once is its own draft.
+) -> list[str]:
+    """EdiT5's draft of each source. A source that EdiT5 cannot read at once is its own draft.
 
     The word list corrects nothing here: a target rarely writes its words, so such drafts cost more than they save.
     `encoded` are the states [S, d] of each source, where they are known.
     """
     pieces = [tokens.encode(source) for source in sources]
     short = [n for n, p in enumerate(pieces) if 0 < len(p) <= model.config.max_pieces]
-    texts: list[tuple[str, ...]] = [(source,) for source in sources]
+    texts = list(sources)
     if not short:
         return texts
     known = [each for n in short if encoded and (each := encoded[n]) is not None]
     states = torch.nn.utils.rnn.pad_sequence(known, batch_first=True) if known else None  # [N, S, d]
     predictions = predict(TorchNetwork(model, states), tokens, [pieces[n] for n in short], options)
     for n, prediction in zip(short, predictions, strict=True):
-        texts[n] = realize_hypotheses(prediction, pieces[n], tokens)
+        texts[n] = realize(prediction.plan, pieces[n], tokens)
     return texts
-
-
-def realize_hypotheses(prediction: Prediction, pieces: Pieces, tokens: Tokens) -> tuple[str, ...]:
-    """The corrected sentence, and the one with bolder edits if there is one (Thresholds.alternative_threshold)."""
-    plans = [prediction.plan, *([prediction.alternative] if prediction.alternative else [])]
-    return tuple(realize(plan, pieces, tokens) for plan in plans)
 
 
 # ---------------------------------------------------------------- drafts of a few tokens

@@ -1,6 +1,6 @@
 """How an EdiT5 drafts for a T5, as the folder of the T5 says. It changes the speed of verification, not its output.
 
-    FOLDER/config.json   "thresholds", "thresholds_of_two", "respelt"
+    FOLDER/config.json   "thresholds", "respelt"
     FOLDER/drafter/      optional: heads of an EdiT5 on this T5's encoder that have learnt what it writes
 
 `respelt` is the exception: the target then reads another text (editing/respelling.py).
@@ -24,18 +24,13 @@ from edit_gec.speculative.target import Target
 class DraftingProfile:
     """How an EdiT5 drafts best for one target.
 
-    `thresholds` (thresholds.py) say how readily it edits; `thresholds_of_two` replace some of them where several
-    hypotheses are verified in a pass. `heads` are an EdiT5 on the target's encoder that has learnt to draft for it.
-    `respelt`: the target reads misspelt words as the word list corrects them. `hypotheses`: how many texts of a
-    sentence a pass reads at most (its draft, a bolder one, the source); None: 1 on a CPU and 2 elsewhere, where a pass
-    costs the same whatever it reads.
+    `thresholds` (thresholds.py) say how readily it edits. `heads` are an EdiT5 on the target's encoder that has learnt
+    to draft for it. `respelt`: the target reads misspelt words as the word list corrects them.
     """
 
     thresholds: Mapping[str, Any] = field(default_factory=dict)
-    thresholds_of_two: Mapping[str, Any] = field(default_factory=dict)
     heads: EdiT5 | None = None
     respelt: bool = False
-    hypotheses: int | None = None
 
     @classmethod
     def load(cls, folder: str | Path, target: Target) -> DraftingProfile:
@@ -46,28 +41,8 @@ class DraftingProfile:
             heads = shared_encoder.load_drafter(folder, target.model, target.edit5)
         if heads is not None:
             heads.to(target.device, target.model.embedding.weight.dtype)
-        return cls(
-            read_overrides(folder),
-            read_overrides(folder, "thresholds_of_two"),
-            heads,
-            bool(read_config(folder).get("respelt")),
-        )
+        return cls(read_overrides(folder), heads, bool(read_config(folder).get("respelt")))
 
     def config_entries(self) -> dict[str, Any]:
         """The entries of config.json that `load` reads, for `Target.export`."""
-        return {
-            "thresholds": dict(self.thresholds),
-            "thresholds_of_two": dict(self.thresholds_of_two),
-            "respelt": self.respelt,
-        }
-
-    def thresholds_for(self, hypotheses: int) -> dict[str, Any]:
-        """The thresholds to draft with, where a pass reads so many hypotheses."""
-        return {**self.thresholds, **(self.thresholds_of_two if hypotheses > 1 else {})}
-
-    def model_for(self, hypotheses: int, edit5: EdiT5) -> EdiT5:
-        """The EdiT5 that drafts: the heads for one hypothesis, on the target's encoder, and else `edit5`.
-
-        For several hypotheses the general heads of `edit5` are used: their alternatives are more diverse.
-        """
-        return self.heads if self.heads is not None and hypotheses == 1 else edit5
+        return {"thresholds": dict(self.thresholds), "respelt": self.respelt}

@@ -19,8 +19,6 @@ class Trace:
     probabilities: list[float] = field(default_factory=list)  # the target's, of each of them
     reached: int = 0  # drafted tokens that were judged: the accepted ones, and the first that was not
     acceptance: float = 0.0  # sum of their acceptance probabilities; 0 or 1 each in greedy decoding
-    extra: int = 0  # tokens of further hypotheses that the target read
-    won_by_others: int = 0  # passes in which one of these was better
     resync_passes: int = 0  # passes after a disagreement that accepted nothing: the draft was not found again
     draft: list[int] = field(default_factory=list)  # the first proposal, before it was cut to what a pass reads
     draft_is_output: bool = False
@@ -104,8 +102,7 @@ class Statistics:
             "one_pass_rate": fmean(n == 1 for n in passes),
             "draft_is_output_rate": fmean(t.draft_is_output for t in traces),
             "resync_passes": sum(t.resync_passes for t in traces),
-            "verified_per_token": (proposed + sum(t.extra for t in traces) + sum(passes)) / tokens,
-            "won_by_others": sum(t.won_by_others for t in traces),
+            "verified_per_token": (proposed + sum(passes)) / tokens,
             "draft_s": self.begin_s + self.propose_s - self.resync_s,
             "verify_s": self.target_s,
             "align_s": self.resync_s + self.edits_s,

@@ -45,7 +45,7 @@ class Verified:
         Raises InputError if the EdiT5 is not run by torch.
         """
         drafter = TorchNetwork(verifier.drafting_model(edit5.model))
-        thresholds = replace(edit5.thresholds, **verifier.drafting_thresholds())
+        thresholds = replace(edit5.thresholds, **verifier.profile.thresholds)
         return cls(replace(edit5, network=drafter, thresholds=thresholds), verifier, threshold)
 
     def with_thresholds(self, **given: float) -> Self:

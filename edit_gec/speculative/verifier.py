@@ -23,12 +23,13 @@ from time import perf_counter
 from typing import Any
 
 from edit_gec.editing.decode import Prediction
+from edit_gec.editing.plan import realize
 from edit_gec.editing.windows import halve_window, leave_cuts
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.speculative.causal_target import CausalTarget
 from edit_gec.speculative.decode import VerifyOptions, verify
-from edit_gec.speculative.drafters import TextDrafter, realize_hypotheses
+from edit_gec.speculative.drafters import TextDrafter
 from edit_gec.speculative.drafting import DraftingProfile
 from edit_gec.speculative.statistics import Statistics
 from edit_gec.speculative.target import Encoded, Target
@@ -48,7 +49,6 @@ class Verifier:
 
     def __init__(self, target: Target | CausalTarget, profile: DraftingProfile | None = None) -> None:
         self.profile = profile or DraftingProfile()
-        self.hypotheses = self.profile.hypotheses or (1 if target.device.type == "cpu" else 2)
         drafter = None if target.edit5 is None else self.drafting_model(target.edit5)
         self.target = target if drafter is target.edit5 else target.drafted_by(drafter)
         self.statistics = Statistics()
@@ -64,12 +64,8 @@ class Verifier:
         return cls(target, DraftingProfile.load(folder, target))
 
     def drafting_model(self, edit5: EdiT5) -> EdiT5:
-        """The EdiT5 that drafts for the target, where `edit5` is at hand."""
-        return self.profile.model_for(self.hypotheses, edit5)
-
-    def drafting_thresholds(self) -> dict[str, Any]:
-        """The thresholds to draft with, in place of those of the model that drafts."""
-        return self.profile.thresholds_for(self.hypotheses)
+        """The EdiT5 that drafts for the target, where `edit5` is at hand: the heads on the target's encoder, if any."""
+        return self.profile.heads or edit5
 
     def summary(self) -> dict[str, Any]:
         """What verification did, for JSON; `too_long` counts sentences that the target could not read."""
@@ -105,20 +101,15 @@ class Verifier:
         anew = self.encode(edit5, [windows[n] for n in numbers])
         return encoded.renewed(list(numbers), anew) if anew else None
 
-    def draft(
-        self, windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens
-    ) -> list[tuple[str, ...]]:
-        """The drafts of each window, the best first."""
+    def draft(self, windows: Sequence[Pieces], predictions: Sequence[Prediction], tokens: Tokens) -> list[str]:
+        """The draft of each window."""
         with span(Stage.DRAFT):
-            return [
-                realize_hypotheses(prediction, pieces, tokens)
-                for pieces, prediction in zip(windows, predictions, strict=True)
-            ]
+            return [realize(each.plan, pieces, tokens) for pieces, each in zip(windows, predictions, strict=True)]
 
     def verify(
-        self, windows: Sequence[Pieces], drafts: Sequence[tuple[str, ...]], encoded: Encoded | None = None
+        self, windows: Sequence[Pieces], drafts: Sequence[str], encoded: Encoded | None = None
     ) -> list[list[Change]]:
-        """What the target changes in each window of a sentence, given drafts of its correction, the best first.
+        """What the target changes in each window of a sentence, given a draft of its correction.
 
         `encoded` is what `encode` returned for the windows.
         """
@@ -130,10 +121,10 @@ class Verifier:
         changes: list[list[Change]] = [[] for _ in windows]
         if not readable:
             return changes
-        texts_of = {sources[n]: (*drafts[n], sources[n])[: self.hypotheses] for n in readable}
+        draft_of = {sources[n]: drafts[n] for n in readable}
         outputs, statistics = verify(
             self.target,
-            TextDrafter(self.target.tokens, lambda rows: [texts_of[source] for source in rows]),
+            TextDrafter(self.target.tokens, lambda rows: [draft_of[source] for source in rows]),
             [sources[n] for n in readable],
             VerifyOptions(batch_size=len(readable)),
             encoded=None if encoded is None else encoded.rows(readable),
@@ -156,7 +147,7 @@ class Verifier:
     def _verify_halves(self, window: Pieces) -> list[Change]:
         """What the target changes in the halves of a window that it does not finish."""
         halves = halve_window(window)
-        found = self.verify(halves, [(half.covered,) for half in halves])
+        found = self.verify(halves, [half.covered for half in halves])
         return [change for half, changes in zip(halves, found, strict=True) for change in leave_cuts(changes, half)]
 
     def count_draft(self, seconds: float) -> None:

@@ -9,7 +9,7 @@ Each drafter at each batch size, against plain greedy decoding of the same sente
 `--set verify=exact` reads: sentences whose tokens are the same (with the margins of those that are not, see
 exactness.py), target passes, acceptance, and seconds as a ratio to plain decoding in the same
 run. `--count` gives the number of sentences for each batch size. `--whole`: a pass reads all that was drafted, as on a
-GPU, not only what pays on a CPU. `edit5, two texts`: two hypotheses in each pass, a bolder draft beside the usual one.
+GPU, not only what pays on a CPU.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ import torch
 from exactness import find_flips, summarize_flips
 
 from edit_gec.catalog import find_model
-from edit_gec.editing.thresholds import load_thresholds
 from edit_gec.editing.windows import fitting_windows
 from edit_gec.lab.performance import machine
 from edit_gec.lab.performance.sentences import read_sentences
-from edit_gec.lab.performance.setup import Setup, load_profile, load_target
+from edit_gec.lab.performance.setup import Setup, load_target
 from edit_gec.lab.performance.speculation import list_drafters
 from edit_gec.speculative.decode import VerifyOptions, verify
-from edit_gec.speculative.drafters import SharedEdiT5Drafter, prepare_target
+from edit_gec.speculative.drafters import prepare_target
 from edit_gec.speculative.target import Target
 
 GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as many as one pass reads
@@ -87,9 +86,6 @@ def main() -> None:
     target = load_target(setup)
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = list_drafters(setup, target, learn)
-    if (shared := target.edit5) is not None:
-        options = load_thresholds(Path(model), **load_profile(setup, "target", target).thresholds_for(2))
-        makers["edit5, two texts"] = (lambda *_: SharedEdiT5Drafter(shared, target.tokens, options), ())
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [

@@ -194,27 +194,6 @@ def test_what_cannot_become_sure_is_not_written(
     assert all(same(*pair) for pair in zip(*found, strict=True))
 
 
-@brief
-@given(
-    texts=st.lists(nasty.filter(bool), min_size=1, max_size=3),
-    floor=st.floats(0.01, 0.9),
-    neighbours=st.floats(0, 1.5),
-    bold=st.floats(0.01, 0.9),
-)
-def test_an_alternative_plan_is_what_lower_thresholds_make(
-    model: EdiT5, tokens: Tokens, texts: list[str], floor: float, neighbours: float, bold: float
-) -> None:
-    """One run of the model for both; the usual plan is what it is alone."""
-    pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
-    usual = Thresholds(min_confidence=floor, neighbour_slope=neighbours)
-    least = min(bold, floor)
-    found = predict(TorchNetwork(model), tokens, pieces, replace(usual, alternative_threshold=bold))
-    laxer = predict(TorchNetwork(model), tokens, pieces, replace(usual, min_confidence=least))
-    for both, alone, lax in zip(found, predict(TorchNetwork(model), tokens, pieces, usual), laxer, strict=True):
-        assert same(both, alone)
-        assert (both.alternative or both.plan) == lax.plan
-
-
 def test_what_is_kept_may_have_to_stay_in_order(model: EdiT5, tokens: Tokens) -> None:
     """Without the pointer: the same tags, no piece moved."""
     pieces = [tokens.encode(text) for text in TEXTS]

@@ -66,9 +66,8 @@ def drafters(target: CausalTarget, outputs: list[list[int]]) -> dict[str, Drafte
         "copy": TextDrafter(tokens),
         "n-gram rule": TextDrafter(tokens, rule=UniqueNGram),
         "other text": TextDrafter(
-            tokens, lambda texts: [(text.replace("the", "a")[3:] + " And\nmore.",) for text in texts]
+            tokens, lambda texts: [text.replace("the", "a")[3:] + " And\nmore." for text in texts]
         ),
-        "two texts": TextDrafter(tokens, lambda texts: [(text.replace("the", "a"), text) for text in texts]),
         "unigrams": NGramDrafter.learn(SENTENCES, tokens, order=1, gamma=Gamma(3)),
         "bigrams": NGramDrafter.learn(SENTENCES, tokens, order=2, gamma=Gamma(4, adaptive=True)),
         "speculator": MLPDrafter(speculator, Gamma(3)),
@@ -144,9 +143,7 @@ def test_drafts_from_random_lists() -> None:
     @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5), st.lists(some, min_size=5, max_size=5),
            st.integers(1, 4), st.integers(1, 30))  # fmt: skip
     def holds(sentences: list[str], drafts: list[list[int]], batch_size: int, longest: int) -> None:
-        drafter = Script(
-            lambda row: drafts[(row.number + len(row.tokens)) % 5], lambda row: drafts[row.number % 5][::-1]
-        )
+        drafter = Script(lambda row: drafts[(row.number + len(row.tokens)) % 5])
         verified, _ = verify(target, drafter, sentences, VerifyOptions(batch_size=batch_size, longest_draft=longest))
         assert verified == [outputs[sentence] for sentence in sentences]
 
@@ -373,7 +370,7 @@ def test_a_verifier_finds_the_edits_of_its_output(tokens: Tokens) -> None:
     assert any(output[-1] in target.ends for output in outputs)
     for sentence, output in zip(sentences, outputs, strict=True):
         window = tokens.encode(sentence)
-        (found,) = Verifier(target).verify([window], [(sentence,)])
+        (found,) = Verifier(target).verify([window], [sentence])
         if output[-1] in target.ends:
             changes = find_changes(window, window.covered, output, [1.0] * len(output), target.tokens)
             assert [change[:3] for change in found] == [change[:3] for change in changes]

@@ -200,8 +200,8 @@ def test_edit5_drafts_for_another_vocabulary(model: EdiT5, tokens: Tokens, t5_to
     write = make_edit5_writer(model, tokens, Thresholds())
     sentences = ["She go home .", "", "They  was\there 😀", "long " * 60, "My brother walk."]
     drafts = write(sentences)
-    assert drafts[1] == ("",) and drafts[3] == (sentences[3],), "nothing to draft from, and more than the model reads"
-    assert drafts[0] != (sentences[0],)
+    assert drafts[1] == "" and drafts[3] == sentences[3], "nothing to draft from, and more than the model reads"
+    assert drafts[0] != sentences[0]
     for others in (t5_tokens, shipped):
         target = random_target(others, 3, max_length=200)
         outputs = target.generate(sentences)

@@ -58,7 +58,7 @@ def test_no_count_is_lost_or_taken_twice_between_threads(tokens: Tokens) -> None
 
     def verify() -> None:
         for _ in range(rounds):
-            verifier.verify([window], [("She goes.",)])
+            verifier.verify([window], ["She goes."])
             verifier.count_draft(1.0)
 
     workers = [threading.Thread(target=verify) for _ in range(threads)]

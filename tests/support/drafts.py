@@ -17,18 +17,18 @@ SENTENCES = [
 
 
 class Script:
-    """A drafter that says what it is told: proposals by sentence and pass, one or several."""
+    """A drafter that says what it is told: a proposal by sentence and pass."""
 
     aligns = False
 
-    def __init__(self, write: Callable[[Row], list[int]], *others: Callable[[Row], list[int]]) -> None:
-        self.write, self.others = write, others
+    def __init__(self, write: Callable[[Row], list[int]]) -> None:
+        self.write = write
 
     def begin(self, rows: Sequence[Row]) -> None:
         return
 
     def propose(self, rows: Sequence[Row]) -> list[Proposal]:
-        return [Proposal(self.write(row), others=tuple(other(row) for other in self.others)) for row in rows]
+        return [Proposal(self.write(row)) for row in rows]
 
 
 def scripts(outputs: list[list[int]], tokens: Vocabulary) -> dict[str, Drafter]:
@@ -46,7 +46,6 @@ def scripts(outputs: list[list[int]], tokens: Vocabulary) -> dict[str, Drafter]:
         return [*right[:at], chance.randrange(tokens.size), *right[at + 1 :], 5, 6]
 
     return {
-        "anything": Script(nearly, rest, lambda row: garbage, lambda row: []),
         "oracle": Script(rest),
         "nearly": Script(nearly),
         "nothing": Script(lambda row: []),

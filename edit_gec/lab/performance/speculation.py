@@ -109,7 +109,7 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     corrector = load_corrector(setup)
     profile = load_profile(setup, "target", target) if isinstance(target, T5Target) else DraftingProfile()
     of_t5 = target.tokens if isinstance(target, T5Target) else corrector.edit5.tokens
-    options = load_thresholds(corrector.folder, **profile.thresholds_for(1))
+    options = load_thresholds(corrector.folder, **profile.thresholds)
     write = make_edit5_writer(corrector.edit5.model, corrector.edit5.tokens, options)
     makers: Makers = {
         "copy, SAD": (lambda gamma, sampling: TextDrafter(tokens, rule=UniqueNGram), WHOLE),

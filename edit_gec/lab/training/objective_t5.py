@@ -219,7 +219,7 @@ class T5Objective:
         model = load_stage(stage)
         stages = [asdict(s) for s in self.recipe.stages]
         trained: dict[str, Any] = {"n_positions": self.recipe.max_pieces, "thresholds": self.recipe.thresholds}
-        trained |= {"thresholds_of_two": self.recipe.thresholds_of_two, "respelt": self.recipe.respelt}
+        trained |= {"respelt": self.recipe.respelt}
         trained |= {"trained": stages}
         if self.recipe.shared and self.encoder:
             shared_encoder.save(model, output, self.encoder, own_layers=self.recipe.own_layers, **trained)

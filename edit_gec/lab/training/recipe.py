@@ -58,7 +58,6 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | workers | processes that make pairs; 0: all cores but four. Each draws pairs of its own |
 | save_minutes | minutes from one checkpoint to the next |
 | thresholds | table of the decisions' thresholds (decode.py), written into the model's config.json |
-| thresholds_of_two | T5: thresholds to draft with for two hypotheses in a pass, if others |
 | respelt | T5: whether it is to be read with misspelt words as the list has them |
 | encoder | folder of the EdiT5 whose encoder and embedding the model starts with; an EdiT5 takes its heads, too |
 | encoder_rate | learning rate of these against the rest; 0: shared with that EdiT5, frozen |
@@ -157,7 +156,6 @@ class Recipe:
     workers: int = 0
     save_minutes: float = 10.0
     thresholds: dict[str, float] = field(default_factory=dict)
-    thresholds_of_two: dict[str, float] = field(default_factory=dict)
     respelt: bool = False
     encoder: str = ""
     encoder_rate: float = 0.0

@@ -174,7 +174,7 @@ def test_a_folder_gets_what_was_fitted(
     folder = tmp_path / "model"
     shutil.copytree(model_folder, folder)
     config = json.loads((folder / "config.json").read_text())
-    config["thresholds"] = {"alternative_threshold": 0.1}
+    config["thresholds"] = {"reorder": 0.0}
     (folder / "config.json").write_text(json.dumps(config))
     options = ["--model", str(folder), "--data", str(data), "--rate", "8", "--write", "--keep-bias", "-0.5"]
     options += ["--others"]
@@ -189,7 +189,7 @@ def test_a_folder_gets_what_was_fitted(
     written = load_thresholds(folder)
     scale = calibrate.best_scale(samples[:1], samples[1])
     assert written == Thresholds(
-        **asdict(scale), keep_bias=-0.5, alternative_threshold=0.1,
+        **asdict(scale), keep_bias=-0.5, reorder=0.0,
         min_confidence=round(choose(samples[0], samples[1], scale)[8.0].min_confidence, 3),
     )  # fmt: skip
     assert f"slope = {written.slope:g}\n" in report and "in 5 folds" in report and "calibration error, wi-3k" in report
