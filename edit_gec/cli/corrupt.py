@@ -1,7 +1,6 @@
-"""`edit-gec corrupt`: synthetic errors in clean text, to look at and to compare with real ones.
+"""`edit-gec corrupt`: synthetic errors in clean text, as training sees them.
 
     edit-gec corrupt prose.txt > pairs.tsv
-    edit-gec corrupt prose.txt --compare learners.m2
 
 lab/training/synthetic/corruptor.py makes the errors.
 """
@@ -23,7 +22,6 @@ class Arguments:
     """The arguments of `edit-gec corrupt`."""
 
     text: Sequence[Path]
-    compare: Path | None
     spelling: Path | None
     sentences: int
     rate: float
@@ -34,12 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add = parser.add_argument
     add("text", nargs="+", type=Path, metavar="TEXT", help="clean text, .txt or .txt.xz, one paragraph per line")
-    add(
-        "--compare",
-        type=Path,
-        metavar="M2",
-        help="print how often each type of error occurs, next to the real errors of this file",
-    )
     add("--spelling", type=Path, metavar="DIR", help="folder of misspelling lists (default: invented misspellings)")
     add(
         "--sentences",
@@ -53,19 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: Arguments) -> int:
-    """Print tab-separated (wrong, right) pairs, or the comparison. Raises InputError for an unsuitable input."""
-    from edit_gec.lab.training.synthetic import comparison
+    """Print tab-separated (wrong, right) pairs. Raises InputError for an unsuitable input."""
+    from edit_gec.lab.training.clean_prose import draw_clean
     from edit_gec.lab.training.synthetic.corruptor import Corruptor
 
     if not arguments.rate >= 0:
         raise UsageError(f"--rate {arguments.rate}: expected 0 or more")
-    reference = None if arguments.compare is None else comparison.tally(comparison.from_m2(arguments.compare))
     rng = random.Random(arguments.seed)
     corruptor = Corruptor.load(arguments.spelling)
-    clean = comparison.read_clean(arguments.text, arguments.sentences, rng)
-    pairs = ((corruptor.corrupt(sentence, rng, arguments.rate), sentence) for sentence in clean)
-    if reference is None:
-        sys.stdout.writelines(f"{wrong}\t{right}\n" for wrong, right in pairs)
-    else:
-        sys.stdout.write(comparison.table(comparison.tally(pairs), reference) + "\n")
+    for sentence in draw_clean(arguments.text, arguments.sentences, rng):
+        sys.stdout.write(f"{corruptor.corrupt(sentence, rng, arguments.rate)}\t{sentence}\n")
     return 0

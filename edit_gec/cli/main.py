@@ -40,9 +40,7 @@ COMMANDS = {
     "correct": Command("edit_gec.cli.correct", "correct text files, folders or standard input", None),
     "score": Command("edit_gec.cli.score", "measure corrections: ERRANT precision, recall and F0.5", "score"),
     "train": Command("edit_gec.cli.train", "train a model from a recipe", "train", needs_torch=True),
-    "corrupt": Command(
-        "edit_gec.cli.corrupt", "insert errors into clean text, or compare them with learners' errors", "train"
-    ),
+    "corrupt": Command("edit_gec.cli.corrupt", "insert errors into clean text", "train"),
     "distil": Command(
         "edit_gec.cli.distil",
         "write training pairs: erroneous sentences, and a model's corrections of them",

@@ -21,7 +21,8 @@ import json
 import lzma
 import random
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -264,6 +265,24 @@ def read_units(path: Path) -> list[Unit]:
             name, _tab, text = line.rstrip("\n").rpartition("\t")
             units.append(Unit(text, CORPORA.get(name, OWN).punctuation))
     return units
+
+
+def draw_clean(paths: Sequence[Path], count: int, rng: random.Random) -> list[str]:
+    """`count` clean sentences, as many from each text file; fewer where a file has no more.
+
+    Raises InputError where a file is missing or has no clean sentence.
+    """
+    sentences: list[str] = []
+    for path in paths:
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; give a text file, .txt or .txt.xz, with a paragraph on each line")
+        lines = list(read_lines(path))
+        rng.shuffle(lines)
+        found = list(islice(units(lines, 1.0, rng), -(-count // len(paths))))
+        if not found:
+            raise InputError(f"{path}: no clean English sentence in it")
+        sentences += found
+    return sentences
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import runpy
 from collections import Counter
 from pathlib import Path
 
@@ -12,11 +13,16 @@ from hypothesis import strategies as st
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.lab.training.synthetic.changes import Feature, changes, features, tokens
+from edit_gec.lab.training.clean_prose import draw_clean
 from edit_gec.lab.training.synthetic.commas import BEFORE_AND, BEFORE_CLAUSE, INTRODUCTORY, OTHER, SERIAL, purpose
-from edit_gec.lab.training.synthetic.comparison import from_m2, read_clean, table, tally
 from edit_gec.lab.training.synthetic.corruptor import Corruptor
 from edit_gec.lab.training.synthetic.inflections import Lexicon
+
+SHARES = runpy.run_path(str(Path(__file__).parents[3] / "profiles" / "training" / "error_shares.py"))
+changes, features, tokens, from_m2, table, tally = (
+    SHARES[name] for name in ("changes", "features", "tokens", "from_m2", "table", "tally")
+)
+Feature = tuple[str, str]
 
 CLEAN = (
     "However, the two teachers were late, so we read the old letters and the new books.",
@@ -56,7 +62,8 @@ def learners(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def synthetic() -> Counter[Feature]:
     corruptor, rng = Corruptor.load(None), random.Random(1)
-    return tally([(corruptor.corrupt(sentence, rng), sentence) for sentence in CLEAN for _ in range(500)])
+    counts: Counter[Feature] = tally([(corruptor.corrupt(text, rng), text) for text in CLEAN for _ in range(500)])
+    return counts
 
 
 def share(counts: Counter[Feature], group: str, row: str) -> float:
@@ -158,17 +165,6 @@ def test_the_table_compares_shares() -> None:
     assert missing[-5:] == ["75.0", "50.0", "1.50", "3", "1"]
 
 
-def test_the_command_compares(learners: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = tmp_path / "clean.txt"
-    text.write_text("\n".join(CLEAN * 20), encoding="utf-8")
-    outputs = []
-    for seed in "112":
-        assert main(["corrupt", str(text), "--compare", str(learners), "--seed", seed]) == 0
-        outputs.append(capsys.readouterr().out)
-    assert outputs[0] == outputs[1] != outputs[2]
-    assert any(line.startswith("number") and "plural missing" in line for line in outputs[0].splitlines())
-
-
 def test_the_command_writes_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = tmp_path / "clean.txt"
     text.write_text("\n".join(CLEAN), encoding="utf-8")
@@ -182,4 +178,4 @@ def test_texts_that_cannot_be_read_are_refused(tmp_path: Path, capsys: pytest.Ca
     assert "no such file" in capsys.readouterr().err
     (tmp_path / "empty.txt").write_text("...\n")
     with pytest.raises(InputError, match="no clean English sentence"):
-        read_clean([tmp_path / "empty.txt"], 5, random.Random(1))
+        draw_clean([tmp_path / "empty.txt"], 5, random.Random(1))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import pytest
 
 from edit_gec.errors import InputError
 from edit_gec.lab.training.clean_prose import CORPORA
-from edit_gec.lab.training.model_card import BEGIN, END, describe_attribution, rewrite
 from edit_gec.lab.training.synthetic.misspellings import FILES
 
 ROOT = Path(__file__).parents[3]
+CARD = runpy.run_path(str(ROOT / "profiles" / "training" / "model_card.py"))
+BEGIN, END, describe_attribution, rewrite = (CARD[name] for name in ("BEGIN", "END", "describe_attribution", "rewrite"))
 TABLES = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
 
 

@@ -1,27 +1,41 @@
-"""What was changed between a wrong sentence and the right one, word by word, by type and direction.
+"""Are synthetic errors like real ones? The distribution of both, type by type and direction by direction, as a table.
+
+    edit-gec corrupt DATA/prose/*.txt.xz > pairs.tsv
+    python profiles/training/error_shares.py pairs.tsv learners.m2
 
     >>> wrong, right = tokens("He have two cat."), tokens("He has two cats.")
     >>> for change in changes(wrong, right): print(*features(change, right, Lexicon.load()))
     ('type', 'agreement') ('auxiliary', 'have -> has')
     ('type', 'number') ('number', 'plural missing')
 
-It needs word lists and inflection tables, no tagger, so that synthetic and learners' sentences are judged alike.
+Shares are within the group. The ratio is the sample's share by the reference's. It needs word lists and inflection
+tables, no tagger, so that synthetic and learners' sentences are judged alike.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
 
+from edit_gec.annotation import m2
 from edit_gec.lab.training.synthetic import confusions as c
 from edit_gec.lab.training.synthetic.commas import purpose
 from edit_gec.lab.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
 from edit_gec.text.edits import count_shared_ends
 
+LEAST_SHARE = 1.5  # per cent of its group that a row needs, on one side at least, to be shown
+GROUPS = (
+    "type", "number", "comma missing", "auxiliary", "verb", "preposition missing", "preposition superfluous",
+    "preposition replaced", "article replaced", "mark replaced", "word superfluous",
+)  # fmt: skip
 _TOKEN = re.compile(r"[^\W_]+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|[^\W_]+|\S", re.IGNORECASE)
 _AUXILIARIES = c.BE | c.HAVE | c.DO | c.MODALS | c.word_set("'m 're 've 'll 'd n't ca wo")
 _PRONOUNS = (c.SUBJECTS | c.OBJECTS | c.word_set("what whose whom mine yours theirs himself")) - c.DETERMINERS
@@ -205,3 +219,57 @@ def _slots(wrong: str, right: str, lex: Lexicon) -> tuple[int, int] | None:
             if lemma == other and slot != other_slot:
                 return slot, other_slot
     return None
+
+
+def tally(pairs: Iterable[tuple[str, str]]) -> Counter[Feature]:
+    """How often each row occurs in (wrong, right) sentences."""
+    lex = Lexicon.load()
+    counts: Counter[Feature] = Counter()
+    for wrong, right in pairs:
+        target = tokens(right)
+        found = changes(tokens(wrong), target)
+        moved = _moved(found)
+        for change in found:
+            if (change.wrong or change.right).lower() in moved and not (change.wrong and change.right):
+                counts["type", "order"] += bool(change.right)
+            else:
+                counts.update(features(change, target, lex))
+    return counts
+
+
+def _moved(found: Sequence[WordChange]) -> set[str]:
+    """Words that are lost in one place and gained in another; marks and articles do not move."""
+    lost = {change.wrong.lower() for change in found if not change.right}
+    return {change.right.lower() for change in found if not change.wrong and len(change.right) > 3} & lost
+
+
+def from_m2(path: Path) -> Iterator[tuple[str, str]]:
+    """(wrong, right) sentences of an M2 file, by its first annotator. Raises InputError where it is malformed."""
+    for sentence in m2.read_m2(path):
+        edits = sentence.annotators[min(sentence.annotators)]
+        yield " ".join(sentence.tokens), " ".join(m2.apply_edits(sentence.tokens, edits))
+
+
+def table(sample: Counter[Feature], reference: Counter[Feature]) -> str:
+    """Rows of every group, the reference's most frequent first."""
+    lines = [f"{'group':24}{'row':32}{'sample %':>9}{'reference %':>13}{'ratio':>7}{'sample':>8}{'reference':>11}"]
+    for group in GROUPS:
+        totals = [sum(n for (g, _), n in counts.items() if g == group) for counts in (sample, reference)]
+        names = {name for g, name in chain(sample, reference) if g == group}
+        for name in sorted(names, key=lambda name: (-reference[group, name], name)):
+            ours, theirs = sample[group, name], reference[group, name]
+            a, b = (100 * n / max(1, total) for n, total in zip((ours, theirs), totals, strict=True))
+            if max(a, b) >= LEAST_SHARE:
+                quotient = f"{a / b:.2f}" if b else "-"
+                lines.append(f"{group:24}{name:32}{a:9.1f}{b:13.1f}{quotient:>7}{ours:8}{theirs:11}")
+    return "\n".join(lines)
+
+
+def main(pairs: str, learners: str) -> None:
+    lines = Path(pairs).read_text(encoding="utf-8").splitlines()
+    sample = tally((wrong, right) for wrong, _, right in (line.partition("\t") for line in lines))
+    sys.stdout.write(table(sample, tally(from_m2(Path(learners)))) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

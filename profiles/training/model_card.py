@@ -4,9 +4,9 @@
     edit-gec score --benchmark $SETS --system edit-gec --format json > profiles/score/edit5-mini.json
     edit-gec score --benchmark wi-3k --system edit-gec --min-confidence 0 --format json \\
         > profiles/score/edit5-mini-all.json
-    python -m edit_gec.lab.training.model_card --run first
+    python profiles/training/model_card.py --run first
 
-    python -m edit_gec.lab.training.model_card --run long --attribution  # a model of all of data/README.md
+    python profiles/training/model_card.py --run long --attribution  # a model of all of data/README.md
 
 It works on a checkout of the repository: `--run` names a run of profiles/training/curves.csv, which says how long the
 training took. Robustness (tests/robustness) is measured here, in a few seconds. Everything between the two marks in the
