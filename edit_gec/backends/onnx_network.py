@@ -25,7 +25,7 @@ from edit_gec.modeling.tokenizer import EOS
 from edit_gec.modeling.weights import Weights, read_weights
 
 
-class Sentence(NamedTuple):
+class EncodedSentence(NamedTuple):
     """One encoded sentence."""
 
     encoded: np.ndarray  # [1, S, d]
@@ -103,24 +103,24 @@ class OnnxNetwork:
     def set_threads(self, count: int) -> None:
         """Does nothing: the number is fixed when the sessions are opened."""
 
-    def encode(self, ids: Ids) -> list[Sentence]:
+    def encode(self, ids: Ids) -> list[EncodedSentence]:
         """Read B sentences."""
         sentences = []
         for each in ids:
             bias = self.relative.square(len(each))
             encoded, tag_logits = self.sessions.encode.run(None, {"ids": np.array([each]), "bias": bias})
-            sentences.append(Sentence(encoded, tag_logits, bias))
+            sentences.append(EncodedSentence(encoded, tag_logits, bias))
         return sentences
 
-    def tag(self, source: Sequence[Sentence]) -> list[np.ndarray]:
+    def tag(self, source: Sequence[EncodedSentence]) -> list[np.ndarray]:
         """Tag logits of each sentence."""
         return [sentence.tag_logits[0] for sentence in source]
 
-    def point(self, source: Sequence[Sentence], tags: Ids) -> list[np.ndarray]:
+    def point(self, source: Sequence[EncodedSentence], tags: Ids) -> list[np.ndarray]:
         """Scores of the next kept piece, for each sentence."""
         return [self._point(*each) for each in zip(source, map(np.array, tags), strict=True)]
 
-    def _point(self, sentence: Sentence, tags: np.ndarray) -> np.ndarray:
+    def _point(self, sentence: EncodedSentence, tags: np.ndarray) -> np.ndarray:
         """Scores [S, S], as EdiT5.point computes them."""
         (scores,) = self.sessions.point.run(None, {"encoded": sentence.encoded, "tags": tags[None]})
         kept = (tags == KEEP) | (tags == INSERT)
@@ -130,7 +130,7 @@ class OnnxNetwork:
         scores[~kept] = scores[:, ~kept] = NEGATIVE
         return scores  # type: ignore[no-any-return]
 
-    def remember(self, source: Sequence[Sentence], rows: Sequence[int], tags: Ids, ranks: Ids) -> OnnxMemory:
+    def remember(self, source: Sequence[EncodedSentence], rows: Sequence[int], tags: Ids, ranks: Ids) -> OnnxMemory:
         """Some sentences, as the decoder attends to them."""
         found = []
         for row, of_tags, of_ranks in zip(rows, tags, ranks, strict=True):

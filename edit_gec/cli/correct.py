@@ -28,7 +28,7 @@ from edit_gec.cli.arguments import (
     check_target,
 )
 from edit_gec.cli.console import ProgressBar, ending_at_interrupt, out, say, shows_colors
-from edit_gec.cli.correct_inputs import GROUP_CHARACTERS, STDIN, InputDocument, Inputs, Reading
+from edit_gec.cli.correct_inputs import GROUP_CHARACTERS, STDIN, InputDocument, InputReading, Inputs
 from edit_gec.cli.correct_output import PRINTED, Output
 from edit_gec.cli.extras import needing
 from edit_gec.cli.old_sentences import Revision, find_keys, read_baseline, split_as, write_baseline
@@ -156,7 +156,7 @@ class Run:
         reads_baseline = arguments.baseline is not None and not arguments.write_baseline
         self.baseline = read_baseline(str(arguments.baseline)) if reads_baseline else frozenset()
         self.found: list[tuple[str, str]] = []  # of a baseline to be written: key and file
-        reading = Reading(
+        reading = InputReading(
             lines=arguments.lines,
             read_as=arguments.read_as,
             stdin_filename=arguments.stdin_filename,

@@ -28,7 +28,7 @@ class InputDocument:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class InputReading:
     """How files are found and read. `skips` says which files not to read."""
 
     lines: bool
@@ -44,7 +44,7 @@ class Reading:
 class Inputs:
     """The requested documents. A file that cannot be read gives one line on standard error and sets `has_failed`."""
 
-    def __init__(self, names: Sequence[str], projects: Projects, reading: Reading) -> None:
+    def __init__(self, names: Sequence[str], projects: Projects, reading: InputReading) -> None:
         self.projects = projects
         self.reading = reading
         self.has_failed = False

@@ -36,7 +36,7 @@ CUTS: dict[str, str | None] = {
 CONTROL = 3  # a special token, by tokenizer.ggml.token_type
 
 
-class Encoded(NamedTuple):
+class EncodedText(NamedTuple):
     """The ids of a text, and for each the character after its last one."""
 
     ids: tuple[int, ...]
@@ -75,12 +75,12 @@ class BytePairs:
         loaded.tokenizer.no_padding()
         return loaded
 
-    def encode(self, text: str) -> Encoded:
+    def encode(self, text: str) -> EncodedText:
         """The ids of a text, without special ones; lone surrogates read as "?"."""
         if not text.isascii():
             text = text.encode("utf-8", errors="replace").decode()
         encoding = self.tokenizer.encode(text, add_special_tokens=False)
-        return Encoded(tuple(encoding.ids), tuple(end for _, end in encoding.offsets))
+        return EncodedText(tuple(encoding.ids), tuple(end for _, end in encoding.offsets))
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids; special ones are silent."""

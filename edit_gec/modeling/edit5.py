@@ -68,7 +68,7 @@ class Losses(NamedTuple):
     inserted: Tensor
 
 
-class Output(NamedTuple):
+class EdiT5Output(NamedTuple):
     """Losses and logits of a training batch."""
 
     losses: Losses
@@ -184,7 +184,7 @@ class EdiT5(nn.Module):
 
     def forward(
         self, batch: Batch, *, sequential: bool = False, revise: Callable[[Batch, Tensor], Batch] | None = None
-    ) -> Output:
+    ) -> EdiT5Output:
         """Losses of a batch, teacher-forced.
 
         With `sequential` a slot sees the slots before it, as in the paper. Otherwise slots are independent, as in
@@ -209,7 +209,7 @@ class EdiT5(nn.Module):
         targets = batch.stream_target[written]
         insertion = self.insertion_loss(logits, targets)
         losses = Losses(tag, point, insertion, batch.mask.sum(), written.sum())
-        return Output(losses, tag_logits, logits, targets)
+        return EdiT5Output(losses, tag_logits, logits, targets)
 
     def point_loss(self, encoded: Tensor, batch: Batch) -> Tensor:
         """Loss in nats of the successors of kept pieces, over sentences with moves and one in POINT_SAMPLE without.

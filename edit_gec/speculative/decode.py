@@ -108,7 +108,7 @@ class _Draft(NamedTuple):
         return slice(self.start, self.start + len(self.tokens) + 1)
 
 
-class _Reading(NamedTuple):
+class _PassReading(NamedTuple):
     """What the target makes of the N positions of a pass."""
 
     hidden: Tensor  # [N, d]
@@ -219,7 +219,7 @@ class _Verification:
         self.statistics.target_s += perf_counter() - begun
         return judgements
 
-    def _read(self, drafts: list[_Draft]) -> _Reading:
+    def _read(self, drafts: list[_Draft]) -> _PassReading:
         """The target pass: each draft after the last accepted token of its row."""
         rows = self.rows
         hidden = self.decoder.forward([[row.last, *draft.tokens] for row, draft in zip(rows, drafts, strict=True)])
@@ -230,12 +230,12 @@ class _Verification:
         if sampling is None:
             drafted = [token for draft in drafts for token in (*draft.tokens, None)]
             own = self.target.choose(logits, None, places, lambda n: context(*read[n]), drafted)
-            return _Reading(hidden, logits, None, own)
+            return _PassReading(hidden, logits, None, own)
         weights = token_probabilities(logits, sampling)
         uniforms = [uniform(sampling.seed, *place, Purpose.TARGET) for place in places]
-        return _Reading(hidden, logits, weights, draw_tokens(weights, uniforms))
+        return _PassReading(hidden, logits, weights, draw_tokens(weights, uniforms))
 
-    def _judge(self, row: Row, proposal: Proposal, draft: _Draft, reading: _Reading) -> Judgement:
+    def _judge(self, row: Row, proposal: Proposal, draft: _Draft, reading: _PassReading) -> Judgement:
         """What a pass says about one draft, by the rule that fits how the draft and the output are chosen."""
         here = draft.positions
         own = reading.tokens[here]

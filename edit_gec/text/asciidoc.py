@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from edit_gec.text.blocks import LineIndex, LineReader, mark_footnote, mark_inline
+from edit_gec.text.blocks import LineOffsets, LineReader, mark_footnote, mark_inline
 from edit_gec.text.markup import LEFT_OUT, PROTECTED, mark
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w\"'#-]+[ \t]*:)")
@@ -67,7 +67,7 @@ class _Reader(LineReader):
 
     def __init__(self, text: str) -> None:
         super().__init__(text, _inline)
-        self.index = LineIndex()
+        self.index = LineOffsets()
         for number, line in enumerate(self.lines):
             if _DELIMITER.match(line) or _FENCE.match(line):
                 self.index.add(line, number)

@@ -130,7 +130,7 @@ class LineReader:
         """Called when a block has ended: for what the reader of a format remembers of it."""
 
 
-class LineIndex:
+class LineOffsets:
     """Where lines of each kind stand, to find the next one without a search."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from edit_gec.text.blocks import LineIndex, LineReader, mark_footnote, mark_inline
+from edit_gec.text.blocks import LineOffsets, LineReader, mark_footnote, mark_inline
 from edit_gec.text.markup import LEFT_OUT, PROTECTED, mark
 
 _HEADING = re.compile(r"(?P<stars>\*+)[ \t]+(?=\S)")
@@ -59,7 +59,7 @@ class _Reader(LineReader):
         super().__init__(text, _inline)
         keywords = {word.partition("(")[0] for found in _OWN_KEYWORDS.findall(text) for word in found.split()}
         self.keywords = keywords.union(_KEYWORDS) - {"|"}
-        self.ends = LineIndex()  # of blocks, drawers and environments, and the headings
+        self.ends = LineOffsets()  # of blocks, drawers and environments, and the headings
         for number, line in enumerate(self.lines):
             if _HEADING.match(line):
                 self.ends.add("*", number)

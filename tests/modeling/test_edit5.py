@@ -16,7 +16,7 @@ from edit_gec.errors import InputError, ModelError
 from edit_gec.lab.training.collate import collate, make_example
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.config import T5Config, edit5_config, read_config
-from edit_gec.modeling.edit5 import Batch, EdiT5, Losses, Output, grow, warm_start
+from edit_gec.modeling.edit5 import Batch, EdiT5, EdiT5Output, Losses, grow, warm_start
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import Tokens
@@ -50,7 +50,7 @@ def widened(b: Batch, by: int) -> Batch:
 
 @torch.inference_mode()
 def run(model: EdiT5, b: Batch, *, sequential: bool = False) -> tuple[Losses, torch.Tensor, torch.Tensor]:
-    output: Output = model(b, sequential=sequential)
+    output: EdiT5Output = model(b, sequential=sequential)
     return output[:3]
 
 

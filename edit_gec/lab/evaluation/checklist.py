@@ -72,7 +72,7 @@ class Case:
         return tuple(filter(None, groups))
 
 
-class Outcome(NamedTuple):
+class CaseOutcome(NamedTuple):
     """A case, the output of the system, and the output for that output."""
 
     case: Case
@@ -98,7 +98,7 @@ class ChecklistResult:
 
     name: str
     system: str
-    outcomes: list[Outcome]
+    outcomes: list[CaseOutcome]
     signature: str
     plain: bool = False
 
@@ -118,7 +118,7 @@ class ChecklistResult:
         return _counts(self.named, lambda o: [o.case.kind], lambda o: o.case.lost_its_error(o.corrected))
 
     @property
-    def named(self) -> list[Outcome]:
+    def named(self) -> list[CaseOutcome]:
         """Outcomes of the cases with a named error."""
         return [o for o in self.outcomes if o.case.error]
 
@@ -163,7 +163,7 @@ def _count(answers: Iterable[bool]) -> Share:
 
 
 def _counts(
-    outcomes: Iterable[Outcome], keys: Callable[[Outcome], Iterable[str]], holds: Callable[[Outcome], bool]
+    outcomes: Iterable[CaseOutcome], keys: Callable[[CaseOutcome], Iterable[str]], holds: Callable[[CaseOutcome], bool]
 ) -> dict[str, Share]:
     """The share of outcomes for which `holds` is true, by key."""
     answers: dict[str, list[bool]] = {}
@@ -227,7 +227,7 @@ def run_checklist(
     cases = read_lines_as_cases(path) if plain else read_cases(path)
     first = systems.run_system(system, [case.text for case in cases], model, min_confidence, markup=True)
     second = systems.run_system(system, [output.text for output in first], model, min_confidence, markup=True)
-    outcomes = [Outcome(c, a.text, b.text) for c, a, b in zip(cases, first, second, strict=True)]
+    outcomes = [CaseOutcome(c, a.text, b.text) for c, a, b in zip(cases, first, second, strict=True)]
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
     who = systems.describe_system(system, model, min_confidence)
     signature = f"{'AGAIN' if plain else 'CASES'}|set:{Path(path).name}:{digest}|sys:{who}|edit-gec:{version()}"

@@ -50,7 +50,7 @@ class TestSet:
 
 
 @dataclass(frozen=True)
-class Corpus:
+class Benchmark:
     """File patterns relative to the data folder, first match wins; {i} stands for the reference number."""
 
     metric: str
@@ -66,13 +66,13 @@ _GMEG = "github.com/grammarly/GMEG (see its README for terms)"
 _CONLL = "comp.nus.edu.sg/~nlp/conll14st.html, test data (research only)"
 
 
-def _m2(get: str, *files: str) -> Corpus:
-    return Corpus("errant", files, (), get)
+def _m2(get: str, *files: str) -> Benchmark:
+    return Benchmark("errant", files, (), get)
 
 
 CORPORA = {
     **{
-        f"jfleg-{s}": Corpus(
+        f"jfleg-{s}": Benchmark(
             "gleu",
             (f"jfleg/{s}/{s}.src", f"jfleg-{s}/{s}.src"),
             (f"jfleg/{s}/{s}.ref{{i}}", f"jfleg-{s}/{s}.ref{{i}}"),
@@ -95,7 +95,7 @@ CORPORA = {
         for s in ("dev", "test")
     },
     **{
-        f"gmeg-{d}-{s}": Corpus(
+        f"gmeg-{d}-{s}": Benchmark(
             "gleu",
             (f"GMEG/data/{s}/{d}/source", f"gmeg-{d}-{s}/source"),
             (f"GMEG/data/{s}/{d}/ref{{i}}", f"gmeg-{d}-{s}/ref{{i}}"),
@@ -104,7 +104,9 @@ CORPORA = {
         for d in ("wiki", "fce", "yahoo")
         for s in ("dev", "test")
     },
-    "clean": Corpus("false-alarms", ("clean.txt",), (), "any text without errors, one sentence per line, as clean.txt"),
+    "clean": Benchmark(
+        "false-alarms", ("clean.txt",), (), "any text without errors, one sentence a line, as clean.txt"
+    ),
 }
 # One name stands for several sets.
 GROUPS = {

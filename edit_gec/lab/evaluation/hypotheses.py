@@ -15,7 +15,7 @@ from edit_gec.errors import InputError
 from edit_gec.lab.evaluation import projection, systems
 from edit_gec.lab.evaluation.datasets import TestSet
 from edit_gec.lab.evaluation.options import ScoreOptions
-from edit_gec.lab.evaluation.systems import Output
+from edit_gec.lab.evaluation.systems import SystemOutput
 from edit_gec.text.detokenize import RawSentence, detokenize, splits_hyphens
 
 
@@ -27,7 +27,7 @@ class Hypothesis:
     lines: list[str]
     edits: list[M2Sentence] | None = None
     raws: list[RawSentence] = field(default_factory=list)
-    outputs: list[Output] = field(default_factory=list)
+    outputs: list[SystemOutput] = field(default_factory=list)
     seconds: float | None = None
 
 

@@ -84,7 +84,7 @@ def _starts(pieces: list[str]) -> list[int]:
 
 
 @dataclass
-class _Stretch:
+class _TouchedTokens:
     """Tokens [first, last) that a change touches, and the change in characters of both texts."""
 
     first: int
@@ -97,7 +97,7 @@ def _touched(raw: RawSentence, corrected: str) -> list[tuple[int, int, str]]:
 
     A change that touches a token's edge takes the whole token: a comma put right after a word is tokenised with it.
     """
-    stretches: list[_Stretch] = []
+    stretches: list[_TouchedTokens] = []
     for change in diff_words(raw.text, corrected):
         if _is_invisible(raw, corrected, change):
             continue
@@ -108,7 +108,7 @@ def _touched(raw: RawSentence, corrected: str) -> list[tuple[int, int, str]]:
             open_one.last = max(last, open_one.last)
             open_one.change = open_one.change._replace(end=change.end, new_end=change.new_end)
         else:
-            stretches.append(_Stretch(first, last, change))
+            stretches.append(_TouchedTokens(first, last, change))
     return [(each.first, each.last, _replacement(raw, corrected, each)) for each in stretches]
 
 
@@ -121,7 +121,7 @@ def _is_invisible(raw: RawSentence, corrected: str, change: WordChange) -> bool:
     return both_have_spaces or (start == end and any(start == stop for _, stop in raw.spans))
 
 
-def _replacement(raw: RawSentence, corrected: str, stretch: _Stretch) -> str:
+def _replacement(raw: RawSentence, corrected: str, stretch: _TouchedTokens) -> str:
     """The corrected text of a stretch, with the unchanged characters of its outer tokens."""
     new = corrected[stretch.change.new_start : stretch.change.new_end]
     if stretch.first == stretch.last:

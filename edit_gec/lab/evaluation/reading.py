@@ -50,7 +50,7 @@ class Rate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class Judgements:
     """How many edits and errors have each judgement, in how many words."""
 
     counts: Counter[str]
@@ -77,7 +77,7 @@ class Reading:
         return 1000 * sum(self.counts[each] for each in EDITS) / self.words if self.words else None
 
 
-def read_judgements(path: str | Path) -> Reading:
+def read_judgements(path: str | Path) -> Judgements:
     """The judgements of a file. Raises InputError for a line that is none, and for a file that cannot be read."""
     counts: Counter[str] = Counter()
     words = 0
@@ -93,7 +93,7 @@ def read_judgements(path: str | Path) -> Reading:
             counts[row["read"]] += 1
         else:
             words += row["words"]
-    return Reading(counts, words)
+    return Judgements(counts, words)
 
 
 def _read_row(place: str, line: str) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _read_row(place: str, line: str) -> dict[str, Any]:
     raise InputError(f'{place}: expected an object with "words": a number, or "read": one of {", ".join(JUDGEMENTS)}')
 
 
-def to_data(reading: Reading) -> dict[str, Any]:
+def to_data(reading: Judgements) -> dict[str, Any]:
     """The reading as JSON."""
     rates = {
         name: {"count": rate.hits, "of": rate.of, "share": rate.value, "interval": rate.interval}
@@ -118,7 +118,7 @@ def to_data(reading: Reading) -> dict[str, Any]:
     return {"counts": counts, "words": reading.words, "edits_per_1000_words": reading.per_thousand, "rates": rates}
 
 
-def format_table(reading: Reading) -> str:
+def format_table(reading: Judgements) -> str:
     """The reading as a table of its shares, with a line of counts."""
     lines = [", ".join(f"{reading.counts[name]} {name}" for name in JUDGEMENTS)]
     if reading.per_thousand is not None:

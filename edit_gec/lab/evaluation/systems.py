@@ -1,7 +1,7 @@
 """Raw sentences -> a system's corrections: edit-gec itself, doing nothing, or any command.
 
-run_system("edit-gec", ["He go home."])                      ->  Output("He goes home.", (Change(3, 5, "goes", 0.97),))
-run_system("sed s/teh/the/ {in} > {out}", ["teh end"])       ->  Output("the end", ())
+run_system("edit-gec", ["He go home."])                ->  SystemOutput("He goes home.", (Change(3, 5, "goes", 0.97),))
+run_system("sed s/teh/the/ {in} > {out}", ["teh end"]) ->  SystemOutput("the end", ())
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ EXPECTED = "'edit-gec', 'edit-gec+JUDGE', 'none', or a command with {in} and {ou
 
 
 @dataclass(frozen=True)
-class Output:
+class SystemOutput:
     """One corrected text, and its changes if the system reports them."""
 
     text: str
     changes: tuple[Change, ...] = ()
 
     @classmethod
-    def from_correction(cls, correction: Correction) -> Output:
+    def from_correction(cls, correction: Correction) -> SystemOutput:
         """What the scorer needs of a correction."""
         changes = (Change(e.start, e.end, e.replacement, e.confidence) for e in correction.edits)
         return cls(correction.corrected, tuple(changes))
@@ -48,19 +48,19 @@ def run_system(
     min_confidence: float | None = None,
     *,
     markup: bool = False,
-) -> list[Output]:
+) -> list[SystemOutput]:
     """The system's output for each text. `model` and `min_confidence` are for edit-gec; None is its default.
 
     With `markup`, edit-gec reads the texts as Markdown and HTML, as `edit-gec correct` does. Raises InputError if the
     name is unknown, the command fails, or it outputs another number of lines.
     """
     if system == "none":
-        return [Output(text) for text in texts]
+        return [SystemOutput(text) for text in texts]
     if is_ours(system):
         found = load_corrector(model, min_confidence, judge_of(system)).correct_batch(
             list(texts), lines=True, markup=markup
         )
-        return [Output.from_correction(correction) for correction in found]
+        return [SystemOutput.from_correction(correction) for correction in found]
     if is_command(system):
         return _run_on_lines(system, texts)
     raise InputError(f"system '{system}': expected {EXPECTED}")
@@ -109,7 +109,7 @@ def run_command(template: str, given: Path, made: Path) -> None:
         raise InputError(f"system '{template}' wrote no {{out}} file")
 
 
-def _run_on_lines(template: str, texts: Sequence[str]) -> list[Output]:
+def _run_on_lines(template: str, texts: Sequence[str]) -> list[SystemOutput]:
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder, "in.txt"), Path(folder, "out.txt")
         given.write_text("".join(text + "\n" for text in texts), encoding="utf-8", newline="\n")
@@ -117,10 +117,10 @@ def _run_on_lines(template: str, texts: Sequence[str]) -> list[Output]:
         lines = read_lines(made)
     if len(lines) != len(texts):
         raise InputError(f"system '{template}': {len(texts)} lines in, {len(lines)} out; it must keep one per line")
-    return [Output(line) for line in lines]
+    return [SystemOutput(line) for line in lines]
 
 
-def apply_confident(source: str, output: Output, threshold: float) -> str:
+def apply_confident(source: str, output: SystemOutput, threshold: float) -> str:
     """The source with only those changes whose confidence reaches the threshold."""
     return apply_changes(source, [change for change in sorted(output.changes) if change.confidence >= threshold])
 

@@ -150,7 +150,7 @@ def convert_target(target: str | Path, folder: str | Path, precision: str) -> No
 
     tokens = Tokens.load(target, 0)
 
-    class Names:
+    class PieceNames:
         pad_token, eos_token, unk_token = map(tokens.processor.id_to_piece, (0, 1, 2))
 
         def get_vocab(self) -> dict[str, int]:
@@ -162,7 +162,7 @@ def convert_target(target: str | Path, folder: str | Path, precision: str) -> No
     class OfSentencePiece(Converter):  # type: ignore[misc]
         def _load(self) -> Any:
             with torch.no_grad():
-                return T5Loader()(load_hugging_face(target), Names())
+                return T5Loader()(load_hugging_face(target), PieceNames())
 
     OfSentencePiece().convert(str(folder), quantization=precision, force=True)
 

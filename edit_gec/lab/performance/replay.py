@@ -43,7 +43,7 @@ BONUS = 1e4  # the logit of what is to be chosen; fits in float16
 
 
 @dataclass(frozen=True)
-class Stream:
+class Recording:
     """The decisions for one sentence: the target's tokens, </s> included, and the plan of EdiT5."""
 
     output: tuple[int, ...]
@@ -54,9 +54,9 @@ class Stream:
 class Streams:
     """Streams by sentence."""
 
-    by_sentence: dict[str, Stream]
+    by_sentence: dict[str, Recording]
 
-    def find(self, sentence: str) -> Stream:
+    def find(self, sentence: str) -> Recording:
         """The stream of a sentence. Raises InputError if it has none."""
         try:
             return self.by_sentence[sentence]
@@ -87,7 +87,7 @@ class Streams:
                     f"replay: no tags lead from {text.source[:40]!r} to its correction: of a doubled word one goes, "
                     "and nothing comes in its place"
                 )
-            streams[text.source] = Stream((*tokens.ids(text.corrected), EOS), left)
+            streams[text.source] = Recording((*tokens.ids(text.corrected), EOS), left)
         return cls(streams)
 
     @classmethod
@@ -102,9 +102,9 @@ class Streams:
         Path(path).write_text(json.dumps(entries), encoding="utf-8")
 
 
-def _stream(output: list[int], plan: Mapping[str, Any]) -> Stream:
+def _stream(output: list[int], plan: Mapping[str, Any]) -> Recording:
     insertions = tuple((k, tuple(ids)) for k, ids in plan["insertions"])
-    return Stream(tuple(output), Plan(plan["length"], tuple(plan["order"]), insertions))
+    return Recording(tuple(output), Plan(plan["length"], tuple(plan["order"]), insertions))
 
 
 def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
@@ -118,7 +118,7 @@ def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]
     else:
         outputs = target.generate(sentences)
     decided = zip(sentences, outputs, plans, strict=True)
-    return Streams({sentence: Stream(tuple(output), plan) for sentence, output, plan in decided})
+    return Streams({sentence: Recording(tuple(output), plan) for sentence, output, plan in decided})
 
 
 # ---------------------------------------------------------------- T5

@@ -44,7 +44,7 @@ Makers = dict[str, tuple[Make, tuple[int, ...]]]  # with its gammas
 
 
 @dataclass
-class Case:
+class DrafterCase:
     """A drafter at one gamma and temperature, and what its runs did."""
 
     drafter: str
@@ -155,7 +155,7 @@ def learn_ngrams(lines: Sequence[str], tokens: Vocabulary) -> Makers:
 
 
 def measure_cases(
-    target: AnyTarget, cases: Sequence[Case], sentences: Sequence[str], sampling: Sampling | None, repeats: int
+    target: AnyTarget, cases: Sequence[DrafterCase], sentences: Sequence[str], sampling: Sampling | None, repeats: int
 ) -> tuple[dict[str, Any], list[float]]:
     """What plain decoding takes, and the seconds of each case, timed in turns, one sentence at a time.
 
@@ -184,7 +184,7 @@ def measure_cases(
     return basis, [times[str(n)] for n in range(len(cases))]
 
 
-def make_case(target: AnyTarget, name: str, make: Make, gamma: int, sampling: Sampling | None) -> Case:
+def make_case(target: AnyTarget, name: str, make: Make, gamma: int, sampling: Sampling | None) -> DrafterCase:
     """One drafter at one gamma. Each sentence gets a new drafter, so that nothing is remembered."""
     from edit_gec.speculative.decode import VerifyOptions, verify
     from edit_gec.speculative.drafters import prepare_target
@@ -196,10 +196,10 @@ def make_case(target: AnyTarget, name: str, make: Make, gamma: int, sampling: Sa
         (output,), statistics = verify(prepare_target(target, drafter), drafter, [sentence], options)
         return output, statistics
 
-    return Case(name, gamma, int(sampling is not None), run, Statistics())
+    return DrafterCase(name, gamma, int(sampling is not None), run, Statistics())
 
 
-def _timed(one: Case, sentence: str) -> None:
+def _timed(one: DrafterCase, sentence: str) -> None:
     one.statistics.add(one.run(sentence)[1])
 
 
@@ -239,7 +239,7 @@ def time_passes(target: AnyTarget, sentences: Sequence[str], device: str, repeat
 
 
 def compare_with_theory(
-    one: Case, took_s: float, basis: Mapping[str, Any], widths: Mapping[int, float]
+    one: DrafterCase, took_s: float, basis: Mapping[str, Any], widths: Mapping[int, float]
 ) -> dict[str, Any]:
     """What a case did, and what the theory says of its alpha and c."""
     s = one.statistics

@@ -4,7 +4,7 @@
 the product does, keeps the well-edited ones, drops duplicates and everything that an evaluation set contains, and
 writes one unit a line, after the name of its corpus; `read_units` reads them:
 
-    tatoeba_en<TAB>She goes to school every day.        Unit("She goes to school every day.", punctuation=True)
+    tatoeba_en<TAB>She goes to school every day.        ProseUnit("She goes to school every day.", punctuation=True)
 
     >>> is_clean("She goes to school every day.")
     True
@@ -102,7 +102,7 @@ JOIN_SHARE = 0.25  # of units are two neighbouring sentences: run-ons and commas
 UNPUNCTUATED_SHARE = 0.5  # of lines without a final stop (headings, list items) are kept
 
 
-class Unit(NamedTuple):
+class ProseUnit(NamedTuple):
     """One line of training text. `punctuation`: whether its marks may be learnt from."""
 
     text: str
@@ -257,13 +257,13 @@ def prepare(prose: Path, output: Path, *, exclude: Iterable[Path] = (), seed: in
     return write_lines(output, kept)
 
 
-def read_units(path: Path) -> list[Unit]:
+def read_units(path: Path) -> list[ProseUnit]:
     """What `prepare` wrote. A line without a tab is text that teaches punctuation, too."""
-    units: list[Unit] = []
+    units: list[ProseUnit] = []
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             name, _tab, text = line.rstrip("\n").rpartition("\t")
-            units.append(Unit(text, CORPORA.get(name, OWN).punctuation))
+            units.append(ProseUnit(text, CORPORA.get(name, OWN).punctuation))
     return units
 
 

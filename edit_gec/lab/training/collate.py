@@ -15,7 +15,7 @@ from torch import Tensor
 
 from edit_gec.editing.alignment import align, word_ranges
 from edit_gec.editing.plan import Plan, anchor
-from edit_gec.modeling.edit5 import Batch, Output
+from edit_gec.modeling.edit5 import Batch, EdiT5Output
 from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
@@ -31,7 +31,7 @@ class EdiT5Example:
 
 
 @dataclass(frozen=True)
-class Stream:
+class SlotStream:
     """What the insertion decoder reads and writes for one sentence [T], and what the states show it [S]."""
 
     inputs: list[int]
@@ -55,7 +55,7 @@ def make_example(source: str, target: str, tokens: Tokens) -> EdiT5Example | Non
     return EdiT5Example(tokens.wrap(ids), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
 
 
-def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> Stream:
+def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> SlotStream:
     """The stream of a plan whose pieces are shown with `tags` and `ranks` [S - 1]; </s> is kept and comes last.
 
     A slot is named after the kept pieces that are shown before it.
@@ -73,7 +73,7 @@ def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: 
         targets += [*ids, EOS]
         anchors += [anchor(piece, own)] * (len(ids) + 1)
         slot_numbers += [number] * (len(ids) + 1)
-    return Stream(inputs, targets, anchors, slot_numbers, [*tags, KEEP], [*ranks, max(ranks) + 1])
+    return SlotStream(inputs, targets, anchors, slot_numbers, [*tags, KEEP], [*ranks, max(ranks) + 1])
 
 
 def find_slots(tags: Sequence[int], order: Sequence[int]) -> list[tuple[int, int]]:
@@ -109,7 +109,7 @@ def collate(examples: Sequence[EdiT5Example], tokens: Tokens) -> Batch:
     )
 
 
-def collate_streams(streams: Sequence[Stream], length: int) -> dict[str, Tensor]:
+def collate_streams(streams: Sequence[SlotStream], length: int) -> dict[str, Tensor]:
     """The fields of a Batch that belong to the R sentences with slots; `length` is that of the padded sources.
 
     There is always at least one row, so that every parameter gets a gradient.
@@ -146,13 +146,13 @@ class Sums:
         return taken
 
 
-class Counts:
+class EdiT5Counts:
     """Running counts between two log lines: losses per unit, deletion precision and recall, insertion accuracy."""
 
     def __init__(self) -> None:
         self.sums = Sums()
 
-    def add(self, batch: Batch, output: Output) -> None:
+    def add(self, batch: Batch, output: EdiT5Output) -> None:
         """Count one batch; padding is left out."""
         losses, targets = output.losses, output.insertion_targets
         with torch.no_grad():

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PROPOSED = 0.2  # confidence, before its sentence counts, from which on an edit is made for the second reading
 
 
-class Proposal(NamedTuple):
+class ProposedEdit(NamedTuple):
     """A change of a sentence: what the model says of it, and how many of the ERRANT edits in it are right."""
 
     sentence: int
@@ -52,7 +52,7 @@ class Sample(NamedTuple):
     """
 
     sentences: tuple[int, ...]
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[ProposedEdit, ...]
     expected: dict[int, int]
     windows: tuple[Pieces, ...] = ()
     doubts: tuple[Sequence[float], ...] = ()
@@ -108,7 +108,7 @@ def collect(corrector: Corrector, test: TestSet) -> Sample:
         for change in changes:
             edits, _ = corrector.projection.to_edits(texts[window.text], window.sentence, WindowChanges((change,)))
             if edits and isinstance(change.confidence, TracedConfidence):
-                proposals.append(Proposal(window.text, n, change, change.confidence.evidence))
+                proposals.append(ProposedEdit(window.text, n, change, change.confidence.evidence))
                 edited.append(apply(texts[window.text], edits))
     expected: dict[int, int] = {}
     if test.m2:
@@ -127,8 +127,8 @@ def with_gold_edits(test: TestSet) -> TestSet:
 
 
 def grade(
-    proposals: Sequence[Proposal], tokens: Sequence[list[str]], targets: Sequence[list[str]], test: TestSet
-) -> tuple[list[Proposal], dict[int, int]]:
+    proposals: Sequence[ProposedEdit], tokens: Sequence[list[str]], targets: Sequence[list[str]], test: TestSet
+) -> tuple[list[ProposedEdit], dict[int, int]]:
     """The proposals with what is right in them, and the edits of each sentence's annotator: the one who agrees most.
 
     `targets` has the tokens of the sentence after each proposal.
@@ -157,7 +157,7 @@ def grade(
 
 def reread(corrector: Corrector, sample: Sample, scale: Scale) -> Sample:
     """The sample with the doubts of the second reading: of each sentence with the proposals that are sure alone."""
-    made: dict[int, list[Proposal]] = {}
+    made: dict[int, list[ProposedEdit]] = {}
     for p in sample.proposals:
         if scale.confidence(p.evidence) >= PROPOSED:
             made.setdefault(p.window, []).append(p)

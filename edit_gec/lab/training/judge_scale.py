@@ -1,4 +1,4 @@
-"""Fit one confidence from two models: an EdiT5's on its own proposals, and a language model's gain of each.
+"""JointFit one confidence from two models: an EdiT5's on its own proposals, and a language model's gain of each.
 
     python -m edit_gec.lab.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV
     python -m edit_gec.lab.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV --write
@@ -140,7 +140,7 @@ def cross_validate(opinions: Opinions) -> tuple[dict[float, Outcome], dict[float
     return totals
 
 
-class Fit(NamedTuple):
+class JointFit(NamedTuple):
     """A scale, what its thresholds do on the sentences that it was fitted on, and the outcomes in folds."""
 
     scale: JointScale
@@ -157,7 +157,7 @@ class Fit(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-def fit(opinions: Opinions, own: Scale, rate: float) -> Fit:
+def fit(opinions: Opinions, own: Scale, rate: float) -> JointFit:
     """The best scale for an EdiT5 that has its `own`, with the threshold of a rate. Raises InputError if none is."""
     joint = fit_joint(opinions, own)
     learners, *_, clean = opinions.joined(own, joint)
@@ -165,10 +165,10 @@ def fit(opinions: Opinions, own: Scale, rate: float) -> Fit:
     if rate not in seen:
         raise InputError(f"no threshold changes {rate:g} % of the clean sentences or fewer")
     scale = replace(joint, min_confidence=round(seen[rate].min_confidence, 3))
-    return Fit(scale, seen, *cross_validate(opinions))
+    return JointFit(scale, seen, *cross_validate(opinions))
 
 
-def write_scale(folder: Path, fitted: Fit) -> None:
+def write_scale(folder: Path, fitted: JointFit) -> None:
     """Put what was fitted into config.json of a judge's folder, in one step."""
     presets = {name: rate for name, rate in STRICTNESS_RATES.items() if rate in fitted.seen}
     strictness = {name: round(fitted.seen[rate].min_confidence, 3) for name, rate in presets.items()}
@@ -177,7 +177,7 @@ def write_scale(folder: Path, fitted: Fit) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Fit a pair of model folders; returns the exit status."""
+    """JointFit a pair of model folders; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--model", type=Path, required=True, help="folder of the EdiT5")

@@ -18,12 +18,12 @@ from torch import Tensor, nn
 
 from edit_gec.errors import ModelError
 from edit_gec.lab.training import course
-from edit_gec.lab.training.collate import Counts, EdiT5Example, collate, make_example
+from edit_gec.lab.training.collate import EdiT5Counts, EdiT5Example, collate, make_example
 from edit_gec.lab.training.predicted_tags import revise
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import load_t5
-from edit_gec.modeling.edit5 import Batch, EdiT5, Output, grow, warm_start
+from edit_gec.modeling.edit5 import Batch, EdiT5, EdiT5Output, grow, warm_start
 from edit_gec.modeling.tokenizer import FILE, Tokens
 
 
@@ -37,7 +37,7 @@ class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a mod
         self.stage = stage
         self.seed = seed
 
-    def forward(self, *, step: int, examples: Sequence[EdiT5Example], **batch: Tensor) -> Output:
+    def forward(self, *, step: int, examples: Sequence[EdiT5Example], **batch: Tensor) -> EdiT5Output:
         """The model's output for a batch of an update."""
         rng = random.Random(f"{self.seed} {step}")
 
@@ -45,7 +45,7 @@ class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a mod
             return revise(batch, examples, tag_logits, self.tokens, rng)
 
         revised = by_prediction if self.predicts(step) else None
-        output: Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=revised)
+        output: EdiT5Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=revised)
         return output
 
     def predicts(self, step: int) -> bool:
@@ -60,7 +60,7 @@ class EdiT5Objective:
     def __init__(self, recipe: Recipe, folder: Path) -> None:
         self.recipe = recipe
         self.folder = folder
-        self.counts = Counts()
+        self.counts = EdiT5Counts()
 
     def tokens(self) -> Tokens:
         """The vocabulary of the recipe's folder."""
@@ -82,7 +82,7 @@ class EdiT5Objective:
         """What the Trainer trains."""
         return EdiT5Losses(model, self.tokens(), stage, self.recipe.seed)
 
-    def compute_loss(self, inputs: dict[str, Any], outputs: Output) -> Tensor:
+    def compute_loss(self, inputs: dict[str, Any], outputs: EdiT5Output) -> Tensor:
         """Loss of a batch, which is counted."""
         self.counts.add(Batch(**{name: inputs[name] for name in Batch._fields}), outputs)
         losses = outputs.losses

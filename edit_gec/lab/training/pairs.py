@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.lab.training import course
-from edit_gec.lab.training.clean_prose import Unit, fragment, read_units
+from edit_gec.lab.training.clean_prose import ProseUnit, fragment, read_units
 from edit_gec.lab.training.edit_pairs import RealEdits
 from edit_gec.lab.training.objective import Example, Objective, load_objective
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
@@ -100,7 +100,7 @@ class Pairs:
         return {name: course.share(name, self.progress, self.stage) for name in ("real", "clean")}
 
 
-def corrupt_unit(unit: Unit, corruptor: Corruptor, rng: random.Random, rate: float) -> tuple[str, str]:
+def corrupt_unit(unit: ProseUnit, corruptor: Corruptor, rng: random.Random, rate: float) -> tuple[str, str]:
     """(wrong, right) of a unit of prose; now and then reworded first, or all in capitals."""
     right = corruptor.reword(unit.text, rng) if rng.random() < REWORDED else unit.text
     wrong = corruptor.corrupt(right, rng, rate, punctuation=unit.punctuation)

@@ -18,7 +18,7 @@ from typing import TypeVar
 from torch import Tensor
 
 from edit_gec.editing.plan import Plan
-from edit_gec.lab.training.collate import EdiT5Example, Stream, collate_streams, write_stream
+from edit_gec.lab.training.collate import EdiT5Example, SlotStream, collate_streams, write_stream
 from edit_gec.modeling.edit5 import Batch
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Tokens
@@ -47,7 +47,7 @@ def revise(
 
 def revise_stream(
     example: EdiT5Example, probabilities: Sequence[Sequence[float]], tokens: Tokens, rng: random.Random
-) -> Stream:
+) -> SlotStream:
     """The stream of one sentence; `probabilities` [S][4] are those of its tags."""
     plan = example.plan
     if plan.moves:

@@ -114,7 +114,7 @@ def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: TrainingStage)
 # ---------------------------------------------------------------- callbacks
 
 
-class Clock(TrainerCallback):
+class SaveTimer(TrainerCallback):
     """Saves every few minutes, and on Ctrl-C, on SIGTERM or when the time of the stage is over, which stop the training
     after the update."""
 
@@ -244,7 +244,7 @@ class ObjectiveTrainer(Trainer):
     objective: Objective
 
     def __init__(self, pairs: Pairs, objective: Objective, keeper: Keeper, **options: Any) -> None:
-        super().__init__(train_dataset=[None], callbacks=[keeper, Clock(pairs.recipe.save_minutes)], **options)
+        super().__init__(train_dataset=[None], callbacks=[keeper, SaveTimer(pairs.recipe.save_minutes)], **options)
         self.remove_callback(PrinterCallback)  # standard output is for data
         self.pairs = pairs
         self.objective = objective

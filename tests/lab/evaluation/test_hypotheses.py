@@ -12,7 +12,7 @@ from edit_gec.lab.evaluation.datasets import TestSet
 from edit_gec.lab.evaluation.hypotheses import Hypothesis, make_hypothesis, read_hypothesis
 from edit_gec.lab.evaluation.options import ScoreOptions
 from edit_gec.lab.evaluation.signature import build_signature
-from edit_gec.lab.evaluation.systems import Output
+from edit_gec.lab.evaluation.systems import SystemOutput
 
 TOKENS = TestSet(
     "toy",
@@ -98,7 +98,7 @@ def test_a_signature_names_what_must_be_equal() -> None:
     ("test", "tokens", "seen"), [(TOKENS, False, "detokenised"), (TOKENS, True, "tokens"), (RAW, False, "raw")]
 )
 def test_a_signature_says_what_a_system_saw(test: TestSet, tokens: bool, seen: str) -> None:
-    ran = Hypothesis(COPY, list(test.lines), outputs=[Output(line) for line in test.lines])
+    ran = Hypothesis(COPY, list(test.lines), outputs=[SystemOutput(line) for line in test.lines])
     found = parts(test, ran, ScoreOptions(tokens=tokens))
     assert found["in"] == seen and found["sys"].startswith("cp")
 

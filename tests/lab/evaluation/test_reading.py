@@ -13,7 +13,7 @@ from support.strategies import law
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.lab.evaluation.reading import JUDGEMENTS, Rate, Reading, format_table, read_judgements, to_data
+from edit_gec.lab.evaluation.reading import JUDGEMENTS, Judgements, Rate, format_table, read_judgements, to_data
 
 
 @law
@@ -28,7 +28,7 @@ def test_an_interval_holds_its_share(count: int, of: int) -> None:
 
 
 def test_nothing_has_no_share() -> None:
-    reading = Reading(Counter(), 0)
+    reading = Judgements(Counter(), 0)
     assert reading.per_thousand is None
     assert all(rate.value is None and rate.interval is None for rate in reading.rates.values())
     assert format_table(reading).count(" -") == len(reading.rates)
@@ -36,7 +36,7 @@ def test_nothing_has_no_share() -> None:
 
 def test_the_shares() -> None:
     counts = Counter(right=6, harmless=1, half=1, wrong=1, damage=1, missed=13)
-    rates = {name: (rate.hits, rate.of) for name, rate in Reading(counts, 4000).rates.items()}
+    rates = {name: (rate.hits, rate.of) for name, rate in Judgements(counts, 4000).rates.items()}
     assert rates == {
         "right": (6, 10),
         "right or harmless": (7, 10),
@@ -45,14 +45,14 @@ def test_the_shares() -> None:
         "under-correction": (13, 20),
         "over-correction": (3, 10),
     }
-    assert Reading(counts, 4000).per_thousand == 2.5
+    assert Judgements(counts, 4000).per_thousand == 2.5
 
 
 def test_a_file_of_judgements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "read.jsonl"
     rows = [{"text": "a", "words": 300}, *({"text": "a", "original": "x", "read": each} for each in JUDGEMENTS)]
     path.write_text("\n".join(map(json.dumps, [*rows, {"text": "b", "words": 200}])) + "\n\n", encoding="utf-8")
-    assert read_judgements(path) == Reading(Counter(JUDGEMENTS), 500)
+    assert read_judgements(path) == Judgements(Counter(JUDGEMENTS), 500)
     assert main(["score", "--read", str(path)]) == 0
     assert "500 words, 10.00 edits per 1,000" in capsys.readouterr().out
     assert main(["score", "--read", str(path), "--format", "json"]) == 0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 from edit_gec.errors import InputError
 from edit_gec.lab.evaluation import calibration, datasets, errant_score, gleu, projection, significance, systems
-from edit_gec.lab.evaluation.systems import Output
+from edit_gec.lab.evaluation.systems import SystemOutput
 from edit_gec.text import detokenize
 from edit_gec.text.edits import Change
 
@@ -189,7 +189,7 @@ def test_confidence_finds_its_edit() -> None:
 
 
 def test_only_sure_changes_are_kept() -> None:
-    output = Output("He goes home.", (Change(3, 5, "goes", 0.9), Change(6, 9, "", 0.4)))
+    output = SystemOutput("He goes home.", (Change(3, 5, "goes", 0.9), Change(6, 9, "", 0.4)))
     assert systems.apply_confident("He go to home.", output, 0.0) == "He goes home."
     assert systems.apply_confident("He go to home.", output, 0.5) == "He goes to home."
     assert systems.apply_confident("He go to home.", output, 0.95) == "He go to home."

@@ -26,7 +26,7 @@ from edit_gec.editing.plan import realize, unchanged
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError, ModelError
 from edit_gec.lab.performance import sizes, systems
-from edit_gec.lab.performance.replay import Script, Stream, Streams, record, replay_edit5, replay_target
+from edit_gec.lab.performance.replay import Recording, Script, Streams, record, replay_edit5, replay_target
 from edit_gec.lab.performance.sentences import Text
 from edit_gec.lab.performance.setup import Pair, Setup, load_corrector, load_target
 from edit_gec.modeling.config import EdiT5Config, T5Config
@@ -49,7 +49,7 @@ def streams_of(corrections: dict[str, str], tokens: Tokens) -> Streams:
     streams = {}
     for source, right in corrections.items():
         pieces, ids = tokens.encode(source), tokens.ids(right)
-        streams[source] = Stream((*ids, EOS), Script.from_plan(align(pieces.ids, ids, tokens), pieces, tokens).plan)
+        streams[source] = Recording((*ids, EOS), Script.from_plan(align(pieces.ids, ids, tokens), pieces, tokens).plan)
     return Streams(streams)
 
 
@@ -116,7 +116,7 @@ def test_streams_survive_a_file(tokens: Tokens, tmp_path: Path) -> None:
 
 
 def test_a_replayed_step_is_computed(tokens: Tokens) -> None:
-    stream = Stream((5, 6, 7, 8, EOS), unchanged(1))
+    stream = Recording((5, 6, 7, 8, EOS), unchanged(1))
     replaying = replay_target(random_target(tokens, 3, max_length=48), Streams({"She go.": stream}))
     with tracing.listen(clock := tracing.Clock()):
         assert replaying.generate(["She go."]) == [[5, 6, 7, 8, EOS]]
@@ -124,7 +124,7 @@ def test_a_replayed_step_is_computed(tokens: Tokens) -> None:
 
 
 def test_broken_weights_are_not_hidden(tokens: Tokens) -> None:
-    replaying = replay_target(broken_target(tokens), Streams({"She go.": Stream((5, EOS), unchanged(1))}))
+    replaying = replay_target(broken_target(tokens), Streams({"She go.": Recording((5, EOS), unchanged(1))}))
     with pytest.raises(ModelError, match="not finite"):
         replaying.generate(["She go."])
 
@@ -152,7 +152,7 @@ def test_each_thread_replays_its_own_sentence(tokens: Tokens) -> None:
     """A corrector's threads verify their batches at the same time."""
     start = Barrier(2)
     streams = Streams(
-        {text: Stream((*[5 + n] * 20, EOS), unchanged(1)) for n, text in enumerate(("She go.", "He go."))}
+        {text: Recording((*[5 + n] * 20, EOS), unchanged(1)) for n, text in enumerate(("She go.", "He go."))}
     )
     replaying = replay_target(random_target(tokens, 3, max_length=48), streams)
 

@@ -22,7 +22,7 @@ def test_costed_theory_by_hand() -> None:
     trace.add(3, 3, 4, [1.0] * 3)
     trace.add(3, 3, 4, [1.0] * 3)
     statistics = Statistics([trace], begin_s=0.0, propose_s=0.6, target_s=4.0, total_s=5.0)
-    one = speculation.Case("small t5", 3, 0, lambda sentence: ([], Statistics()), statistics)
+    one = speculation.DrafterCase("small t5", 3, 0, lambda sentence: ([], Statistics()), statistics)
     basis = {"tokens": 8, "passes_mean": 8.0, "seconds": 10.0, "encoder_s": 2.0, "step_s": 1.0}
     row = speculation.compare_with_theory(one, 5.0, basis, {1: 0.5, 4: 1.0})
     assert row["c"] == pytest.approx(0.1) and row["gain"] == 2.0 and row["passes_mean"] == 2

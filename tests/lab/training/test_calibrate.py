@@ -30,7 +30,7 @@ from edit_gec.lab.training.calibrate import (
     grade,
     main,
 )
-from edit_gec.lab.training.evidence import Proposal, Sample, collect, reread
+from edit_gec.lab.training.evidence import ProposedEdit, Sample, collect, reread
 from edit_gec.text.edits import Change
 
 TRUE = Scale(
@@ -39,10 +39,10 @@ TRUE = Scale(
 )  # fmt: skip
 
 
-def draw_proposal(rng: random.Random, sentence: int) -> Proposal:
+def draw_proposal(rng: random.Random, sentence: int) -> ProposedEdit:
     kind = rng.choice((EvidenceKind.REPLACE, EvidenceKind.INSERT, EvidenceKind.DELETE, EvidenceKind.SPELLING))
     evidence = Evidence(rng.uniform(0.05, 0.99), rng.uniform(0.1, 1.0), kind, rng.uniform(0.02, 0.98))
-    return Proposal(sentence, sentence, Change(0, 0, "", 1.0), evidence, rng.choice((0.0, rng.uniform(0, 0.9))))
+    return ProposedEdit(sentence, sentence, Change(0, 0, "", 1.0), evidence, rng.choice((0.0, rng.uniform(0, 0.9))))
 
 
 def draw_sample(scale: Scale, seed: int, sentences: int) -> Sample:
@@ -86,7 +86,7 @@ def test_no_slope_is_below_zero(seed: int, slope: float, written: float, stays: 
 def test_support_is_that_of_the_product(edits: list[tuple[int, float]]) -> None:
     """Odds with support of a table are the log-odds that Scale.judge makes."""
     scale = Scale(neighbour_slope=0.7)
-    proposals = [Proposal(n, n, Change(0, 0, "", 1.0), Evidence(1 / (1 + np.exp(-odds)))) for n, odds in edits]
+    proposals = [ProposedEdit(n, n, Change(0, 0, "", 1.0), Evidence(1 / (1 + np.exp(-odds)))) for n, odds in edits]
     sample = Sample(tuple(range(5)), tuple(proposals), {})
     odds = np.array([each for _, each in edits])
     judged = odds + scale.neighbour_slope * Table([sample]).support(odds)

@@ -12,7 +12,7 @@ from conftest import PROSE
 from edit_gec.errors import InputError
 from edit_gec.lab.training.clean_prose import (
     CORPORA,
-    Unit,
+    ProseUnit,
     find_corpora,
     fingerprint,
     is_clean,
@@ -119,7 +119,7 @@ def test_prepare(tmp_path: Path) -> None:
     assert count == len(made) > 65
     assert len({fingerprint(text) for text, _ in made}) == count, "no duplicates, whatever their case and digits"
     assert sum("alked home at" in text for text, _ in made) == 2
-    assert Unit("Somebody reads this file here.", True) in made, "a file that no table knows"
+    assert ProseUnit("Somebody reads this file here.", True) in made, "a file that no table knows"
     assert {unit.punctuation for unit in made if "rain stopped" in unit.text} <= {False}
     assert prepare(prose, kept, exclude=[held_out]) < count, "a folder is all of its files"
     left = kept.read_text(encoding="utf-8")
@@ -143,7 +143,11 @@ def test_shares_above_one_repeat(tmp_path: Path) -> None:
 def test_units_are_read_as_written(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("Plain text.\nsgd_dialogues\tOkay, sure.\nunknown\tIt rained.\n", encoding="utf-8")
-    assert read_units(path) == [Unit("Plain text.", True), Unit("Okay, sure.", False), Unit("It rained.", True)]
+    assert read_units(path) == [
+        ProseUnit("Plain text.", True),
+        ProseUnit("Okay, sure.", False),
+        ProseUnit("It rained.", True),
+    ]
 
 
 EVALUATION = {

@@ -16,10 +16,10 @@ from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.datasets import find_test_sets
 from edit_gec.lab.training import calibrate, judge_scale
 from edit_gec.lab.training.calibrate import grade
-from edit_gec.lab.training.evidence import Proposal, Sample, collect
+from edit_gec.lab.training.evidence import ProposedEdit, Sample, collect
 from edit_gec.lab.training.judge_scale import (
     AS_IT_IS,
-    Fit,
+    JointFit,
     Opinions,
     collect_opinions,
     cross_validate,
@@ -53,7 +53,7 @@ def draw(seed: int, sentences: int, *, informed: bool = True) -> Opinions:
             first = first * 0.6 if clean else first
             chance = TRUE.confidence(first, gain) if informed else first
             right = int(not clean and rng.random() < chance)
-            proposals.append(Proposal(n, n, Change(0, 0, "", 1.0), Evidence(first), right=right))
+            proposals.append(ProposedEdit(n, n, Change(0, 0, "", 1.0), Evidence(first), right=right))
         samples.append(Sample(tuple(range(sentences)), tuple(proposals), {} if clean else dict.fromkeys(numbers, 1)))
         worse = 4.0 if clean and informed else 0.0
         gains.append(tuple(gain - worse for _, _, gain in drawn))
@@ -151,7 +151,7 @@ def test_a_folder_gets_what_was_fitted(
     assert isinstance(corrector.predictor, Judged) and isinstance(corrector.predictor.judge, LanguageJudge)
     scale = corrector.predictor.judge.scale
     own = Corrector.load(model_folder).edit5.thresholds
-    fitted: Fit = fit(opinions, own, 1.5)
+    fitted: JointFit = fit(opinions, own, 1.5)
     assert scale == fitted.scale and scale.gain_slope > 0.1
     assert f"gain_slope = {scale.gain_slope:g}\n" in report and "in 5 folds, both:" in report
     strictness = json.loads((folder / "config.json").read_text())["strictness"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.strategies import law
 
 from edit_gec.editing.plan import realize
-from edit_gec.lab.training.collate import EdiT5Example, Stream, collate, collate_streams, make_example, write_stream
+from edit_gec.lab.training.collate import EdiT5Example, SlotStream, collate, collate_streams, make_example, write_stream
 from edit_gec.lab.training.predicted_tags import choose_doubted, rank, revise, revise_stream, rewrite, show_predicted
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
@@ -26,7 +26,7 @@ def pair(source: str, target: str, tokens: Tokens) -> EdiT5Example:
     return made
 
 
-def written(stream: Stream) -> list[list[int]]:
+def written(stream: SlotStream) -> list[list[int]]:
     """What each slot of a stream has to write."""
     ends = [n for n, target in enumerate(stream.targets) if target == EOS]
     return [stream.targets[start + 1 : end] for start, end in pairwise([-1, *ends])]
