@@ -47,7 +47,8 @@ class Stored(NamedTuple):
         shape = (*self.data.shape[:-1], -1)
         if self.kind == "Q8_0":
             blocks = self.data.reshape(-1, 34)
-            return np.multiply(blocks[:, 2:].view(np.int8), _halves(blocks[:, :2])).reshape(shape)
+            values: np.ndarray = blocks[:, 2:].view(np.int8) * _halves(blocks[:, :2])
+            return values.reshape(shape)
         if self.kind in ("Q4_0", "Q4_1"):
             return _dequantise_nibbles(self.data, has_shifts=self.kind == "Q4_1").reshape(shape)
         try:
@@ -57,7 +58,7 @@ class Stored(NamedTuple):
             raise MissingExtraError(
                 f"tensors in {self.kind} need gguf: pip install '.[lm]' in edit-gec's folder"
             ) from None
-        values: np.ndarray = dequantize(self.data, GGMLQuantizationType[self.kind]).astype(np.float32, copy=True)
+        values = dequantize(self.data, GGMLQuantizationType[self.kind]).astype(np.float32, copy=True)
         return values
 
 
