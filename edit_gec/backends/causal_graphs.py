@@ -134,5 +134,7 @@ def _normalise(g: CausalNodes) -> Any:
         logits = g.linear_in_two("hidden", name, c.hidden_size, c.vocab_size)
     else:
         logits = g.add("Gemm", "hidden", g.weight(name, c.vocab_size, c.hidden_size), transB=1)
-    g.name(g.add("ReduceLogSumExp", logits, axes=[-1], keepdims=0), "total")
+    # a logit minus its log p; ReduceLogSumExp takes several times as long as LogSoftmax
+    first, of_first = (g.add("Gather", each, g.constant(0), axis=-1) for each in (logits, g.add("LogSoftmax", logits)))
+    g.name(g.add("Sub", first, of_first), "total")
     return finish(g, "normalise", {"hidden": ["N", c.hidden_size]}, {"total": ["N"]})

@@ -77,6 +77,7 @@ class OnnxLanguageNetwork:
     ) -> np.ndarray:
         """log p of tokens [N] after the places `asked` [N, 2] (row, column) of ids, positions [B, T]; visible
         [B, T, T]."""
+        places, which = np.unique(asked, axis=0, return_inverse=True)  # branches are compared at the same places
         frequencies = self.config.rotary.frequencies(self.config.head_dim)
         most = max(int(positions.max()) + 1, ids.shape[1])  # ONNX Runtime wants as many angles as there are columns
         angles = np.arange(most, dtype=np.float32)[:, None] * frequencies  # [P, k / 2]
@@ -86,13 +87,13 @@ class OnnxLanguageNetwork:
             "cosines": np.cos(angles),
             "sines": np.sin(angles),
             "mask": np.where(visible, np.float32(0), np.float32(NEGATIVE))[:, None, None],
-            "at": asked,
+            "at": places,
         }
         (hidden,) = self.read.run(None, inputs)
-        chosen = np.einsum("nd,nd->n", hidden, self.output(tokens))
+        chosen = np.einsum("nd,nd->n", hidden[which], self.output(tokens))
         parts = [hidden[n : n + MOST_LOGITS] for n in range(0, len(hidden), MOST_LOGITS)]
         totals = [self.normalise.run(None, {"hidden": part})[0] for part in parts]
-        return chosen - np.concatenate(totals)  # type: ignore[no-any-return]
+        return chosen - np.concatenate(totals)[which]  # type: ignore[no-any-return]
 
 
 def _choose(precision: str) -> str:

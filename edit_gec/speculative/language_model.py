@@ -24,7 +24,7 @@ from edit_gec.text.edits import count_shared_ends
 TAIL = 12  # tokens after the last difference that are compared: more change no ranking (profiles/LOG.md)
 MOST_CONTEXT = 250  # tokens before the text
 MOST_ROW = 512  # tokens of a row
-MOST_TOKENS = 2048  # tokens of one pass
+MOST_TOKENS = 256  # tokens of one pass: what is computed stays in the cache (profiles/LOG.md)
 
 
 class Question(NamedTuple):
