@@ -2,7 +2,7 @@
 
     edit-gec bench --target t5-mini --file sentences.txt              the shipped pair and all peers that are installed
     edit-gec bench --size base --file sentences.txt                   base size, the steps of the shipped pair replayed
-    edit-gec bench --compare profiles/MACHINE/bench-shipped.json ...  the same, and what got slower since then
+    edit-gec bench --compare OLD.json NEW.json                        what got slower between two results
     edit-gec bench --speculation --target t5-mini --file ...          what drafts save, and what theory says they would
 
 The table goes to standard output. With --out DIR the result is written, too: DIR/MACHINE/NAME.json, with plots next to
@@ -15,8 +15,7 @@ import argparse
 import os
 import shlex
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ from edit_gec.config.load_settings import DTYPES
 from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
+    from edit_gec.lab.performance.results import Plot
     from edit_gec.lab.performance.setup import Setup
     from edit_gec.modeling.tokenizer import Tokens
 
@@ -57,9 +57,7 @@ class Arguments:
     threads: int | None
     repeats: int
     cold_starts: int
-    compare: str | None
-    new: str | None
-    tolerance: float
+    compare: Sequence[str] | None
     out: str | None
     name: str | None
 
@@ -116,16 +114,9 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="cold starts per system (default: 3)")
     how.add_argument(
         "--compare",
-        metavar="OLD",
-        help="compare with this older result, list what is slower, and exit with 1 if anything is",
-    )
-    how.add_argument("--with", dest="new", metavar="NEW", help="--compare: take this result instead of measuring")
-    how.add_argument(
-        "--tolerance",
-        type=float,
-        default=1.1,
-        metavar="X",
-        help="--compare: ratio of times from which a system is slower (default: 1.1)",
+        nargs=2,
+        metavar=("OLD", "NEW"),
+        help="measure nothing: compare two results of --out; exit with 1 if something is slower",
     )
     how.add_argument("--out", metavar="DIR", help="write the result and its plots to this folder")
     how.add_argument("--name", metavar="NAME", help="name of the result files (default: bench-SIZE and the like)")
@@ -133,35 +124,29 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     """Measure, write, print; 0, or 1 if --compare found something slower."""
-    if arguments.new and not arguments.compare:
-        raise UsageError("--with NEW is compared with an older result: give --compare OLD")
-    if arguments.compare and arguments.speculation:
-        raise UsageError("--compare is for systems side by side: leave --speculation out")
+    if arguments.compare:
+        from edit_gec.lab.performance import results
+
+        table, is_slower = results.format_comparison(*map(results.read_result, arguments.compare))
+        out(table)
+        return 1 if is_slower else 0
     if arguments.speculation:
         return measure_speculation(arguments)
     return measure_side_by_side(arguments)
 
 
 def measure_side_by_side(arguments: Arguments) -> int:
-    """Systems side by side, and --compare."""
+    """Systems side by side."""
     from edit_gec.lab.performance import plots, results
     from edit_gec.lab.performance.side_by_side import Effort, measure_side_by_side
 
-    old = results.read_result(arguments.compare) if arguments.compare else None  # before an hour's work
-    if arguments.new:
-        new = results.read_result(arguments.new)
-    else:
-        setup, sentences = prepare(arguments, "side")
-        effort = Effort(arguments.size, arguments.only, arguments.batch, arguments.repeats, arguments.cold_starts)
-        figures = measure_side_by_side(setup, sentences, effort, say)
-        new = {**heading(arguments, "bench", sentences), **figures}
-        write(arguments, new, f"bench-{arguments.size}", plots.plot_latency)
-        out(results.format_result(new))
-    if old is None:
-        return 0
-    lines, how = results.find_slower(old, new, arguments.tolerance)
-    out("".join(line + "\n" for line in [*lines, how]))
-    return 1 if lines else 0
+    setup, sentences = prepare(arguments, "side")
+    effort = Effort(arguments.size, arguments.only, arguments.batch, arguments.repeats, arguments.cold_starts)
+    figures = measure_side_by_side(setup, sentences, effort, say)
+    result = {**heading(arguments, "bench", sentences), **figures}
+    write(arguments, result, f"bench-{arguments.size}", plots.plot_latency)
+    out(results.format_result(result))
+    return 0
 
 
 def measure_speculation(arguments: Arguments) -> int:
@@ -246,16 +231,14 @@ def choose_sentences(arguments: Arguments, tokens: Tokens, target: Path | None, 
 
 def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, Any]:
     """The heading of every result."""
-    from edit_gec.lab.performance import machine
+    from edit_gec.lab.performance.results import head
     from edit_gec.lab.performance.sentences import digest
 
     # Names of files, not where they lie on this machine.
     words = ["edit-gec", *(Path(word).name if os.path.isabs(word) else word for word in sys.argv[1:])]
     return {
-        "kind": kind,
-        "date": time.strftime("%Y-%m-%d"),
+        **head(kind, device=arguments.device),
         "command": shlex.join(words),
-        "machine": machine.describe(arguments.device),
         "size": arguments.size,
         "device": arguments.device,
         "dtype": arguments.dtype,
@@ -266,16 +249,9 @@ def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, 
     }
 
 
-Plot = Callable[[dict[str, Any], Path], list[Path]]
-
-
 def write(arguments: Arguments, result: dict[str, Any], name: str, plot: Plot) -> None:
     """Write the result and its plots where --out says, and name the files on standard error; nothing without it."""
-    from edit_gec.lab.performance.results import write_result
+    from edit_gec.lab.performance.results import save
 
-    if arguments.out is None:
-        return
-    path = Path(arguments.out) / str(result["machine"]["name"]) / f"{arguments.name or name}.json"
-    write_result(path, result)
-    for written in (path, *plot(result, path)):
+    for written in save(Path(arguments.out), arguments.name or name, result, plot) if arguments.out else ():
         say(f"wrote {written}")

@@ -99,7 +99,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     """Measure, write the files, print the table."""
     if arguments.compare:
-        return compare(arguments.compare)
+        from edit_gec.lab.performance import results
+
+        old, new = (results.read_result(file, "profile") for file in arguments.compare)
+        out(results.format_comparison(old, new)[0])
+        return 0
     texts = read_texts(arguments)
     if arguments.backend == "onnx":
         return profile_onnx(arguments, [text.source for text in texts])
@@ -128,34 +132,21 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def compare(files: Sequence[str]) -> int:
-    """What changed between two profiles. Raises InputError for files that are none, or not comparable."""
-    from edit_gec.lab.performance.profile_comparison import format_comparison
-    from edit_gec.lab.performance.results import read_result
-
-    old, new = (read_result(file, "profile") for file in files)
-    out(format_comparison(old, new))
-    return 0
-
-
 def profile_onnx(arguments: Arguments, texts: Sequence[str]) -> int:
     """The same for the network by ONNX Runtime."""
     plain = (arguments.device, arguments.dtype, arguments.mode) == ("cpu", DTYPES[0], "eager")
     if arguments.system or arguments.preset or len(arguments.model) > 1 or not plain:
         raise UsageError("--backend onnx: takes one --model; systems, presets, --device, --dtype, --mode are torch's")
     from edit_gec.lab.performance.onnx_profile import OnnxProfiling, format_onnx_profile
-    from edit_gec.lab.performance.results import write_result
+    from edit_gec.lab.performance.results import save
 
     folder = find_model(arguments.model[0] if arguments.model else DEFAULT_MODEL)
     counts = {"threads": arguments.threads or 1, "warm_up": arguments.warm_up, "repeats": arguments.repeats}
     result = OnnxProfiling(folder, texts, arguments.precision, **counts).measure()
     out(format_onnx_profile(result))
-    if arguments.out is None:
-        return 0
     name = arguments.name or f"{folder.name}-onnx-{result['settings']['precision']}"
-    path = Path(arguments.out) / result["machine"]["name"] / f"{name}.json"
-    write_result(path, result)
-    say(f"wrote {path}")
+    for written in save(Path(arguments.out), name, result) if arguments.out else ():
+        say(f"wrote {written}")
     return 0
 
 

@@ -39,7 +39,7 @@ class T5Config:
     gated: bool = True
     tie_word_embeddings: bool = False  # the output layer is the embedding
     scale_decoder_outputs: bool = False  # by d^-0.5 before the output layer: v1.0 does, v1.1 does not
-    attention_scale: float = 1.0  # T5 has none; without it Muon drives attention into saturation (profiles/LOG.md)
+    attention_scale: float = 1.0  # T5 has none; without it Muon drives attention into saturation (profiles/log)
 
     def __post_init__(self) -> None:
         for name, most in LARGEST.items():

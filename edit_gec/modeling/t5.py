@@ -30,7 +30,6 @@ SLOTS = 192  # entries after the vocabulary, as edit5-mini has them: the T5s can
 
 PRESETS: dict[str, T5Config] = {
     "t5-base": T5Config(),
-    "t5-slim": T5Config(num_decoder_layers=1),
     # edit5-mini's vocabulary and width; its twelve encoder layers and one more, which a decoder can learn to copy from
     "t5-mini": T5Config(
         vocab_size=8192, d_model=256, d_ff=704, num_heads=4, num_layers=13, num_decoder_layers=12, **OURS,

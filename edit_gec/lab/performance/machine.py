@@ -21,7 +21,7 @@ WIDE = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16")  # instruct
 PACKAGES = ("torch", "transformers", "ctranslate2", "sentencepiece", "numpy")
 
 
-def describe(device: str = "cpu", packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
+def describe(device: str = "cpu", packages: Sequence[str] = PACKAGES, threads: int | None = None) -> dict[str, Any]:
     """Plain values for a result file. `name` is that of the processor with its cores, or of the GPU."""
     processor = _processor()
     gpu = _gpu(device)
@@ -31,6 +31,7 @@ def describe(device: str = "cpu", packages: Sequence[str] = PACKAGES) -> dict[st
         "processor": processor,
         "instructions": _instructions(),
         "cores": cores,
+        **({"threads": threads} if threads else {}),
         "memory_bytes": _memory(),
         **({"gpu": gpu} if gpu else {}),
         "system": platform.platform(terse=True),

@@ -9,7 +9,6 @@ their own: it slows them down by a few per cent.
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -22,8 +21,9 @@ from edit_gec.backends.choose import choose_int8
 from edit_gec.backends.onnx_network import OnnxNetwork
 from edit_gec.backends.sessions import Sessions
 from edit_gec.corrector import Corrector
-from edit_gec.lab.performance import machine
-from edit_gec.lab.performance.stages import TimedRuns, measure_stages, run_each
+from edit_gec.lab.performance import results
+from edit_gec.lab.performance.stage_summary import rounded, summarize_stage
+from edit_gec.lab.performance.stages import measure_stages, run_each
 from edit_gec.speculative.statistics import quantile
 from edit_gec.text.tables import align_columns
 from edit_gec.tracing import STAGES
@@ -49,23 +49,14 @@ class OnnxProfiling:
         counts = {"warm_up": self.warm_up, "repeats": self.repeats}
         runs = measure_stages({"edit5": self._run_of(corrector)}, self.texts, device="cpu", **counts)["edit5"]
         return {
-            "kind": "profile of onnxruntime",
-            "date": time.strftime("%Y-%m-%d"),
-            "machine": {**machine.describe(packages=PACKAGES), "threads": self.threads},
+            **results.head("profile of onnxruntime", packages=PACKAGES, threads=self.threads),
             "settings": {"model": self.folder.name, "precision": corrector.edit5.network.precision,
                          "texts": len(self.texts), **counts},
-            "total_ms": _round(1000 * median(runs.bare_s) / len(self.texts)),
-            "total_p95_ms": _round(1000 * quantile(runs.bare_s, 0.95) / len(self.texts)),
-            "stages": [self._stage(runs, name) for name in STAGES if runs.stage_s(name)[0]],
+            "total_ms": rounded(1000 * median(runs.bare_s) / len(self.texts)),
+            "total_p95_ms": rounded(1000 * quantile(runs.bare_s, 0.95) / len(self.texts)),
+            "stages": [summarize_stage(name, runs, len(self.texts)) for name in STAGES if runs.stage_s(name)[0]],
             "graphs": self._measure_operators(corrector),
         }  # fmt: skip
-
-    def _stage(self, runs: TimedRuns, name: str) -> dict[str, Any]:
-        times = runs.stage_s(name)
-        count = sum(span.name == name for span in runs.labelled[0].spans)
-        texts = len(self.texts)
-        ms, p95 = (_round(1000 * seconds / texts) for seconds in (median(times), quantile(times, 0.95)))
-        return {"name": name, "regions": _round(count / texts), "ms": ms, "p95_ms": p95}
 
     def _measure_operators(self, corrector: Corrector) -> dict[str, dict[str, Any]]:
         """Runs and milliseconds per text of each graph, and of each of its kinds of operators."""
@@ -100,7 +91,9 @@ class GraphTimes:
         """The same for one of `count` texts, the longest operator first."""
         operators = sorted(self.operators.items(), key=lambda each: -each[1])
         return GraphTimes(
-            _round(self.runs / count), _round(self.ms / count), {kind: _round(ms / count) for kind, ms in operators}
+            rounded(self.runs / count),
+            rounded(self.ms / count),
+            {kind: rounded(ms / count) for kind, ms in operators},
         )
 
 
@@ -135,8 +128,3 @@ def format_onnx_profile(result: dict[str, Any]) -> str:
         rows.append([name.upper(), f"{graph['runs']:g}", f"{graph['ms']:.2f}", ""])
         rows += [[kind, "", f"{ms:.3f}", f"{ms / graph['ms']:.0%}"] for kind, ms in graph["operators"].items()]
     return "\n".join([*lines, *align_columns(rows)]) + "\n"
-
-
-def _round(value: float) -> float:
-    """Four significant digits."""
-    return float(f"{value:.4g}")

@@ -1,19 +1,27 @@
-"""A result as a table, its ratios, and the regression check against an older result."""
+"""Results of `edit-gec bench` and `edit-gec profile`: their heading, their files, the table, two of them compared."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
+from edit_gec.lab.performance import machine
 from edit_gec.text.files import write_json
-from edit_gec.text.tables import to_markdown
+from edit_gec.text.tables import align_columns, to_markdown
 
+Plot = Callable[[Mapping[str, Any], Path], list[Path]]
 PEERS = ("transformers", "transformers assisted", "transformers lookup", "ctranslate2 float32", "ctranslate2 int8")
-TOLERANCE = 1.1
+TOLERANCE = 1.1  # ratio of times from which a system of a benchmark is slower
+BENCHES_ALIKE = ("size", "device", "dtype", "threads", "text")  # what decides what is timed
+PROFILES_ALIKE = {
+    "machine": ("name", "threads"),
+    "settings": ("models", "device", "dtype", "mode", "texts", "replayed"),
+}
 
 
 def read_result(path: str | Path, kind: str = "bench") -> dict[str, Any]:
@@ -27,9 +35,16 @@ def read_result(path: str | Path, kind: str = "bench") -> dict[str, Any]:
     return result
 
 
-def write_result(path: Path, result: Mapping[str, Any]) -> None:
-    """The result file, whole or not at all."""
+def head(kind: str, **machine_of: Any) -> dict[str, Any]:
+    """What every result begins with; `machine_of` goes to `machine.describe`."""
+    return {"kind": kind, "date": time.strftime("%Y-%m-%d"), "machine": machine.describe(**machine_of)}
+
+
+def save(out: Path, name: str, result: Mapping[str, Any], plot: Plot | None = None) -> list[Path]:
+    """Write OUT/MACHINE/NAME.json, whole or not at all, and its plots beside it; returns the files."""
+    path = out / str(result["machine"]["name"]) / f"{name}.json"
     write_json(path, result, indent=1)
+    return [path, *(plot(result, path) if plot else ())]
 
 
 # ---------------------------------------------------------------- table
@@ -75,49 +90,80 @@ def _number(value: float | None, times: float = 1, unit: str = "") -> str:
     return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}" if value >= 10 else f"{value:.2f}{unit}"
 
 
-# ---------------------------------------------------------------- regressions
+# ---------------------------------------------------------------- two results
 
 
-class Cost(NamedTuple):
-    """A figure of a system that must not grow."""
+class FigureChange(NamedTuple):
+    """A figure of both results, in seconds or milliseconds; `is_clear`: beyond what the runs of either differ by."""
 
     system: str
     what: str
-    seconds: float
+    before: float
+    after: float
+    is_clear: bool
 
 
-def list_costs(result: Mapping[str, Any]) -> Iterator[Cost]:
-    """Every figure of a result that must not grow."""
+def list_figures(result: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+    """By system and name every time of a result."""
+    figures: dict[tuple[str, str], float] = {}
     for name, row in result["systems"].items():
         for key in ("p50_s", "p95_s"):
             if "latency" in row:
-                yield Cost(name, key.replace("_s", " latency"), row["latency"][key])
+                figures[name, key.replace("_s", " latency")] = row["latency"][key]
         for batch, rate in row.get("throughput", {}).items():
-            yield Cost(name, f"time a sentence at batch {batch}", 1 / rate)
+            figures[name, f"time a sentence at batch {batch}"] = 1 / rate
         if "cold_start_s" in row:
-            yield Cost(name, "cold start", row["cold_start_s"])
+            figures[name, "cold start"] = row["cold_start_s"]
+        for key in ("total", "encoder", "decoder", "overhead"):
+            if f"{key}_ms" in row:
+                figures[name, key] = row[f"{key}_ms"]
+        figures |= {(name, stage["name"]): stage["ms"] for stage in row.get("stages", ())}
+    return figures
 
 
-def find_slower(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TOLERANCE) -> tuple[list[str], str]:
-    """Lines for everything that takes `tolerance` times as long as before, worst first, and a line on the comparison.
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[list[FigureChange], float]:
+    """All figures that both results have, and how much slower the machine is today by the peers of both (else 1).
 
-    Where peers were measured both times, the median change of their time is the machine's own and is divided out.
-    Raises InputError for results that cannot be compared.
+    A change is clear if it is larger than the spread of the totals of a profile, or than TOLERANCE in a
+    benchmark, where the machine's own is divided out and peers do not count. Raises InputError for results of other
+    models, settings or machines.
     """
-    for key in ("size", "device", "dtype", "threads", "text"):
-        if old.get(key) != new.get(key):
-            raise InputError(f"these results differ in {key}: {old.get(key)} and {new.get(key)}; measure alike")
-    before = {(cost.system, cost.what): cost.seconds for cost in list_costs(old)}
-    after = {(cost.system, cost.what): cost.seconds for cost in list_costs(new)}
-    ratios = {key: value / before[key] for key, value in after.items() if key in before}
-    if not ratios:
+    is_profile = new["kind"] == "profile"
+    for where, names in PROFILES_ALIKE.items() if is_profile else (("", BENCHES_ALIKE),):
+        for name in names:
+            given = [(each[where] if where else each).get(name) for each in (old, new)]
+            if given[0] != given[1]:
+                raise InputError(f"these results differ in {name}: {given[0]} and {given[1]}; measure alike")
+    before, after = list_figures(old), list_figures(new)
+    common = [key for key in after if key in before]
+    if not common:
         raise InputError("these results have no system in common")
-    of_peers = [ratio for (name, what), ratio in ratios.items() if name in PEERS and "cold" not in what]
+    of_peers = [after[key] / before[key] for key in common if key[0] in PEERS and "cold" not in key[1]]
     drift = median(of_peers) if of_peers else 1.0
-    grown = {key: ratio / drift for key, ratio in ratios.items() if key[0] not in PEERS and ratio / drift > tolerance}
-    lines = [f"{name}: {what} x{grown[name, what]:.2f}" for name, what in sorted(grown, key=grown.__getitem__)[::-1]]
-    own = sum(name not in PEERS for name, _ in ratios)
-    basis = (
-        f"relative to the peers, which took x{drift:.2f}" if of_peers else "no common peer, so not corrected for drift"
-    )
-    return lines, f"{own} figures compared, {len(lines)} above x{tolerance:g}; {basis}"
+    changes = []
+    for name, what in common:
+        a, b = before[name, what], after[name, what]
+        rows = (old["systems"][name], new["systems"][name])
+        spread = max(row["total_p95_ms"] / row["total_ms"] for row in rows) if is_profile else TOLERANCE
+        is_clear = a > 0 and name not in PEERS and not 1 / spread <= b / a / drift <= spread
+        changes.append(FigureChange(name, what, a, b, is_clear))
+    return changes, drift
+
+
+def format_comparison(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, bool]:
+    """A row for each figure: before, after, ratio, and a mark where the change is clear; whether one is slower."""
+    changes, drift = compare(old, new)
+    rows = [["", "before", "after", "ratio", ""]]
+    system = ""
+    for change in changes:
+        if change.system != system:
+            system = change.system
+            rows.append([system.upper(), "", "", "", ""])
+        ratio = f"x{change.after / change.before / drift:.2f}" if change.before else ""
+        mark = "" if not change.is_clear else "slower" if change.after > drift * change.before else "faster"
+        rows.append([change.what, f"{change.before:.4g}", f"{change.after:.4g}", ratio, mark])
+    of = [f"{result['date']} ({result['machine'].get('commit') or 'no commit'})" for result in (old, new)]
+    lines = [f"{of[0]} -> {of[1]}", *align_columns(rows)]
+    if drift != 1:
+        lines.append(f"ratios are relative to the peers, which took x{drift:.2f}")
+    return "\n".join(lines) + "\n", any(row[-1] == "slower" for row in rows)

@@ -41,13 +41,12 @@ class Setup:
 
     model: str = ""  # EdiT5 folder
     target: str = ""  # Hugging Face T5 folder with spiece.model; none: no T5 runs
-    slim: str = ""
     assistant: str = ""  # a small T5 for transformers' assisted generation
     speculator: str = ""  # folder of an MLP that drafts for the target (mlp_speculator.py)
     harper: str = ""  # folder with node_modules/harper.js
     random: bool = False  # model and target are presets, with random weights
     converted: dict[str, str] = field(default_factory=dict)  # CTranslate2 folders by precision
-    replayed: tuple[str, ...] = ()  # which of model, target and slim follow the streams
+    replayed: tuple[str, ...] = ()  # which of model and target follow the streams
     streams: str = ""  # file of the streams
     prefix: str | None = None  # of the target's sources; None: what its config.json says
     prompt: str | None = None  # of a target that is a language model
@@ -107,7 +106,7 @@ class Setup:
         use_device(self.device)
 
     def streams_of(self, which: str) -> Streams | None:
-        """The streams that "model", "target" or "slim" follows, None where it decides itself."""
+        """The streams that "model" or "target" follows, None where it decides itself."""
         from edit_gec.lab.performance.replay import Streams
 
         return Streams.read(self.streams) if which in self.replayed else None
@@ -145,11 +144,6 @@ class Pair:
     def target(self) -> Target:
         """The T5; on the encoder of the EdiT5, if that is how it is stored."""
         return self._on_encoder("target")
-
-    @cached_property
-    def slim(self) -> Target:
-        """The T5 with one decoder layer."""
-        return load_target(self.setup, "slim")
 
     def verified(self, *, respelt: bool = True) -> Corrector:
         """The whole path, with EdiT5 as the drafter of the target; without `respelt` it reads what other T5s read."""
@@ -197,7 +191,7 @@ def load_corrector(setup: Setup) -> Corrector:
 
 
 def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None) -> Target:
-    """The target, the slim one, the assistant, or the one that is "shared" with `edit5`."""
+    """The target, the assistant, or the one that is "shared" with `edit5`."""
     from edit_gec.speculative.target import Target
 
     name = getattr(setup, which)

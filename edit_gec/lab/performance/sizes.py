@@ -1,11 +1,9 @@
 """Model folders on disk: every system of `edit-gec bench`, in this process or a new one, loads the same weights.
 
-    shipped   EdiT5 and target as they were trained; outputs are their own
-    base      edit5-base, t5-base and t5-slim with random weights, written to a temporary folder. They take the steps
-              that the shipped pair takes on the same sentences (replay.py). Without a trained target the T5s write what
-              EdiT5 makes of them
-
-The slim target has the target's shape and one decoder layer. It is untrained, so it always replays.
+shipped   EdiT5 and target as they were trained; outputs are their own
+base      edit5-base and t5-base with random weights, written to a temporary folder. They take the steps
+          that the shipped pair takes on the same sentences (replay.py). Without a trained target the T5s write what
+          EdiT5 makes of them
 """
 
 from __future__ import annotations
@@ -23,20 +21,8 @@ if TYPE_CHECKING:
 
 
 def prepare_shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
-    """The trained pair as it is; with a target, the slim one is made and its streams are recorded, in folder `work`."""
-    if not setup.target:
-        return setup
-    import torch
-
-    from edit_gec.modeling.checkpoint import load_t5
-    from edit_gec.modeling.t5 import T5
-    from edit_gec.modeling.tokenizer import FILE
-
-    setup = _export_target(work, _record_streams(work, setup, sentences))
-    torch.manual_seed(0)
-    config = replace(load_t5(setup.target).config, num_decoder_layers=1)
-    slim = _save_t5(T5(config), work / "slim", (Path(setup.target) / FILE).read_bytes())
-    return replace(setup, slim=slim, replayed=("slim",))
+    """The trained pair as it is; a target on the model's encoder is written to `work` as a T5 of its own."""
+    return _export_target(work, setup) if setup.target else setup
 
 
 def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
@@ -61,9 +47,8 @@ def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
         setup,
         model=str(work / "model"),
         target=_save_t5(random_weights.build_target("t5-base").model, work / "target", vocabulary),
-        slim=_save_t5(random_weights.build_target("t5-slim").model, work / "slim", vocabulary),
         assistant=_save_t5(T5(small), work / "assistant", vocabulary),
-        replayed=("model", "target", "slim"),
+        replayed=("model", "target"),
     )
 
 

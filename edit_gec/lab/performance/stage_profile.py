@@ -5,7 +5,6 @@ profile, written = Profiling(setup, texts).write(Path("measured"))      or .meas
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -51,23 +50,22 @@ class Profiling:
         """
         setup = self.setup
         setup.check()
-        where = {**machine.describe(setup.device), "threads": torch.get_num_threads()}
-        stem = out / where["name"] / (name or machine.slug("-".join((*self.names, setup.dtype, setup.mode))))
-        traces = out / "traces" / where["name"]
+        head = results.head("profile", device=setup.device, threads=torch.get_num_threads())
+        stem = name or machine.slug("-".join((*self.names, setup.dtype, setup.mode)))
+        traces = out / "traces" / head["machine"]["name"]
         with ExitStack() as stack:
             runs = self.build(stack)
             times = self.time(runs)
             limits = roofline.measure_machine(setup.device, setup.dtype)
-            files = {system: traces / f"{stem.name}-{system}.json.gz" for system in runs}
+            files = {system: traces / f"{stem}-{system}.json.gz" for system in runs}
             systems = {
                 system: summarize(self.inspect(run, times[system], limits, files[system]))
                 for system, run in runs.items()
             }
-        result = self.describe(where, limits, systems)
-        path = stem.with_suffix(".json")
-        results.write_result(path, result)
-        drawn = plots.plot_profile(result, {system: each.typical() for system, each in times.items()}, path)
-        return result, [*files.values(), *drawn, path]
+        result = self.describe(head, limits, systems)
+        typical = {system: each.typical() for system, each in times.items()}
+        written = results.save(out, stem, result, lambda made, path: plots.plot_profile(made, typical, path))
+        return result, [*files.values(), *written]
 
     def build(self, stack: ExitStack) -> dict[str, Run]:
         """The systems, loaded. Random weights replay the corrections of the texts.
@@ -95,7 +93,7 @@ class Profiling:
         return Measured(times, trace, work, limits, len(self.texts))
 
     def describe(
-        self, where: Mapping[str, Any], limits: roofline.Machine, systems: dict[str, dict[str, Any]]
+        self, head: Mapping[str, Any], limits: roofline.Machine, systems: dict[str, dict[str, Any]]
     ) -> dict[str, Any]:
         """The result as plain values."""
         setup = self.setup
@@ -105,14 +103,12 @@ class Profiling:
             "warm_up": self.warm_up, "repeats": self.repeats, "traced": self.traced, "replayed": self.replayed,
         }  # fmt: skip
         return {
-            "kind": "profile",
-            "date": time.strftime("%Y-%m-%d"),
-            "machine": where,
+            **head,
             "settings": settings,
             "limits": {"gb_per_s": limits.bytes_per_s / 1e9, "gflop_per_s": limits.flops_per_s / 1e9},
             "systems": systems,
             "reduction": reduction_factors(systems),
-            "disturbed": find_disturbance(systems, where["load"]),
+            "disturbed": find_disturbance(systems, head["machine"]["load"]),
             "case_study": list(self.texts) == [CASE_STUDY],
         }
 

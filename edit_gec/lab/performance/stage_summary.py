@@ -57,52 +57,56 @@ def summarize(measured: Measured) -> dict[str, Any]:
     whole = 1000 * run.total_s / texts
     encoder, decoder = total(ENCODERS), total(STEPS)
     return {
-        "total_ms": _round(whole),
-        "total_p95_ms": _round(1000 * quantile(labelled, 0.95) / texts),
-        "unlabelled_ms": _round(1000 * bare / texts),
-        "encoder_ms": _round(encoder),
+        "total_ms": rounded(whole),
+        "total_p95_ms": rounded(1000 * quantile(labelled, 0.95) / texts),
+        "unlabelled_ms": rounded(1000 * bare / texts),
+        "encoder_ms": rounded(encoder),
         "steps": steps,
-        "step_ms": _round(decoder / steps) if steps else 0.0,
-        "decoder_ms": _round(decoder),
-        "setup_ms": _round(total(SETUPS)),
-        "overhead_ms": _round(max(0.0, whole - encoder - decoder)),
-        "plan_over_encoder": _round(total(PLAN) / encoder) if encoder else 0.0,
-        "total_over_encoder": _round(whole / encoder) if encoder else 0.0,
-        "unattributed_ms": _round(1000 * unattributed / texts),
-        "unattributed_share": _round(unattributed / run.total_s),
-        "labels_cost": _round(median(labelled) / bare - 1),
-        "profiler_cost": _round(median(measured.trace.runs_s) / bare - 1),
+        "step_ms": rounded(decoder / steps) if steps else 0.0,
+        "decoder_ms": rounded(decoder),
+        "setup_ms": rounded(total(SETUPS)),
+        "overhead_ms": rounded(max(0.0, whole - encoder - decoder)),
+        "plan_over_encoder": rounded(total(PLAN) / encoder) if encoder else 0.0,
+        "total_over_encoder": rounded(whole / encoder) if encoder else 0.0,
+        "unattributed_ms": rounded(1000 * unattributed / texts),
+        "unattributed_share": rounded(unattributed / run.total_s),
+        "labels_cost": rounded(median(labelled) / bare - 1),
+        "profiler_cost": rounded(median(measured.trace.runs_s) / bare - 1),
         "peak_bytes": measured.trace.peak_bytes,
         "stages": stages,
-        "steps_ms": [_round(1000 * each) for each in runs.steps_s(*STEPS)],
+        "steps_ms": [rounded(1000 * each) for each in runs.steps_s(*STEPS)],
     }
 
 
 def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
     runs, texts = measured.runs, measured.texts
-    own = [span.own_s for span in runs.typical().spans if span.name == name]
     stage = measured.trace.stages.get(name, StageTotals())
     work = measured.work.get(name, Work())
-    times, device = runs.stage_s(name), runs.device_s(name)
-    ms = 1000 * sum(own) / texts
+    device = runs.device_s(name)
+    timed = summarize_stage(name, runs, texts)
     least = 1000 * measured.limits.seconds(work) / texts
     traced = len(measured.trace.runs_s) * texts
     return {
-        "name": name,
-        "regions": _round(len(own) / texts),
-        "ms": _round(ms),
-        "p95_ms": _round(1000 * quantile(times, 0.95) / texts),
-        "device_ms": _round(1000 * median(device) / texts) if device else None,
-        "profiler_ms": _round(1000 * stage.total_s / traced),
-        "busy_ms": _round(1000 * stage.busy_s / traced),
-        "gap_ms": _round(1000 * (stage.total_s - stage.busy_s) / traced),
-        "kernels": _round(stage.kernels / traced),
+        **timed,
+        "device_ms": rounded(1000 * median(device) / texts) if device else None,
+        "profiler_ms": rounded(1000 * stage.total_s / traced),
+        "busy_ms": rounded(1000 * stage.busy_s / traced),
+        "gap_ms": rounded(1000 * (stage.total_s - stage.busy_s) / traced),
+        "kernels": rounded(stage.kernels / traced),
         "allocated_bytes": round(stage.allocated / traced),
         "bytes": round(work.bytes / texts),
         "flops": round(work.flops / texts),
-        "limit_ms": _round(least),
-        "achieved": _round(least / ms) if ms else 0.0,
+        "limit_ms": rounded(least),
+        "achieved": rounded(least / timed["ms"]) if timed["ms"] else 0.0,
     }
+
+
+def summarize_stage(name: str, runs: TimedRuns, texts: int) -> dict[str, Any]:
+    """Times of a stage per text: in the run of median length, and the 95th of 100 runs."""
+    own = [span.own_s for span in runs.typical().spans if span.name == name]
+    p95 = quantile(runs.stage_s(name), 0.95)
+    times = {"ms": 1000 * sum(own) / texts, "p95_ms": 1000 * p95 / texts}
+    return {"name": name, "regions": rounded(len(own) / texts)} | {key: rounded(ms) for key, ms in times.items()}
 
 
 def find_disturbance(systems: Mapping[str, Mapping[str, Any]], load: Sequence[float] | None) -> str | None:
@@ -120,16 +124,16 @@ def reduction_factors(systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dic
     factors = {}
     for name in others:
         own = systems[name]
-        factors[name] = {"total": _round(base["total_ms"] / own["total_ms"])}
+        factors[name] = {"total": rounded(base["total_ms"] / own["total_ms"])}
         if own["decoder_ms"]:
-            factors[name]["decoder"] = _round(base["decoder_ms"] / own["decoder_ms"])
+            factors[name]["decoder"] = rounded(base["decoder_ms"] / own["decoder_ms"])
             with_setup = (each["decoder_ms"] + each["setup_ms"] for each in (base, own))
-            factors[name]["decoder_with_setup"] = _round(next(with_setup) / next(with_setup))
+            factors[name]["decoder_with_setup"] = rounded(next(with_setup) / next(with_setup))
         if name == "edit5-sequential" and own["step_ms"]:
-            factors[name]["decoder_in_10_steps"] = _round(base["decoder_ms"] / (CASE_STUDY_STEPS * own["step_ms"]))
+            factors[name]["decoder_in_10_steps"] = rounded(base["decoder_ms"] / (CASE_STUDY_STEPS * own["step_ms"]))
     return factors
 
 
-def _round(value: float) -> float:
+def rounded(value: float) -> float:
     """Four significant digits."""
     return float(f"{value:.4g}")

@@ -6,14 +6,15 @@ GPU, device events are recorded at the same places.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.lab.performance.peers import Run
-from edit_gec.lab.performance.timing import synchronize, time_call
+from edit_gec.lab.performance.timing import interleave, synchronize
 from edit_gec.tracing import Clock, Span, listen
 
 if TYPE_CHECKING:
@@ -113,15 +114,14 @@ def measure_stages(
     runs: Mapping[str, Run], texts: Sequence[str], *, warm_up: int, repeats: int, device: str
 ) -> dict[str, TimedRuns]:
     """Run each system `warm_up` + `repeats` times over the texts, one text at a time."""
-    times = {name: TimedRuns() for name in runs}
-    for number in range(warm_up + repeats):
-        for name, run in runs.items():
-            bare_s = time_call(lambda run=run: run_each(run, texts), device)  # type: ignore[misc]
-            labelled = _labelled(run, texts, device)
-            if number >= warm_up:
-                times[name].bare_s.append(bare_s)
-                times[name].labelled.append(labelled)
-    return times
+    labelled: dict[str, list[TimedRun]] = {name: [] for name in runs}
+    systems: dict[str, Callable[[Sequence[str]], object]] = {}
+    for name, run in runs.items():
+        systems[name] = partial(run_each, run)
+        systems[f"{name}, labelled"] = partial(_add_labelled, labelled[name], run, device)
+    jobs = [texts] * (warm_up + repeats)
+    times = interleave(systems, jobs, repeats=1, warm_up=0, device=device)
+    return {name: TimedRuns([each for (each,) in times[name][warm_up:]], labelled[name][warm_up:]) for name in runs}
 
 
 def run_each(run: Run, texts: Sequence[str]) -> None:
@@ -130,7 +130,7 @@ def run_each(run: Run, texts: Sequence[str]) -> None:
         run([text])
 
 
-def _labelled(run: Run, texts: Sequence[str], device: str) -> TimedRun:
+def _add_labelled(to: list[TimedRun], run: Run, device: str, texts: Sequence[str]) -> None:
     clock = DeviceClock() if device.startswith("cuda") else Clock()
     with listen(clock):
         synchronize(device)
@@ -138,4 +138,5 @@ def _labelled(run: Run, texts: Sequence[str], device: str) -> TimedRun:
         run_each(run, texts)
         synchronize(device)
         total_s = perf_counter() - begun
-    return TimedRun(begun, total_s, clock.spans, clock.device_s() if isinstance(clock, DeviceClock) else [])
+    device_s = clock.device_s() if isinstance(clock, DeviceClock) else []
+    to.append(TimedRun(begun, total_s, clock.spans, device_s))

@@ -2,7 +2,7 @@
 
     run = build(find_system("t5"), Pair(setup), stack);  run(["She go home."])  ->  ["She goes home."]
 
-SYSTEMS stand side by side in `bench`; peers.py builds those that are not ours. All T5 rows but the slim one write the
+SYSTEMS stand side by side in `bench`; peers.py builds those that are not ours. All T5 rows write the
 same text where nothing was quantised; whether they did is in the result. STAGED are those that `profile` takes apart:
 
     t5                 the target alone: one decoder step for each token
@@ -133,7 +133,6 @@ SYSTEMS = (
     ),
     System("ctranslate2 int8", lambda p, _: peers.run_ctranslate2(p.setup, "int8"), _T, "ctranslate2"),
     System("t5", lambda p, _: run_target(p.target), _T, follows=_T, exact=True),
-    System("t5-slim", lambda p, _: run_target(p.slim), _T, follows=("slim",)),
     System("t5 + copy, SAD", lambda p, _: run_copies(p.target, unique=True), _T, follows=_T, exact=True),
     System("t5 + copy", lambda p, _: run_copies(p.target, unique=False), _T, follows=_T, exact=True),
     System("t5 + edit5 draft", lambda p, _: run_drafts(p.verified(respelt=False)), _T, follows=_BOTH, exact=True),

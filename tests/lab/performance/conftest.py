@@ -47,7 +47,7 @@ def given(target: Target, model_folder: Path, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="session")
 def ready(given: Setup, tmp_path_factory: pytest.TempPathFactory) -> Setup:
-    """The same with the slim target, its streams, and what CTranslate2 reads."""
+    """The same with what CTranslate2 reads."""
     work = tmp_path_factory.mktemp("work")
     made = prepare_shipped(work, given, SENTENCES)
     for precision in peers.PRECISIONS:

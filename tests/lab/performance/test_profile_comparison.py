@@ -11,7 +11,7 @@ import pytest
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.lab.performance.profile_comparison import format_comparison, list_changes
+from edit_gec.lab.performance.results import compare, format_comparison
 from edit_gec.lab.performance.stage_summary import find_disturbance
 
 OWN = {
@@ -34,13 +34,13 @@ def changed(**own: Any) -> dict[str, Any]:
 def test_what_changed() -> None:
     """A change is clear beyond the spread of both."""
     new = changed(total_ms=14.0, total_p95_ms=14.5, decoder_ms=9.0, encoder_ms=4.2)
-    changes = {change.what: change for change in list_changes(OLD, new)}
+    changes = {change.what: change for change in compare(OLD, new)[0]}
     assert list(changes) == ["total", "encoder", "decoder", "overhead", "encode", "insert step"]
     assert [name for name, change in changes.items() if change.is_clear] == ["total", "decoder"]
-    assert not any(change.is_clear for change in list_changes(OLD, OLD))
-    text = format_comparison(OLD, new)
-    assert "x1.80" in text and text.count("slower") == 2
-    assert format_comparison(new, OLD).count("faster") == 2
+    assert not any(change.is_clear for change in compare(OLD, OLD)[0])
+    text, is_slower = format_comparison(OLD, new)
+    assert "x1.80" in text and text.count("slower") == 2 and is_slower
+    assert format_comparison(new, OLD)[0].count("faster") == 2
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_what_is_not_comparable(where: str, name: str, value: Any) -> None:
     new = changed()
     new[where][name] = value
     with pytest.raises(InputError, match=f"differ in {name}"):
-        list(list_changes(OLD, new))
+        compare(OLD, new)
     with pytest.raises(InputError, match="no system in common"):
-        list(list_changes(OLD, {**OLD, "systems": {"t5": OWN}}))
+        compare(OLD, {**OLD, "systems": {"t5": OWN}})
 
 
 def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

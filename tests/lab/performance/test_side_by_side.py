@@ -22,7 +22,7 @@ def test_batches_are_of_similar_length() -> None:
 
 @pytest.mark.slow
 def test_side_by_side(given: Setup, sentences: list[str]) -> None:
-    only = ["transformers", "t5", "t5-slim", "edit5", "edit5 + t5", "harper"]
+    only = ["transformers", "t5", "edit5", "edit5 + t5", "harper"]
     said: list[str] = []
     effort = Effort(only=only, batches=(1, 4), repeats=1, cold_starts=0)
     result = measure_side_by_side(given, sentences, effort, said.append)
@@ -34,7 +34,7 @@ def test_side_by_side(given: Setup, sentences: list[str]) -> None:
         assert set(row["throughput"]) == {"1", "4"} and min(row["throughput"].values()) > 0
     rows = result["systems"]
     assert rows["t5"]["same_output"] == rows["transformers"]["same_output"] == 1.0
-    assert rows["t5-slim"]["replayed"] and not rows["t5"]["replayed"]
+    assert not rows["t5"]["replayed"]
     with pytest.raises(InputError, match="size huge: expected shipped or base"):
         measure_side_by_side(given, sentences, Effort(size="huge"))
 
@@ -60,5 +60,4 @@ def test_the_command(given: Setup, sentences: list[str], tmp_path: Path, capfd: 
     written = results.read_result(path)
     assert written["sentences"] == len(sentences) and str(tmp_path) not in written["command"]
     assert set(written["systems"]) == {"t5", "edit5"} and torch.get_num_threads() == 1
-    assert main(["bench", *common, *only, "--compare", str(path), "--tolerance", "1000"]) == 0
     assert main(["bench", *common, "--only", "nobody"]) == 2

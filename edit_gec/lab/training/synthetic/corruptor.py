@@ -4,7 +4,7 @@
     'She has to lived at the Paris since 2010.'
 
     $ edit-gec corrupt prose.txt > pairs.tsv
-    $ edit-gec corrupt prose.txt --compare learners.m2
+    $ python profiles/training/error_shares.py pairs.tsv learners.m2
 
 The number of errors is drawn first, then the type of each from a histogram like that of learners' corrected writing.
 The rule of a type (verbs.py, nouns.py, function_words.py, surface.py) looks for the places in the sentence where that
@@ -34,7 +34,7 @@ EXTRA_PER_WORD = 0.13
 ALL_LOWER_SHARE = 0.006
 
 # How often each rule is tried for (learners, hurried native writers); spelling is drawn apart. A rule that seldom finds
-# its place is tried more often: what counts is what comes out, which `edit-gec corrupt --compare` shows.
+# its place is tried more often: what counts is what comes out, which profiles/training/error_shares.py shows.
 RULES: tuple[tuple[Rule, float, float], ...] = (
     (surface.drop_comma, 32.0, 22.0),
     (surface.insert_comma, 0.8, 1.4),
@@ -86,7 +86,7 @@ RULES: tuple[tuple[Rule, float, float], ...] = (
 )
 # Learners choose words that a reader notices and an annotator leaves: no error, but what errors stand among.
 ODD_CHOICES: tuple[Rule, ...] = (verbs.wrong_verb, nouns.wrong_noun)
-SPELLING = (3.4, 8.0)  # more than learners': it takes the most practice, and JFLEG falls with less (profiles/LOG.md)
+SPELLING = (3.4, 8.0)  # more than learners': it takes the most practice, and JFLEG falls with less (profiles/log)
 LEARNER_SHARE = 0.8
 
 
