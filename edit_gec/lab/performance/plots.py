@@ -167,7 +167,7 @@ def _color(name: str) -> Any:
     from edit_gec.lab.performance.systems import SYSTEMS
 
     names = [*(system.name for system in SYSTEMS), *DRAFTERS]
-    return colormaps["tab20"](names.index(name) % 20)
+    return colormaps["tab20"]((names.index(name) if name in names else -1) % 20)  # an older result has others
 
 
 def _finish(axes: Axes) -> None:

@@ -77,10 +77,12 @@ def falling(at: float, stage: TrainingStage) -> float:
     return max(0.0, 1 - (1 - at) / share) if share else 0.0
 
 
-def learning_rate(step: int, stage: TrainingStage, fresh: int = 0) -> float:
-    """Share of the learning rate at an update: it rises after the update `fresh`, at which the optimizer had no state,
-    stays, and falls linearly at the end. A stage that does not fall can be continued later."""
-    rising = (step - fresh + 1) / stage.warmup if stage.warmup else 1.0
+def learning_rate(step: int, stage: TrainingStage) -> float:
+    """Share of the learning rate at an update: it rises, stays, and falls linearly at the end.
+
+    A stage that does not fall can be continued later.
+    """
+    rising = (step + 1) / stage.warmup if stage.warmup else 1.0
     return min(1.0, rising) * (1 - (1 - stage.floor) * falling(progress(step, stage), stage))
 
 
@@ -100,11 +102,7 @@ def snapshots(stage: TrainingStage) -> dict[str, int]:
     """Name of each folder with the running average of the weights -> update after which it is written."""
     if not stage.ema:
         return {}
-    last = steps(stage)
-    total = pieces(last, stage)
-    every = range(1, int(total / stage.snapshot) + 1) if stage.snapshot else range(0)
-    points = {*(n * stage.snapshot / total for n in every), *stage.mean}
-    return {folder(at, stage): _update(at, stage) for at in sorted(points)}
+    return {folder(at, stage): _update(at, stage) for at in sorted(set(stage.mean))}
 
 
 def folder(at: float, stage: TrainingStage) -> str:

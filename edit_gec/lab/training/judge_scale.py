@@ -177,7 +177,7 @@ def write_scale(folder: Path, fitted: JointFit) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """JointFit a pair of model folders; returns the exit status."""
+    """Fit a pair of model folders; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--model", type=Path, required=True, help="folder of the EdiT5")

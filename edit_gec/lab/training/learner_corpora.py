@@ -1,10 +1,8 @@
 r"""Learner corpora in the layouts they are published in -> tab-separated pairs of raw text that training draws from.
 
     python -m edit_gec.lab.training.learner_corpora m2 wi+locness/m2/ABC.train.gold.bea19.m2 -o DATA/learner/wi.tsv
-    python -m edit_gec.lab.training.learner_corpora json fce/json/fce.train.json -o DATA/learner/fce.tsv
     python -m edit_gec.lab.training.learner_corpora clang8 \
         clang8_source_target_en.spacy_tokenized.tsv -o DATA/clang8/en.tsv
-    python -m edit_gec.lab.training.learner_corpora lang8 lang-8-en-1.0/entries.train -o DATA/learner/lang8.tsv
     python -m edit_gec.lab.training.learner_corpora c4_200m edits.tsv-00000-of-00010 \
         --text target_sentences.tsv-00000-of-00010 -o DATA/c4_200m/0.tsv
 
@@ -18,7 +16,6 @@ import argparse
 import gzip
 import hashlib
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -36,10 +33,6 @@ from edit_gec.text.files import write_lines
 Pair = tuple[str, str]
 ByteEdit = tuple[int, int, str]  # bytes [start, end) of a sentence become the text
 
-_SENTENCE = re.compile(r"\n+|(?<=[.!?])[\"'”’)]*[ \t]+(?=[\"'“‘(]?[A-Z])")
-_STRUCK = re.compile(r"\[sline\].*?\[/sline\]")  # a corrector of Lang-8 struck this out
-_MARK = re.compile(r"\[/?(?:f-[a-z]+|sline)\]")  # colours and bold
-
 
 def read_m2(path: Path) -> Iterator[Pair]:
     """W&I+LOCNESS, FCE, NUCLE, Lang-8 of BEA-2019: a pair for each annotator's sentence. Raises InputError."""
@@ -49,40 +42,6 @@ def read_m2(path: Path) -> Iterator[Pair]:
         targets = [m2.apply_edits(sentence.tokens, edits) for edits in sentence.annotators.values()]
         for target in dict.fromkeys(map(tuple, targets)):
             yield detokenize(sentence.tokens, split).text, detokenize(target, split).text
-
-
-def read_json(path: Path) -> Iterator[Pair]:
-    """W&I and FCE as JSON: an essay a line, with character edits; sentence by sentence. Raises InputError."""
-    for number, line in enumerate(m2.read_lines(path), start=1):
-        try:
-            essay = json.loads(line)
-            annotators = [[(int(e[0]), int(e[1]), e[2]) for e in edits] for _, edits in essay["edits"]]
-            text: str = essay["text"]
-        except (ValueError, TypeError, KeyError, IndexError):
-            raise InputError(
-                f'{path}, line {number}: expected {{"text": ..., "edits": [[id, [[0, 2, "He"]]]]}}'
-            ) from None
-        for edits in annotators:
-            yield from _sentences(text, [e for e in edits if isinstance(e[2], str)])
-
-
-def _sentences(text: str, edits: list[tuple[int, int, str]]) -> Iterator[Pair]:
-    """Sentences of an essay and their corrections; an edited sentence end does not split."""
-    kept: list[tuple[int, int, str]] = []
-    for edit in sorted(edits, key=lambda e: e[0]):  # of two that overlap, the one that is given first
-        if 0 <= edit[0] <= edit[1] <= len(text) and (not kept or edit[0] >= kept[-1][1]):
-            kept.append(edit)
-    ends = [match.end() for match in _SENTENCE.finditer(text)]
-    cuts = [0, *(end for end in ends if end < len(text) and not any(s < end < e for s, e, _ in kept))]
-    for start, stop in zip(cuts, [*cuts[1:], len(text)], strict=True):
-        target = ""
-        at = start
-        last = stop == len(text)
-        for s, e, correction in kept:
-            if start <= s < stop or (last and s == stop):
-                target += text[at:s] + correction
-                at = e
-        yield text[start:stop], target + text[at:stop]
 
 
 def read_tsv(path: Path) -> Iterator[Pair]:
@@ -98,26 +57,6 @@ def read_clang8(path: Path) -> Iterator[Pair]:
     """cLang-8 as its run.sh makes it: two columns of spaCy's tokens."""
     for source, target in read_tsv(path):
         yield detokenize(source.split()).text, detokenize(target.split()).text
-
-
-def read_lang8(path: Path) -> Iterator[Pair]:
-    """Lang-8: entries.train (English) or the raw .dat, with the first correction of each sentence.
-
-    Sentences without one may be right, or unread: they are left out.
-    """
-    for line in _lines(path):
-        if not line.startswith("["):
-            columns = line.split("\t")  # corrections, number, address, place of the sentence, sentence, corrections ...
-            if len(columns) > 5:
-                yield columns[4], columns[5]
-            continue
-        try:
-            _, _, language, _, sentences, corrections = json.loads(line, strict=False)
-        except ValueError:
-            continue  # the published file has some broken lines
-        for sentence, corrected in zip(sentences, corrections, strict=False):
-            if language == "English" and corrected and corrected[0]:
-                yield sentence, _MARK.sub("", _STRUCK.sub("", corrected[0]))
 
 
 def read_c4_200m(path: Path, texts: Sequence[Path]) -> Iterator[Pair]:
@@ -197,7 +136,7 @@ def _lines(path: Path) -> Iterator[str]:
         raise InputError(f"{path}: not readable as UTF-8 text ({error})") from None
 
 
-READERS = {"m2": read_m2, "json": read_json, "tsv": read_tsv, "clang8": read_clang8, "lang8": read_lang8}
+READERS = {"m2": read_m2, "tsv": read_tsv, "clang8": read_clang8}
 
 
 def write(pairs: Iterable[Pair], output: Path, name: str, excluded: Iterable[bytes] = ()) -> int:

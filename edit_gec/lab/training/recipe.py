@@ -83,11 +83,10 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | predicted | share of the updates in which an EdiT5's decoder learns on predicted tags; slow on a GPU |
 | end | shares (real, clean, predicted) at the end of the stage; they change while the learning rate falls |
 | lr | learning rate of Muon; AdamW's is `adamw` times as large |
-| warmup | first updates, over which the learning rate rises; also after a start from weights without optimizer state |
+| warmup | first updates, over which the learning rate rises |
 | decay | last updates over which the learning rate falls; below 1 a share of the stage |
 | floor | share of the learning rate that is left at the end |
 | ema | weight of the past in a running average of the weights; 0: none. It makes the model of the stage |
-| snapshot | pieces after which the average is written each time; 0: never |
 | mean | shares of the stage at which the average is written; the stage's model is their mean |
 """
 
@@ -133,7 +132,6 @@ class TrainingStage:
     decay: float = 0
     floor: float = 0.0
     ema: float = 0.0
-    snapshot: int = 0
     mean: list[float] = field(default_factory=lambda: [0.9, 0.95, 1.0])
 
 

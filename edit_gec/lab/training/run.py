@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 
 def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str) -> None:
-    """Train one stage to its end, from its last complete checkpoint if there is one, else from its last snapshot.
+    """Train one stage to its end, from its last complete checkpoint if there is one.
 
     Raises InputError when the training was stopped before its end.
     """
     from accelerate import PartialState  # type: ignore[import-untyped]
 
-    from edit_gec.lab.training.trainer import checkpoints, from_snapshot, make_trainer, update_of
+    from edit_gec.lab.training.trainer import checkpoints, make_trainer, update_of
 
     output.mkdir(parents=True, exist_ok=True)
     trainer = make_trainer(model, load_objective(pairs.recipe, pairs.folder), pairs, output, device)
     with PartialState().main_process_first():
-        last = next(reversed(checkpoints(output)), None) or from_snapshot(trainer, output, pairs.stage)
+        last = next(reversed(checkpoints(output)), None)
     if last:
         pairs.start = update_of(last)
         trainer.keeper.resume(last)

@@ -37,7 +37,6 @@ from edit_gec.text.files import write_json
 if TYPE_CHECKING:
     from edit_gec.lab.training.objective import Objective
     from edit_gec.lab.training.pairs import Pairs
-    from edit_gec.lab.training.recipe import TrainingStage
 
 KEPT = 2  # checkpoints
 SPARE_CORES = 4  # that make no pairs where the recipe names no number of workers
@@ -84,31 +83,6 @@ def complete_checkpoint(folder: Path, **state: int) -> None:
     for other in folder.parent.glob("checkpoint-*"):
         if other not in kept:
             shutil.rmtree(other, ignore_errors=True)
-
-
-def from_snapshot(trainer: ObjectiveTrainer, output: Path, stage: TrainingStage) -> Path | None:
-    """A checkpoint made of the last snapshot of the running average, where no other is left: the optimizer starts
-    afresh, and its rate rises again."""
-    found = [(step, output / name) for name, step in course.snapshots(stage).items() if (output / name).is_dir()]
-    if not found:
-        return None
-    step, snapshot = max(found)
-    folder = output / f"checkpoint-{step}"
-    shutil.rmtree(folder, ignore_errors=True)
-    model = trainer.keeper.model
-    model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(snapshot).items()})
-    trainer.save_model(str(folder))
-    scheduler: Any = trainer.lr_scheduler
-    scheduler.last_epoch = step
-    torch.save(trainer.optimizer.state_dict(), folder / "optimizer.pt")  # type: ignore[union-attr]
-    torch.save(scheduler.state_dict(), folder / "scheduler.pt")
-    trainer.state.compute_steps(trainer.args, trainer.args.max_steps)  # type: ignore[no-untyped-call]
-    trainer.state.train_batch_size = trainer.args.train_batch_size
-    trainer.state.global_step = step
-    trainer.state.save_to_json(str(folder / "trainer_state.json"))
-    Average(model, stage.ema).save(folder / AVERAGE)
-    complete_checkpoint(folder, pieces=round(course.pieces(step, stage)), fresh=step)
-    return folder
 
 
 # ---------------------------------------------------------------- callbacks
@@ -163,13 +137,11 @@ class Keeper(TrainerCallback):
         self.snapshots = course.snapshots(self.stage)
         self.average: Average | None = None
         self.pieces = 0  # seen so far
-        self.fresh = 0  # update at which the optimizer had no state
 
     def resume(self, checkpoint: Path) -> None:
         """Take over what a checkpoint says of the time before it."""
         state = json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))
         self.pieces = state["pieces"]
-        self.fresh = state["fresh"]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Begin the average, or go on with that of the checkpoint."""
@@ -212,7 +184,7 @@ class Keeper(TrainerCallback):
             folder = self.output / f"checkpoint-{state.global_step}"
             if self.average is not None:
                 self.average.save(folder / AVERAGE)
-            complete_checkpoint(folder, pieces=self.pieces, fresh=self.fresh)
+            complete_checkpoint(folder, pieces=self.pieces)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         """Print the figures of the last updates."""
@@ -312,9 +284,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
     )
     keeper = Keeper(model, objective, pairs, output)
     optimizer = optimizer_for(model, stage, recipe, objective.rate_of)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: course.learning_rate(step, stage, keeper.fresh)
-    )
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: course.learning_rate(step, stage))
     losses = objective.make_losses(model, stage)
     if recipe.compile:
         compile_layers(losses)

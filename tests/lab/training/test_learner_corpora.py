@@ -8,7 +8,6 @@ import json
 import random
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,8 +20,6 @@ from edit_gec.lab.training.learner_corpora import (
     main,
     read_c4_200m,
     read_clang8,
-    read_json,
-    read_lang8,
     read_m2,
     read_tsv,
     write,
@@ -56,44 +53,8 @@ def test_m2(tmp_path: Path) -> None:
     ]
 
 
-def essay(text: str, *edits: Any) -> str:
-    return json.dumps({"id": "1", "userid": "2", "cefr": "A2.i", "text": text, "edits": [[0, edits]]}) + "\n"
-
-
-def test_json(tmp_path: Path) -> None:
-    text = 'Dear Ann\nI has two cat. and a dog. They is "old". I love them\n'
-    changes = [("has", "have"), ("cat", "cats"), (". and", ", and"), ("is", "are"), ("them", "them all"), ("is", None)]
-    edits = [[at := text.index(old), at + len(old), new] for old, new in changes]
-    end = len(text) - 1
-    edits.append([end, end, "."])
-    path = put(tmp_path / "A.train.json", essay(text, *edits) + essay("Fine."))
-    found = [tuple(side.strip() for side in pair) for pair in read_json(path)]
-    assert found == [
-        ("Dear Ann", "Dear Ann"),
-        ("I has two cat. and a dog.", "I have two cats, and a dog."),
-        ('They is "old".', 'They are "old".'),
-        ("I love them", "I love them all."),
-        ("Fine.", "Fine."),
-    ]
-
-
-def test_an_edited_end_is_no_end(tmp_path: Path) -> None:
-    text = "I was ill. So I slept. Then I ate."
-    found = list(read_json(put(tmp_path / "x.json", essay(text, [9, 13, ", so"], [9, 12, "!!!"]))))
-    assert found == [("I was ill. So I slept. ", "I was ill, so I slept. "), ("Then I ate.", "Then I ate.")]
-
-
-def test_no_sentence_gets_lost(tmp_path: Path) -> None:
-    text = " One. Two?\n\nThree\n"
-    found = list(read_json(put(tmp_path / "x.json", essay(text, [0, 0, "So"], [18, 18, "End"]))))
-    assert "".join(source for source, _ in found) == text
-    assert "".join(target for _, target in found) == "So One. Two?\n\nThree\nEnd"
-
-
-@pytest.mark.parametrize("line", ["{", "[]", '{"text": "a"}', '{"text": "a", "edits": [[0, [[1]]]]}'])
-def test_broken_json(line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"x.json, line 1: expected"):
-        list(read_json(put(tmp_path / "x.json", line + "\n")))
+def digest(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def test_clang8(tmp_path: Path) -> None:
@@ -102,27 +63,6 @@ def test_clang8(tmp_path: Path) -> None:
     assert next(iter(read_tsv(path))) == ("I do n't likes it .", "I do n't like it .")
     with pytest.raises(InputError, match="line 2: expected source and target, not 3 columns"):
         list(read_clang8(put(tmp_path / "x.tsv", "a\tb\na\tb\tc\n")))
-
-
-def test_lang8_entries(tmp_path: Path) -> None:
-    address = "http://lang-8.com/1/journals/2"
-    lines = [f"2\t5\t{address}\t1\tI likes it.\tI like it.\tI like this.", f"0\t5\t{address}\t2\tYes.", "", "broken"]
-    assert list(read_lang8(put(tmp_path / "entries.train", "\n".join(lines) + "\n"))) == [("I likes it.", "I like it.")]
-
-
-def test_lang8_raw(tmp_path: Path) -> None:
-    rows = [
-        ["7", "8", "English", "Japanese", ["I likes\u0001 it.", "Yes.", "He go."],
-         [["I [f-red]like[/f-red] [sline]s[/sline]it.", "x"], [], ["He [f-blue]goes[/f-blue]."]]],
-        ["7", "9", "German", "English", ["Ich bist."], [["Ich bin."]]],
-    ]  # fmt: skip
-    text = "\n".join(json.dumps(row).replace("\\u0001", "\x01") for row in rows) + '\n["7", broken\n'
-    path = put(tmp_path / "lang-8-20111007-L1-v2.dat", text)
-    assert list(read_lang8(path)) == [("I likes\x01 it.", "I like it."), ("He go.", "He goes.")]
-
-
-def digest(text: str) -> str:
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 @pytest.fixture
@@ -180,7 +120,7 @@ def test_the_command(c4: dict[str, Path], tmp_path: Path, capsys: pytest.Capture
     assert main(["c4_200m", str(c4["edits"]), "--text", str(c4["targets"]), "-o", str(out)]) == 0
     capsys.readouterr()
     for wrong, message in (
-        (["json", str(tmp_path / "missing.json"), "-o", str(out)], "missing.json: No such file"),
+        (["m2", str(tmp_path / "missing.m2"), "-o", str(out)], "missing.m2: No such file"),
         (["m2", str(corpus), "-o", str(out), "--exclude", str(tmp_path / "no.m2")], "no.m2: No such file"),
         (["m2", str(corpus), "-o", str(corpus / "x.tsv")], "x.m2: File exists"),
     ):

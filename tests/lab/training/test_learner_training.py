@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -23,9 +22,8 @@ LEARNERS = {
     "c4_200m": ("edits.tsv-00000-of-00010", "0a\t4\t9\tgo\n0b\t0\t3\tThe\n"),
     "clang8": ("clang8_source_target_en.spacy_tokenized.tsv", "It do n't rain .\tIt does n't rain .\n"),
     "m2": ("ABC.train.gold.bea19.m2", "S He go home .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n"),
-    "json": ("fce.train.json", json.dumps({"text": "I has it. Good.", "edits": [["0", [[2, 5, "have"]]]]}) + "\n"),
 }
-FOLDERS = {"c4_200m": "c4_200m", "clang8": "clang8", "m2": "learner", "json": "learner"}
+FOLDERS = {"c4_200m": "c4_200m", "clang8": "clang8", "m2": "learner"}
 
 
 @pytest.fixture
@@ -73,6 +71,5 @@ def test_a_few_steps_from_learner_corpora(data: Path, t5: Path, tmp_path: Path) 
     assert not (data / "pairs").exists(), "no prose was needed"
 
     (data / "learner" / "m2.tsv").unlink()
-    (data / "learner" / "json.tsv").unlink()
     with pytest.raises(InputError, match=r"learner: no .tsv or .tsv.xz files with real edits here"):
         train(recipe, data, tmp_path / "other", init=t5)

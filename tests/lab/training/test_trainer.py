@@ -356,7 +356,6 @@ floor = 0.1
 clean = 0.1
 end = { clean = 0.3, real = 0.2 }
 ema = 0.95
-snapshot = 2_000
 """
 
 
@@ -404,22 +403,6 @@ def test_a_long_run_is_interrupted_and_finishes(corpora: Path, long_run: Path, t
         torch.testing.assert_close(tensor, sum(part[name] for part in parts) / 3)
     Corrector.load(stage / names[0]).correct("She walk home.")  # it loads and runs
     assert Corrector.load(model).edit5.thresholds.keep_bias == 0.5
-
-
-def test_a_long_run_goes_on_from_a_snapshot_alone(corpora: Path, long_run: Path, tmp_path: Path) -> None:
-    given = EdiT5.load(tmp_path / "given")
-    stage = tmp_path / "runs" / "tiny" / "long"
-    given.save(stage / "ema-0.012M")
-    long_run.write_text(long_run.read_text() + "mean = [0.95, 1.0]\n")
-    train(long_run, corpora, tmp_path / "runs")
-    begun = course.snapshots(read_recipe(long_run).stages[0])["ema-0.012M"]
-    lines = lines_of(stage / "log.jsonl")
-    assert begun < lines[0]["step"] and lines[0]["seen_pieces"] > 12_000
-    assert not any(
-        torch.equal(p, given.state_dict()[n])
-        for n, p in EdiT5.load(stage).state_dict().items()
-        if n.endswith("o.weight")
-    )
 
 
 def test_real_edits_come_with_the_decay(corpora: Path, long_run: Path) -> None:
