@@ -22,8 +22,7 @@ from edit_gec.backends.onnx_network import OnnxNetwork
 from edit_gec.backends.sessions import Sessions
 from edit_gec.corrector import Corrector
 from edit_gec.lab.performance import results
-from edit_gec.lab.performance.stage_summary import rounded, summarize_stage
-from edit_gec.lab.performance.stages import measure_stages, run_each
+from edit_gec.lab.performance.stages import measure_stages, rounded, run_each, summarize_stage
 from edit_gec.speculative.statistics import quantile
 from edit_gec.text.tables import align_columns
 from edit_gec.tracing import STAGES

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from edit_gec.lab.performance.roofline import Machine, Work
-from edit_gec.lab.performance.stages import TimedRuns
+from edit_gec.lab.performance.stages import TimedRuns, rounded, summarize_stage
 from edit_gec.lab.performance.torch_profiler import ProfilerTrace, StageTotals
 from edit_gec.speculative.statistics import quantile
 from edit_gec.tracing import STAGES
@@ -101,14 +101,6 @@ def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
     }
 
 
-def summarize_stage(name: str, runs: TimedRuns, texts: int) -> dict[str, Any]:
-    """Times of a stage per text: in the run of median length, and the 95th of 100 runs."""
-    own = [span.own_s for span in runs.typical().spans if span.name == name]
-    p95 = quantile(runs.stage_s(name), 0.95)
-    times = {"ms": 1000 * sum(own) / texts, "p95_ms": 1000 * p95 / texts}
-    return {"name": name, "regions": rounded(len(own) / texts)} | {key: rounded(ms) for key, ms in times.items()}
-
-
 def find_disturbance(systems: Mapping[str, Mapping[str, Any]], load: Sequence[float] | None) -> str | None:
     """Why the figures should not be quoted: other work on the machine, before or meanwhile; None if it was quiet."""
     signs = [f"load {load[0]:.1f} before the start"] if load and load[0] >= 1 else []
@@ -132,8 +124,3 @@ def reduction_factors(systems: Mapping[str, Mapping[str, Any]]) -> dict[str, dic
         if name == "edit5-sequential" and own["step_ms"]:
             factors[name]["decoder_in_10_steps"] = rounded(base["decoder_ms"] / (CASE_STUDY_STEPS * own["step_ms"]))
     return factors
-
-
-def rounded(value: float) -> float:
-    """Four significant digits."""
-    return float(f"{value:.4g}")
