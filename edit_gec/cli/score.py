@@ -20,7 +20,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +62,6 @@ class Arguments:
     resamples: int
     seed: int
     format: str
-    plot: str | None
     write_hyp: str | None
 
 
@@ -76,7 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_metric(parser)
     out = parser.add_argument_group("output")
     out.add_argument("--format", choices=["table", "json"], default="table")
-    out.add_argument("--plot", metavar="FILE", help="precision-recall plot, .png or .svg")
     out.add_argument("--write-hyp", metavar="DIR", help="keep each system's output, in the tokens of the set")
 
 
@@ -170,8 +168,6 @@ def run(arguments: Arguments) -> int:
         return judge_documents(arguments, arguments.documents)
     options = evaluation_options(arguments)
     results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
-    if arguments.plot:
-        report.plot_precision_recall(results, Path(arguments.plot))
     write_report(arguments, report.to_data(results, options), report.format_table(results, options, arguments.types))
     return 0
 
@@ -240,10 +236,7 @@ def evaluation_options(arguments: Arguments) -> ScoreOptions:
 
     if not arguments.beta > 0:
         raise UsageError(f"--beta {arguments.beta}: expected a number above 0")
-    names = ("mode", "beta", "reference", "spacy_model", "resamples", "seed", "tokens", "model", "min_confidence")
-    return ScoreOptions(
-        **{name: getattr(arguments, name) for name in names}, curve=arguments.curve or bool(arguments.plot)
-    )
+    return ScoreOptions(**{field.name: getattr(arguments, field.name) for field in fields(ScoreOptions)})
 
 
 def find_test_sets(arguments: Arguments) -> list[TestSet]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, TypedDict
 
-CHUNK_ROWS = 4096
+CHUNK_ROWS = 4096  # that are corrected together, or as many as hold so many bytes
 CHUNK_BYTES = 500_000
 MAX_ROW_BYTES = 16 * 2**20  # a file without line ends must not fill the memory
 

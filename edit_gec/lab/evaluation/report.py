@@ -1,4 +1,4 @@
-"""Results as a table, as JSON, and as a plot.
+"""Results as a table and as JSON.
 
     jfleg-dev (754 sentences)   GLEU         95 %    against first
     none                       38.20  36.2 - 40.2
@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from edit_gec.errors import InputError, MissingExtraError
 from edit_gec.lab.evaluation import errant_score, significance
 from edit_gec.lab.evaluation.calibration import Calibration
 from edit_gec.lab.evaluation.errant_score import Counts, ErrantScore
@@ -182,36 +180,3 @@ def to_data(results: Sequence[Result], options: ScoreOptions) -> list[dict[str, 
             row["curve"] = [dict(zip(names, (t, *n.prf(beta)), strict=True)) for t, n in result.curve]
         out.append(row)
     return out
-
-
-def plot_precision_recall(results: Sequence[Result], path: Path) -> None:
-    """Precision against recall: a point per system, a line over thresholds where confidences are known.
-
-    Raises InputError where matplotlib is missing or no result has P and R.
-    """
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtraError("--plot needs matplotlib: pip install '.[score]' in edit-gec's folder") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    shown = [r for r in results if r.errant]
-    if not shown:
-        raise InputError("--plot shows precision and recall: none of these scores has them; use --metric errant")
-    figure, axes = pyplot.subplots(figsize=(6, 5))
-    for result in shown:
-        r, p = result.scores["R"], result.scores["P"]
-        label = f"{result.system[:40]}, {result.test} ({result.metric} {result.scores[result.metric]:.1f})"
-        if result.curve:
-            points = [point.counts.prf() for point in result.curve if point.counts.tp + point.counts.fp]
-            (line,) = axes.plot([100 * x for _, x, _ in points], [100 * y for y, _, _ in points], ".-", label=label)
-            axes.plot([r], [p], "o", color=line.get_color())
-        else:
-            axes.plot([r], [p], "o", label=label)
-    axes.set(xlabel="recall (%)", ylabel="precision (%)", xlim=(0, None), ylim=(0, 102))
-    axes.legend(fontsize=7)
-    axes.grid(alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)

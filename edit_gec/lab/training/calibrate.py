@@ -48,10 +48,10 @@ FOLDS = 5
 NEVER = 2.0  # a threshold that nothing reaches
 LEAST_SLOPE = 0.001  # of the tags; a model folder's must be above 0
 SLOPES = ("slope", "written_slope", "stays_slope", "doubt_slope")  # the first columns of `features`
-NEIGHBOUR_SLOPES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
+NEIGHBOUR_SLOPES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # that are tried
 RARE_SLOPES = (0.0, 1.0, 1.5, 2.0, 2.5, 3.0)
 LIKELY = 0.2  # confidence of an edit that the final slope and offset are fitted on: near a threshold or above it
-STRICTNESS_RATES = {"low": 0.5, "high": 6.0}
+STRICTNESS_RATES = {"low": 0.5, "high": 6.0}  # clean sentences changed, per cent
 TOLERANCE = 0.25  # of F0.5, per cent
 ROUNDS = 5  # of fitting: what supports an edit depends on the scale
 

@@ -124,7 +124,7 @@ def test_the_command(c4: dict[str, Path], tmp_path: Path, capsys: pytest.Capture
         (["m2", str(corpus), "-o", str(out), "--exclude", str(tmp_path / "no.m2")], "no.m2: No such file"),
         (["m2", str(corpus), "-o", str(corpus / "x.tsv")], "x.m2: File exists"),
     ):
-        with pytest.raises(SystemExit, match="^2$"):
+        with pytest.raises(SystemExit, match=r"^2$"):
             run_main(partial(main, wrong))
         said = capsys.readouterr().err
         assert said.startswith("edit-gec: ") and message in said and said.count("\n") == 1

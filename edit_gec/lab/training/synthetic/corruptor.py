@@ -28,9 +28,9 @@ from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 Rule = Callable[[Rewrite, Lexicon, random.Random], "Edit | None"]
 
-CLEAN_SHARE = 0.12
+CLEAN_SHARE = 0.12  # of sentences at the learner-like rate
 MOST_ERRORS = 9
-EXTRA_PER_WORD = 0.13
+EXTRA_PER_WORD = 0.13  # mean number of errors besides the first; the shape of learners' corrected writing
 ALL_LOWER_SHARE = 0.006
 
 # How often each rule is tried for (learners, hurried native writers); spelling is drawn apart. A rule that seldom finds
@@ -87,7 +87,7 @@ RULES: tuple[tuple[Rule, float, float], ...] = (
 # Learners choose words that a reader notices and an annotator leaves: no error, but what errors stand among.
 ODD_CHOICES: tuple[Rule, ...] = (verbs.wrong_verb, nouns.wrong_noun)
 SPELLING = (3.4, 8.0)  # more than learners': it takes the most practice, and JFLEG falls with less (profiles/log)
-LEARNER_SHARE = 0.8
+LEARNER_SHARE = 0.8  # of sentences; the others are a hurried native's
 
 
 class Corruptor:

@@ -131,7 +131,7 @@ def _extra(word: str, rng: random.Random) -> str | None:
 
 
 _SLIPS = (_swap, _drop, _double_or_undouble, _vowel, _phonetic, _neighbour, _extra)
-_SLIP_WEIGHTS = (14, 32, 50, 68, 92, 96, 100)
+_SLIP_WEIGHTS = (14, 32, 50, 68, 92, 96, 100)  # cumulated, per cent
 
 _DIALECT = _replacements(r"""
     our>or is(?=e|ing|ation|able)>iz ys(?=e|ing)>yz tre(?=s?$|d$)>ter ogue>og l?l(?=ed$|ing$|er$|ers$)>l
