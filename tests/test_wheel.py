@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 import tarfile
 import zipfile
+from email.message import Message
 from email.parser import Parser
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +20,10 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "edit_gec"
 SHIPPED_MODELS = ("edit5-mini", "t5-mini")
 SOURCE = "They was late."
+DESCRIBED = (".md", "meta.json", ".LICENSE", ".txt", ".tsv", ".rules")  # files that may say under which licence they are
+LICENCES = re.compile(
+    r"\b(?:Apache-2\.0|MIT|CC0(?: 1\.0)?|CC BY(?:-[A-Z]+)* [\d.]+\d|BSD-\d-Clause|[AL]?GPL[-v\d.]*|MPL[-\d.]*)"
+)
 
 pytestmark = pytest.mark.slow
 
@@ -107,20 +113,39 @@ def test_the_language_model_is_where_it_is(built: Built) -> None:
 
 
 def test_the_licences_are_in_both(built: Built) -> None:
-    """Ours, and the notices of the word list."""
-    names = ["edit_gec/LICENSE", "models/edit5-mini/words.LICENSE"]
-    texts = [(PACKAGE.parent / name).read_bytes() for name in names]
+    """Ours, and those of the parts that others made, with the thanks of the models."""
+    models = [f"models/{name}/README.md" for name in ("edit5-mini", "smollm2", "t5-mini")]
+    parts = [f"edit_gec/{name}LICENSE" for name in ("", "annotation/syntax_en/", "rules/")]
+    names = [*parts, *models, "models/edit5-mini/words.LICENSE"]
+    texts = {name: (ROOT / name).read_bytes() for name in names}
     with zipfile.ZipFile(built.wheel) as wheel:
-        (metadata_name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
-        metadata = Parser().parsestr(wheel.read(metadata_name).decode())
-        licences = [name for name in wheel.namelist() if ".dist-info/licenses/" in name]
-        assert sorted(map(wheel.read, licences)) == sorted(texts)
-    assert metadata["License-Expression"] == "Apache-2.0"
-    assert metadata.get_all("License-File") == names
+        licences = {name.split(".dist-info/licenses/")[1]: name for name in wheel.namelist() if "/licenses/" in name}
+        assert {name: wheel.read(path) for name, path in licences.items()} == texts
+    assert sorted(read_metadata(built).get_all("License-File", [])) == sorted(names)
     with tarfile.open(built.sdist) as sdist:
-        found = [each for each in sdist.getnames() if each.endswith(tuple(f"/{name}" for name in names))]
-        members = [sdist.extractfile(each) for each in found]
-        assert sorted(member.read() for member in members if member is not None) == sorted(texts)
+        top = sdist.getnames()[0].split("/")[0]
+        members = {name: sdist.extractfile(f"{top}/{name}") for name in names}
+        assert {name: member.read() for name, member in members.items() if member is not None} == texts
+
+
+def test_each_licence_of_a_file_is_in_the_expression(built: Built) -> None:
+    """What a page, a table, or a description in the wheel says of itself. Model cards name those of training texts."""
+    expected = {"Apache-2.0", "LicenseRef-SCOWL"}
+    with zipfile.ZipFile(built.wheel) as wheel:
+        for name in wheel.namelist():
+            if name.startswith("edit_gec/") and name.endswith(DESCRIBED) and not name.startswith("edit_gec/lab/"):
+                head = wheel.read(name)[:2000] if name.endswith((".txt", ".tsv")) else wheel.read(name)
+                is_card = name.startswith("edit_gec/models/") and name.endswith("README.md")
+                found = [] if is_card else LICENCES.findall(head.decode())
+                expected |= {each.replace("CC BY", "CC-BY").replace(" ", "-") for each in found}
+    assert set(read_metadata(built)["License-Expression"].split(" AND ")) == expected
+    assert {"CC-BY-SA-4.0", "MIT"} <= expected
+
+
+def read_metadata(built: Built) -> Message:
+    with zipfile.ZipFile(built.wheel) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        return Parser().parsestr(wheel.read(name).decode())
 
 
 def test_the_installed_package_is_the_one_that_runs(installed: Installed, tmp_path: Path) -> None:
