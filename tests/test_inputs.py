@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from edit_gec.config.projects import Projects
 from edit_gec.config.settings import nests_repetitions
 from edit_gec.config.user_words import WatchedLineFile
-from edit_gec.errors import InputError, ModelError
-from edit_gec.modeling.config import read_config
-from edit_gec.modeling.tokenizer import Tokens
+from edit_gec.errors import InputError
 from edit_gec.text.edit_filter import EditFilter
 from edit_gec.text.edits import Edit
 from edit_gec.text.file_search import Search
@@ -120,11 +118,3 @@ def test_words_that_several_processes_add_are_all_kept(tmp_path: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", code, str(path), str(n)]) for n in range(4)]
     assert [each.wait(120) for each in running] == [0] * 4
     assert len(set(WatchedLineFile(path).read())) == 300
-
-
-@pytest.mark.parametrize("name", ["config.json", "spiece.model"])
-def test_files_of_models_have_a_size(tmp_path: Path, name: str) -> None:
-    with (tmp_path / name).open("wb") as file:
-        file.truncate(2 << 30)
-    with pytest.raises(ModelError, match="bytes"):
-        read_config(tmp_path) if name == "config.json" else Tokens.load(tmp_path, 8)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "edit_gec"
 SHIPPED_MODELS = ("edit5-mini", "t5-mini")
 SOURCE = "They was late."
-DESCRIBED = (".md", "meta.json", ".LICENSE", ".txt", ".tsv", ".rules")  # files that may say under which licence they are
+DESCRIBED = (".md", "meta.json", ".LICENSE", ".txt", ".tsv", ".rules")  # they may say under which licence they are
 LICENCES = re.compile(
     r"\b(?:Apache-2\.0|MIT|CC0(?: 1\.0)?|CC BY(?:-[A-Z]+)* [\d.]+\d|BSD-\d-Clause|[AL]?GPL[-v\d.]*|MPL[-\d.]*)"
 )

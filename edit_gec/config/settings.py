@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -84,7 +85,7 @@ class Settings:
         return EditFilter(
             frozenset(word.casefold() for word in self.dictionary),
             parse_names(self.ignore),
-            tuple(re.compile(pattern, re.MULTILINE) for pattern in self.ignore_regex),
+            tuple(map(_compile, self.ignore_regex)),
         )
 
 
@@ -128,6 +129,12 @@ def words(path: str) -> tuple[str, ...]:
     return tuple(word for line in files.read_settings(path).split("\n") if (word := line.strip()))
 
 
+def _compile(pattern: str) -> re.Pattern[str]:
+    with warnings.catch_warnings():  # about what another version may read otherwise
+        warnings.simplefilter("ignore")
+        return re.compile(pattern, re.MULTILINE)
+
+
 def nests_repetitions(pattern: str) -> bool:
     """Whether a regular expression repeats, without a bound, what is repeated without a bound inside.
 
@@ -153,7 +160,9 @@ def nests_repetitions(pattern: str) -> bool:
                 return True
         return False
 
-    return nests(parser.parse(pattern), False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return nests(parser.parse(pattern), False)
 
 
 def _strings(value: Any) -> tuple[str, ...]:
@@ -178,7 +187,7 @@ def _expressions(value: Any) -> tuple[str, ...]:
     for pattern in _strings(value):
         shown = repr(pattern[:60])
         try:
-            re.compile(pattern)
+            _compile(pattern)
         except (re.error, OverflowError, RecursionError, MemoryError) as error:
             raise InputError(f"{shown} is not a regular expression: {error}") from None
         if nests_repetitions(pattern):

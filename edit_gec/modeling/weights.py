@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -80,22 +81,30 @@ def read_weights(folder: Path, file: str = FILE) -> Weights:
     if not path.is_file():  # a pipe would be waited for
         raise ModelError(f"{folder}: {file} is missing")
     try:
-        content = path.read_bytes()
+        with open(path, "rb") as stream:
+            tensors = _read_tensors(stream, os.fstat(stream.fileno()).st_size)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
-    size = int.from_bytes(content[:8], "little")
-    if len(content) < 8 or size > min(MOST_HEADER, len(content) - 8):
-        raise ModelError(f"{path}: not a safetensors file, or a truncated one")
-    body = memoryview(content)[8 + size :]
-    try:
-        header = json.loads(content[8 : 8 + size])
-        tensors = {name: _tensor(entry, body) for name, entry in header.items() if name != "__metadata__"}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise ModelError(f"{path}: not a safetensors file, or a truncated one ({error})") from None
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise ModelError(f"{path}: {name} holds values that are no numbers; copy or download the model again")
     return Weights(tensors, str(path))
+
+
+def _read_tensors(stream: IO[bytes], size: int) -> dict[str, np.ndarray]:
+    """The tensors of a file of so many bytes, which is read once its header fits it: they are all that follows."""
+    length = int.from_bytes(stream.read(8), "little")
+    if not 0 < length <= min(MOST_HEADER, size - 8):
+        raise ValueError(f"a header of {length} bytes")
+    header = json.loads(stream.read(length))
+    entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
+    claimed = sum(math.prod(entry["shape"]) * TYPES[entry["dtype"]].itemsize for entry in entries.values())
+    if claimed != size - 8 - length:
+        raise ValueError(f"{size - 8 - length} bytes for tensors of {claimed}")
+    body = memoryview(stream.read())
+    return {name: _tensor(entry, body) for name, entry in entries.items()}
 
 
 def _tensor(entry: dict[str, Any], body: memoryview) -> np.ndarray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +36,9 @@ class Patterns:
     def _spec(self) -> GitIgnoreSpec:
         from pathspec import GitIgnoreSpec
 
-        return GitIgnoreSpec.from_lines(self.lines)
+        with warnings.catch_warnings():  # of `re`, about brackets as git does not read them
+            warnings.simplefilter("ignore")
+            return GitIgnoreSpec.from_lines(self.lines)
 
     def check(self) -> None:
         """Raises InputError for a pattern that cannot be read."""

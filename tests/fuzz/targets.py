@@ -1,4 +1,4 @@
-"""What is fuzzed: functions of any bytes that break no law and raise nothing but InputError.
+"""What is fuzzed: functions of any bytes that break no law and raise nothing but one-line errors.
 
 fuzz.py finds bytes that reach new code; test_fuzz.py tries each target for a short while.
 """
@@ -14,12 +14,14 @@ from typing import Any
 from support.correctors import edit5_corrector
 
 from edit_gec.annotation import m2
+from edit_gec.config.projects import Projects
 from edit_gec.corrector import Corrector
 from edit_gec.editing.alignment import align
 from edit_gec.editing.plan import Plan, realize, spans
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.text.edits import check
+from edit_gec.text.edits import Edit, check
+from edit_gec.text.file_search import Search
 from edit_gec.text.paragraphs import LINE_BREAK
 from edit_gec.text.render import as_json
 from edit_gec.text.sentences import split
@@ -176,8 +178,51 @@ def http(data: bytes) -> None:
         answer.read().decode("utf-8")
 
 
+SETTINGS_FILES = ("edit-gec.toml", "pyproject.toml", ".gitignore", "words.txt")
+
+
+def settings(data: bytes) -> None:
+    """Any bytes in a file of a project are settings, or one line that says what is wrong with them."""
+    kind, content = data[:1], data[1:LONGEST]
+    name = SETTINGS_FILES[(kind[0] if kind else 0) % len(SETTINGS_FILES)]
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root)
+        (folder / ".git").mkdir()
+        (folder / "a.md").touch()
+        if name == "words.txt":
+            (folder / "edit-gec.toml").write_text('dictionary = "words.txt"')
+        (folder / name).write_bytes(content)
+        try:
+            list(Search().find(root))
+            found = Projects().find_settings(str(folder / "a.md"))
+        except InputError as error:
+            assert "\n" not in str(error) and len(str(error)) < 1000, str(error)
+            return
+        found.edit_filter().on("She go home.")(Edit(4, 6, "go", "goes", 0.9))
+
+
+@cache
+def vocabulary_bytes() -> bytes:
+    return (MODEL / "spiece.model").read_bytes()
+
+
+def vocabulary_files(data: bytes) -> None:
+    """A vocabulary of which some bytes are others is refused in one line, or reads and writes."""
+    place, length, new = int.from_bytes(data[:3], "big"), data[3:4], data[4:LONGEST]
+    whole = vocabulary_bytes()
+    place %= len(whole)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "spiece.model").write_bytes(whole[:place] + new + whole[place + (length or b"\0")[0] :])
+        try:
+            tokens = Tokens.load(folder, 192)
+        except ModelError as error:
+            assert "\n" not in str(error), str(error)
+            return
+        tokens.decode(tokens.encode("She go home 🏠 it's.").ids)
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    target.__name__: target for target in (sentences, markup, plans, m2_files, path, http)
+    target.__name__: target for target in (sentences, markup, plans, m2_files, settings, vocabulary_files, path, http)
 }
 SEEDS: dict[str, list[bytes]] = {
     "sentences": [b'\2She go home. "It\'s late," he say.\r\n\r\n- a list\n- of items', b"\3one\r\ntwo\rthree"],
@@ -190,6 +235,14 @@ SEEDS: dict[str, list[bytes]] = {
         b"S He go home .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\n",
         b"S He go .\nA -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||1\n\n",
     ],
+    "settings": [
+        b'\0dictionary = ["kubectl"]\nignore = ["PUNCT"]\nignore-regex = ["[{].*?}"]\nmin-confidence = 1',
+        b'\0exclude = ["vendor", "*.md"]\nmodel = "m"\n[[overrides]]\npaths = ["docs/*.md"]\nmin-confidence = 0.5',
+        b"\1[tool.edit-gec]\nignore = ['case']",
+        b"\2# a\n*.md\n!a.md\n/docs/**\n[a-z]?\n",
+        b"\3kubectl\r\ncaf\xc3\xa9\n",
+    ],
+    "vocabulary_files": [b"\0\0\x10\1a", b"\0\xff\0\x10", b"\1\0\0\0<0xB9>"],
     "path": ["She go **home** 🏠 and its\r\nlate . I'm café ﬁ 日本 <b>x</b>".encode()],
     "http": [
         b'\0{"text": "She go home.", "min_confidence": 0.5, "explain": false}',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import random
 import resource
@@ -22,6 +23,7 @@ from edit_gec.errors import ModelError
 from edit_gec.modeling.checkpoint import INDEX, PICKLED, WEIGHTS, load_t5, read_tensors
 from edit_gec.modeling.config import read_config
 from edit_gec.modeling.tokenizer import FILE, Tokens
+from edit_gec.modeling.weights import read_weights
 
 GIGABYTE = 2**30
 
@@ -106,6 +108,21 @@ def test_weights_that_lie_about_their_size(content: bytes, tmp_path: Path) -> No
     (tmp_path / WEIGHTS).write_bytes(content)
     with pytest.raises(ModelError, match="broken weights"):
         read_tensors(tmp_path)
+
+
+@pytest.mark.parametrize("head", [b"", header(b"{}"), header(tensor([2**28], [0, 2**30]))])
+def test_sparse_files_cost_nothing(head: bytes, tmp_path: Path) -> None:
+    """Two gigabytes that are not on the disk are refused by their size, or by the header that they begin with."""
+    for name in (WEIGHTS, "config.json", FILE):
+        (tmp_path / name).write_bytes(head)
+        os.truncate(tmp_path / name, 2 * GIGABYTE)
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    for read in (read_weights, read_tensors, read_config, lambda folder: Tokens.load(folder, 40)):
+        with pytest.raises(ModelError):
+            read(tmp_path)  # type: ignore[operator]
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1
+    assert after.ru_maxrss - before.ru_maxrss < 2**18  # kilobytes
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, '{"d_model": ' + "9" * 5000 + "}"])
