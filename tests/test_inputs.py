@@ -27,6 +27,7 @@ WRONG = {
         'ignore-regex = ["' + "(" * 3000 + ")" * 3000 + '"]',
         f"exclude = ['{'*a' * 30} b']",
         f"exclude = ['{'**/a/' * 15}b']",
+        'exclude = ["[z-a].md"]',
         "a = " + "[" * 20_000,
         f"min-confidence = {'1' * 5000}",
         'dictionary = "pipe"',
@@ -48,7 +49,7 @@ def test_wrong_settings_are_one_line(tmp_path: Path, name: str, text: str) -> No
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("lines", ["*a" * 30 + " b", "**/a/" * 15 + "/b", "x\x85notes.md", "x\u2028notes.md"])
+@pytest.mark.parametrize("lines", ["*a" * 30 + " b", "**/a/" * 15 + "/b", "x\x85notes.md", "x\u2028notes.md", "[z-a]", "[[a"])
 def test_odd_lines_of_gitignore_hide_nothing(tmp_path: Path, lines: str) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text(lines)

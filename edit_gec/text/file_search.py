@@ -47,7 +47,7 @@ class Patterns:
                 raise InputError(f"{line[:60]!r} has more than {MOST_STARS} of * and **, which can take for ever")
         try:
             bool(self.lines and self._spec)
-        except (ValueError, RecursionError) as error:
+        except (ValueError, re.error, OverflowError, RecursionError) as error:
             raise InputError(f"{error}; expected patterns as in .gitignore") from None
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
