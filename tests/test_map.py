@@ -245,7 +245,6 @@ TESTED_BY = {
     "cli.train": "lab/training/test_train_t5.py",
     "corpus.local_runner": "corpus/test_faults.py",
     "corpus.tables": "corpus/test_corpus.py",
-    "lab.evaluation.evaluate": "lab/evaluation/test_score.py",
     "lab.evaluation.report": "lab/evaluation/test_score.py",
     "loading": "test_corrector.py",
     "lsp.handlers": "lsp/test_lsp.py",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens
 
 SENTENCES = {"side": 32, "speculation": 100}
+MLP = "mlp-speculator"  # what config.json of speculative/mlp_speculator.py says
 LONGEST = 120  # most pieces of a sentence, so that every model reads it at once; a target may read less
 
 
@@ -47,11 +48,7 @@ class Arguments:
     sentences: int | None
     model: str
     target: str | None
-    target_prompt: str | None
-    assistant: str | None
-    harper: str | None
-    learn: str | None
-    speculator: str | None
+    assistant: Sequence[str]
     device: str
     dtype: str
     threads: int | None
@@ -59,7 +56,6 @@ class Arguments:
     cold_starts: int
     compare: Sequence[str] | None
     out: str | None
-    name: str | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,14 +89,9 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         "--target", metavar="NAME|PATH|ID", help=f"T5 that all systems run (default: {DEFAULT_TARGET})"
     )
     with_what.add_argument(
-        "--target-prompt", metavar="TEXT", help="--speculation: text around {source} for a --target that is no T5"
-    )
-    with_what.add_argument("--assistant", metavar="PATH", help="small T5 that drafts token by token")
-    with_what.add_argument("--harper", metavar="DIR", help="folder in which harper.js was installed with npm")
-    with_what.add_argument("--learn", metavar="FILE", help="--speculation: text from which n-grams are counted")
-    with_what.add_argument(
-        "--speculator", metavar="DIR", help="MLP that drafts: python -m edit_gec.lab.training.mlp_speculator"
-    )
+        "--assistant", action="append", default=[], metavar="PATH",
+        help="drafter of tokens: a small T5, or an MLP (python -m edit_gec.lab.training.mlp_speculator); repeatable",
+    )  # fmt: skip
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +110,6 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         help="measure nothing: compare two results of --out; exit with 1 if something is slower",
     )
     how.add_argument("--out", metavar="DIR", help="write the result and its plots to this folder")
-    how.add_argument("--name", metavar="NAME", help="name of the result files (default: bench-SIZE and the like)")
 
 
 def run(arguments: Arguments) -> int:
@@ -157,7 +147,7 @@ def measure_speculation(arguments: Arguments) -> int:
     setup, sentences = prepare(arguments, "speculation")
     if not setup.target:
         raise InputError("bench --speculation verifies drafts: name a T5 with --target")
-    learn = read_sentences(arguments.learn) if arguments.learn else []
+    learn = [each for each in read_sentences(arguments.file) if each not in set(sentences)] if arguments.file else []
     figures = speculation.measure_speculation(setup, sentences, learn=learn, repeats=arguments.repeats, say=say)
     new = {**heading(arguments, "speculation", sentences), **figures}
     write(arguments, new, "speculation", plots.plot_speculation)
@@ -176,30 +166,33 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
 
     from edit_gec.lab.performance.setup import Setup
     from edit_gec.modeling.causal_files import is_causal
+    from edit_gec.modeling.config import read_config
     from edit_gec.modeling.tokenizer import Tokens
 
     torch.set_num_threads(arguments.threads or os.cpu_count() or 1)
+    mlps = [each for each in arguments.assistant if read_config(Path(each)).get("model_type") == MLP]
+    small = [folder for folder in arguments.assistant if folder not in mlps]
+    if max(len(mlps), len(small)) > 1:
+        raise UsageError("--assistant: expected one small T5 and one MLP at most")
     setup = Setup(
         model=str(model),
         target=str(target or ""),
-        assistant=arguments.assistant or "",
-        speculator=arguments.speculator or "",
-        prompt=arguments.target_prompt,
-        harper=arguments.harper or "",
+        assistant="".join(small),
+        speculator="".join(mlps),
         device=arguments.device,
         dtype=arguments.dtype,
         threads=torch.get_num_threads(),
     )
     setup.check()
     if target and is_causal(target):
-        if not arguments.speculation or arguments.assistant or arguments.speculator:
+        if not arguments.speculation or arguments.assistant:
             raise UsageError(f"{target.name}: a language model is measured by --speculation, with drafts of texts")
         return setup, choose_sentences(arguments, Tokens.load(model, 0), None, arguments.sentences or SENTENCES[kind])
     tokens = Tokens.load(target or model, 0)
-    if arguments.assistant and tokens.processor.serialized_model_proto() != (
-        Tokens.load(arguments.assistant, 0).processor.serialized_model_proto()
+    if setup.assistant and tokens.processor.serialized_model_proto() != (
+        Tokens.load(setup.assistant, 0).processor.serialized_model_proto()
     ):
-        raise InputError(f"{arguments.assistant}: its vocabulary is not the target's, whose tokens it should draft")
+        raise InputError(f"{setup.assistant}: its vocabulary is not the target's, whose tokens it should draft")
     return setup, choose_sentences(arguments, tokens, target, arguments.sentences or SENTENCES[kind])
 
 
@@ -253,5 +246,5 @@ def write(arguments: Arguments, result: dict[str, Any], name: str, plot: Plot) -
     """Write the result and its plots where --out says, and name the files on standard error; nothing without it."""
     from edit_gec.lab.performance.results import save
 
-    for written in save(Path(arguments.out), arguments.name or name, result, plot) if arguments.out else ():
+    for written in save(Path(arguments.out), name, result, plot) if arguments.out else ():
         say(f"wrote {written}")

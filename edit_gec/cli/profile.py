@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from edit_gec.lab.performance.sentences import Text
 
 PRESETS = ("edit5-base", "t5-base")
+BACKENDS = ("torch", "compiled", *(f"onnx{f'-{precision}' * (precision != 'auto')}" for precision in PRECISIONS))
+WARM_UP = 2  # unmeasured rounds
+TRACED = 2  # runs under torch.profiler
 
 
 @dataclass(frozen=True)
@@ -40,18 +43,12 @@ class Arguments:
     model: Sequence[str]
     text: str | None
     file: str | None
-    corrected: str | None
     backend: str
-    precision: str
     device: str
     dtype: str
-    mode: str
     threads: int | None
-    warm_up: int
     repeats: int
-    traced: int
     out: str | None
-    name: str | None
     compare: Sequence[str] | None
 
 
@@ -73,26 +70,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--model", nargs="+", metavar="NAME|PATH", default=[], help="an EdiT5, a T5, or one of each")
     texts = parser.add_mutually_exclusive_group()
     texts.add_argument("--text", help="the sentence (default: the case study's)")
-    texts.add_argument(
-        "--file", help="one sentence per line; with random weights a tab and the output to replay follow"
-    )
-    add("--corrected", metavar="TEXT", help="the output to replay for --text with random weights")
-    add("--backend", default="torch", choices=("torch", "onnx"), help="what runs the model (default: torch)")
+    texts.add_argument("--file", help="one sentence per line; with random weights, as in --text, a tab and its output")
     add(
-        "--precision",
-        default=PRECISIONS[0],
-        choices=PRECISIONS,
-        help="number format of the onnx backend (default: auto)",
-    )
+        "--backend", default="torch", choices=BACKENDS,
+        help="what runs the model: torch, its compiler, or onnx in that precision (default: torch)",
+    )  # fmt: skip
     add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
     add("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
-    add("--mode", default="eager", choices=("eager", "compiled"), help="compiled by torch, or not (default: eager)")
     add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
-    add("--warm-up", type=positive, default=2, metavar="N", help="unmeasured rounds (default: 2)")
     add("--repeats", type=positive, default=20, metavar="N", help="measured rounds (default: 20)")
-    add("--traced", type=positive, default=2, metavar="N", help="runs under torch.profiler (default: 2)")
     add("--out", metavar="DIR", help="write the result, plots and traces to this folder, and print the stages")
-    add("--name", help="name of the result files (default: from models, dtype and mode)")
     add("--compare", nargs=2, metavar=("OLD", "NEW"), help="measure nothing: compare two results of --out")
 
 
@@ -105,7 +92,7 @@ def run(arguments: Arguments) -> int:
         out(results.format_comparison(old, new)[0])
         return 0
     texts = read_texts(arguments)
-    if arguments.backend == "onnx":
+    if arguments.backend.startswith("onnx"):
         return profile_onnx(arguments, [text.source for text in texts])
     import torch
 
@@ -117,15 +104,16 @@ def run(arguments: Arguments) -> int:
         torch.set_num_threads(arguments.threads)
     names = tuple(arguments.model) or (tuple(arguments.preset.split(",")) if arguments.preset else PRESETS)
     make_setup = Setup.of_models if arguments.model else Setup.of_presets
+    mode = "compiled" if arguments.backend == "compiled" else "eager"
     setup = make_setup(
-        names, device=arguments.device, dtype=arguments.dtype, mode=arguments.mode, threads=torch.get_num_threads()
+        names, device=arguments.device, dtype=arguments.dtype, mode=mode, threads=torch.get_num_threads()
     )
-    counts = {"warm_up": arguments.warm_up, "repeats": arguments.repeats, "traced": arguments.traced}
+    counts = {"warm_up": WARM_UP, "repeats": arguments.repeats, "traced": min(TRACED, arguments.repeats)}
     profiling = Profiling(setup, texts, tuple(arguments.system), names, **counts)
     if arguments.out is None:
         out(format_table(profiling.measure()))
         return 0
-    profile, written = profiling.write(Path(arguments.out), arguments.name)
+    profile, written = profiling.write(Path(arguments.out), None)
     out(f"{format_table(profile)}\n{format_stages(profile)}")
     for path in written:
         say(f"wrote {path}")
@@ -134,17 +122,18 @@ def run(arguments: Arguments) -> int:
 
 def profile_onnx(arguments: Arguments, texts: Sequence[str]) -> int:
     """The same for the network by ONNX Runtime."""
-    plain = (arguments.device, arguments.dtype, arguments.mode) == ("cpu", DTYPES[0], "eager")
+    plain = (arguments.device, arguments.dtype) == ("cpu", DTYPES[0])
     if arguments.system or arguments.preset or len(arguments.model) > 1 or not plain:
-        raise UsageError("--backend onnx: takes one --model; systems, presets, --device, --dtype, --mode are torch's")
+        raise UsageError("--backend onnx: takes one --model; systems, presets, --device and --dtype are torch's")
     from edit_gec.lab.performance.onnx_profile import OnnxProfiling, format_onnx_profile
     from edit_gec.lab.performance.results import save
 
     folder = find_model(arguments.model[0] if arguments.model else DEFAULT_MODEL)
-    counts = {"threads": arguments.threads or 1, "warm_up": arguments.warm_up, "repeats": arguments.repeats}
-    result = OnnxProfiling(folder, texts, arguments.precision, **counts).measure()
+    counts = {"threads": arguments.threads or 1, "warm_up": WARM_UP, "repeats": arguments.repeats}
+    precision = arguments.backend.removeprefix("onnx").removeprefix("-") or PRECISIONS[0]
+    result = OnnxProfiling(folder, texts, precision, **counts).measure()
     out(format_onnx_profile(result))
-    name = arguments.name or f"{folder.name}-onnx-{result['settings']['precision']}"
+    name = f"{folder.name}-onnx-{result['settings']['precision']}"
     for written in save(Path(arguments.out), name, result) if arguments.out else ():
         say(f"wrote {written}")
     return 0
@@ -159,11 +148,5 @@ def read_texts(arguments: Arguments) -> list[Text]:
     if arguments.text is not None:
         if not arguments.text.strip():
             raise UsageError("--text: no sentence to profile")
-        return [
-            sentences.parse_text(
-                arguments.text if arguments.corrected is None else f"{arguments.text}\t{arguments.corrected}"
-            )
-        ]
-    if arguments.corrected is not None:
-        raise UsageError("--corrected is what --text becomes: give --text too")
+        return [sentences.parse_text(arguments.text)]
     return [sentences.CASE_STUDY]

@@ -4,6 +4,7 @@
     edit-gec score --benchmark wi jfleg --data corpora --system edit-gec --system 'my-tool {in} > {out}'
     edit-gec score --clean clean.txt --system edit-gec             false alarms
     edit-gec score --cases tests/robustness/*.jsonl --system edit-gec      single texts: left alone, or rightly changed
+    edit-gec score --cases notes.txt --system edit-gec             any lines: those that change, and that change again
     edit-gec score --documents docs/ --system edit-gec             whole files: false alarms by kind, damaged markup
     edit-gec score --read judgements.jsonl                         texts whose edits somebody has read and judged
     edit-gec score --rules dev.m2                                  matches and hits of each rule, without a model
@@ -20,11 +21,12 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec.cli.arguments import UsageError, confidence, positive
+from edit_gec.cli.arguments import UsageError, confidence
+from edit_gec.cli.console import say
 
 if TYPE_CHECKING:
     from edit_gec.lab.evaluation.datasets import TestSet
@@ -41,7 +43,6 @@ class Arguments:
     clean: str | None
     benchmark: Sequence[str] | None
     cases: Sequence[str] | None
-    again: str | None
     documents: str | None
     rules: str | None
     read: str | None
@@ -51,21 +52,21 @@ class Arguments:
     system: Sequence[str]
     model: str | None
     min_confidence: float | None
-    tokens: bool
     metric: str | None
-    mode: str
-    beta: float
-    reference: str
     types: int | None
     spacy_model: str | None
     curve: bool
-    resamples: int
-    seed: int
     format: str
     write_hyp: str | None
 
 
-SETS = ("m2", "source", "clean", "benchmark", "cases", "again", "documents", "rules", "read")
+SETS = ("m2", "source", "clean", "benchmark", "cases", "documents", "rules", "read")
+MODES = {  # of ERRANT's score: what must agree
+    "cs": "span and correction",
+    "cse": "the type, too",
+    "ds": "the span",
+    "dt": "the token",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,12 +87,10 @@ def _add_sets(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--benchmark", nargs="+", metavar="NAME", help="published sets: jfleg wi bea-dev conll14 cweb ..."
     )
-    what.add_argument("--cases", nargs="+", metavar="FILE", help="texts with accepted corrections, as JSON lines")
     what.add_argument(
-        "--again",
-        metavar="FILE",
-        help="any text: count the lines that change, and those that change again in the corrected text",
-    )
+        "--cases", nargs="+", metavar="FILE",
+        help="texts with accepted corrections, .jsonl; of any other file the lines that change, and that change again",
+    )  # fmt: skip
     what.add_argument(
         "--documents", metavar="DIR", help="well-edited files: count false alarms by kind, and damaged markup"
     )
@@ -115,29 +114,20 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="S",
         default=[],
-        help="edit-gec, edit-gec+smollm2 (any judge), none, or a command with {in} and {out}",
+        help="edit-gec, edit-gec+smollm2 (any judge), languagetool, harper, quire (if they are installed), none, or a "
+        "command with {in} and {out}",
     )
     who.add_argument("--model", metavar="DIR", help="model folder for --system edit-gec (default: the shipped one)")
     who.add_argument("--min-confidence", type=confidence, metavar="P", help="threshold (default: the model's own)")
-    who.add_argument("--tokens", action="store_true", help="give systems the tokens as they are, not raw text")
 
 
 def _add_metric(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("metric")
-    how.add_argument("--metric", choices=["errant", "gleu"], help="default: the metric of the set's publication")
     how.add_argument(
-        "--mode",
-        choices=["cs", "cse", "ds", "dt"],
-        default="cs",
-        help="what must agree: span and correction (cs, default), the type too (cse), the span (ds), the token (dt)",
-    )
-    how.add_argument("--beta", type=float, default=0.5, metavar="B", help="weight of recall (default: 0.5)")
-    how.add_argument(
-        "--reference",
-        choices=["gold", "auto"],
-        default="gold",
-        help="edits as the M2 file has them, or as ERRANT extracts them",
-    )
+        "--metric", choices=[*MODES, "gleu"],
+        help=f"ERRANT's F0.5 by what must agree, {', '.join(f'{mode}: {what}' for mode, what in MODES.items())}; or "
+        "GLEU (default: that of the set's publication, cs)",
+    )  # fmt: skip
     how.add_argument(
         "--types",
         type=int,
@@ -149,8 +139,6 @@ def _add_metric(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--curve", action="store_true", help="precision, recall and F at each confidence threshold (edit-gec only)"
     )
-    how.add_argument("--resamples", type=positive, default=1000, metavar="N", help="bootstrap samples (default: 1000)")
-    how.add_argument("--seed", type=int, default=12345, help=argparse.SUPPRESS)
 
 
 def run(arguments: Arguments) -> int:
@@ -158,7 +146,7 @@ def run(arguments: Arguments) -> int:
     check_arguments(arguments)
     from edit_gec.lab.evaluation import report
 
-    if arguments.cases or arguments.again:
+    if arguments.cases:
         return judge_cases(arguments)
     if arguments.rules:
         return judge_rules(arguments, arguments.rules)
@@ -187,14 +175,14 @@ def check_arguments(arguments: Arguments) -> None:
 
 
 def judge_cases(arguments: Arguments) -> int:
-    """Give the texts of --cases or --again to each system, and print what became of them."""
+    """Give the texts of --cases to each system, and print what became of them."""
     from edit_gec.lab.evaluation import checklist
 
     if arguments.hyp:
-        raise UsageError("--cases and --again need a system that runs here: --system, not --hyp")
+        raise UsageError("--cases needs a system that runs here: --system, not --hyp")
     judged = [
-        checklist.run_checklist(path, system, arguments.model, arguments.min_confidence, plain=bool(arguments.again))
-        for path in arguments.cases or [str(arguments.again)]
+        checklist.run_checklist(path, system, arguments.model, arguments.min_confidence)
+        for path in arguments.cases or ()
         for system in arguments.system
     ]
     write_report(arguments, checklist.to_data(judged), checklist.format_table(judged))
@@ -231,12 +219,16 @@ def judge_documents(arguments: Arguments, folder: str) -> int:
 
 
 def evaluation_options(arguments: Arguments) -> ScoreOptions:
-    """How to measure. Raises UsageError."""
+    """How to measure."""
     from edit_gec.lab.evaluation.options import ScoreOptions
 
-    if not arguments.beta > 0:
-        raise UsageError(f"--beta {arguments.beta}: expected a number above 0")
-    return ScoreOptions(**{field.name: getattr(arguments, field.name) for field in fields(ScoreOptions)})
+    return ScoreOptions(
+        mode=arguments.metric if arguments.metric in MODES else next(iter(MODES)),
+        spacy_model=arguments.spacy_model,
+        model=arguments.model,
+        min_confidence=arguments.min_confidence,
+        curve=arguments.curve,
+    )
 
 
 def find_test_sets(arguments: Arguments) -> list[TestSet]:
@@ -258,7 +250,8 @@ def find_test_sets(arguments: Arguments) -> list[TestSet]:
             for name in arguments.benchmark or []
             for t in datasets.find_test_sets(name, Path(folder) if folder else None)
         ]
-    return [replace(t, metric=arguments.metric) if arguments.metric and not t.raw else t for t in tests]
+    metric = "errant" if arguments.metric in MODES else arguments.metric
+    return [replace(t, metric=metric) if metric and not t.raw else t for t in tests]
 
 
 def judge_systems(test: TestSet, arguments: Arguments, options: ScoreOptions) -> list[Result]:
@@ -266,6 +259,9 @@ def judge_systems(test: TestSet, arguments: Arguments, options: ScoreOptions) ->
     from edit_gec.lab.evaluation import evaluate, hypotheses
 
     given = [hypotheses.read_hypothesis(test, path) for path in arguments.hyp]
+    for each in given:
+        if each.is_detokenised:
+            say(f"edit-gec: {each.system}: running text, the set has tokens; it is scored in tokens of the set")
     given += [hypotheses.make_hypothesis(test, system, options) for system in arguments.system]
     if arguments.write_hyp:
         folder = Path(arguments.write_hyp)

@@ -29,7 +29,7 @@ def list_steps(out: Path, device: str, *, tiny: bool) -> dict[str, list[str]]:
     """The commands, the most important first."""
     edit_gec = [sys.executable, "-m", "edit_gec"]
     where = ["--device", device, "--out", str(out)]
-    profile = [*edit_gec, "profile", *where, "--repeats", "2" if tiny else "20", "--traced", "1"]
+    profile = [*edit_gec, "profile", *where, "--repeats", "2" if tiny else "20"]
     small = ["--preset", "edit5-mini,t5-tiny"] if tiny else []
     narrow = "float32" if device == "cpu" else "bfloat16"
     batches = ["1", "8"] if tiny else ["1", "8", "32", "128"]
@@ -38,7 +38,7 @@ def list_steps(out: Path, device: str, *, tiny: bool) -> dict[str, list[str]]:
     return {
         "correctness": [sys.executable, __file__, str(out), "--device", device, "--check", *(["--tiny"] * tiny)],
         "profile, float32": [*profile, *small],
-        "profile, narrow": [*profile, *small, "--dtype", narrow, "--name", "narrow"],
+        "profile, narrow": [*profile, *small, "--dtype", narrow],
         "bench": [
             *edit_gec,
             "bench",
@@ -56,7 +56,7 @@ def list_steps(out: Path, device: str, *, tiny: bool) -> dict[str, list[str]]:
             *profile,
             "--preset",
             "edit5-mini,t5-tiny",
-            "--mode",
+            "--backend",
             "compiled",
             "--system",
             "t5",

@@ -220,10 +220,9 @@ def run_checklist(
     system: str,
     model: str | None = None,
     min_confidence: float | None = None,
-    *,
-    plain: bool = False,
 ) -> ChecklistResult:
-    """Give each text to a system, then its output. `path` holds cases, or with `plain` any text."""
+    """Give each text to a system, then its output. `path` holds cases, or any text if it is not called .jsonl."""
+    plain = Path(path).suffix != ".jsonl"
     cases = read_lines_as_cases(path) if plain else read_cases(path)
     first = systems.run_system(system, [case.text for case in cases], model, min_confidence, markup=True)
     second = systems.run_system(system, [output.text for output in first], model, min_confidence, markup=True)

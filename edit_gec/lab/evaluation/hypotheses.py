@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from edit_gec.annotation import m2
@@ -29,6 +30,28 @@ class Hypothesis:
     raws: list[RawSentence] = field(default_factory=list)
     outputs: list[SystemOutput] = field(default_factory=list)
     seconds: float | None = None
+    is_detokenised: bool = False  # a file of running text, which was tokenised as the set is
+
+
+def is_detokenised(sources: Sequence[str], lines: Sequence[str]) -> bool:
+    """Whether lines are running text where the sources are tokens: most of what was not changed has other spaces.
+
+    >>> is_detokenised(["Well , go .", "No !", "I go ."], ["Well, go.", "No!", "I went."])
+    True
+    """
+    pairs = [(a.split(), b.split()) for a, b in zip(sources, lines, strict=True)]
+    unchanged = [(a, b) for a, b in pairs if a and "".join(a) == "".join(b)]
+    return sum(a != b for a, b in unchanged) > len(unchanged) / 2
+
+
+def tokenise_as(test: TestSet, lines: Sequence[str]) -> list[str]:
+    """Corrected running text in the tokens of the set; unchanged text keeps those of its source."""
+    tokens = [line.split() for line in test.lines]
+    split = splits_hyphens(tokens)
+    return [
+        " ".join(projection.project_to_tokens(detokenize(source, split), line.strip(), split))
+        for source, line in zip(tokens, lines, strict=True)
+    ]
 
 
 def read_hypothesis(test: TestSet, path: str) -> Hypothesis:
@@ -36,6 +59,8 @@ def read_hypothesis(test: TestSet, path: str) -> Hypothesis:
     lines = read_lines(path)
     if not path.endswith(".m2") and not (len(lines) > 1 and re.match(r"A -?\d+ -?\d+\|\|\|", lines[1])):
         _same_length(path, len(lines), test)
+        if not test.raw and is_detokenised(test.lines, lines):
+            return Hypothesis(path, tokenise_as(test, lines), is_detokenised=True)
         return Hypothesis(path, [line if test.raw else line.strip() for line in lines])
     sentences = m2.read_m2(path)
     _same_length(path, len(sentences), test)
@@ -56,7 +81,7 @@ def _same_length(path: str, found: int, test: TestSet) -> None:
 def make_hypothesis(test: TestSet, system: str, options: ScoreOptions) -> Hypothesis:
     """Run a system on the raw text of the set and project its changes to the tokens of the set."""
     started = time.perf_counter()
-    if test.raw or options.tokens:
+    if test.raw:
         outputs = systems.run_system(system, test.lines, options.model, options.min_confidence)
         return Hypothesis(system, [o.text for o in outputs], outputs=outputs, seconds=time.perf_counter() - started)
     tokens = [line.split() for line in test.lines]

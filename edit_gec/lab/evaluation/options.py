@@ -15,7 +15,6 @@ class ScoreOptions:
     spacy_model: str | None = None
     resamples: int = 1000
     seed: int = 12345
-    tokens: bool = False  # systems get tokens instead of raw text
     model: str | None = None
     min_confidence: float | None = None
     curve: bool = False

@@ -24,8 +24,10 @@ def build_signature(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions
     parts["set"] = f"{test.name}:{test.digest}"
     parts["hyp"] = hashlib.sha256("\n".join(hypothesis.lines).encode()).hexdigest()[:8]
     parts["sys"] = _name_system(hypothesis, options)
-    if hypothesis.outputs:
-        parts["in"] = "raw" if test.raw else "tokens" if options.tokens else "detokenised"
+    if hypothesis.is_detokenised:
+        parts["in"] = "retokenised"
+    elif hypothesis.outputs:
+        parts["in"] = "raw" if test.raw else "detokenised"
     parts["bs"] = f"{options.resamples}:{options.seed}"
     parts["edit-gec"] = version()
     return "|".join(f"{name}:{value}" for name, value in parts.items())

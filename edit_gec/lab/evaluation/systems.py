@@ -1,4 +1,4 @@
-"""Raw sentences -> a system's corrections: edit-gec itself, doing nothing, or any command.
+"""Raw sentences -> a system's corrections: edit-gec itself, another checker, doing nothing, or any command.
 
 run_system("edit-gec", ["He go home."])                ->  SystemOutput("He goes home.", (Change(3, 5, "goes", 0.97),))
 run_system("sed s/teh/the/ {in} > {out}", ["teh end"]) ->  SystemOutput("the end", ())
@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING
 from edit_gec.annotation.m2 import read_lines
 from edit_gec.catalog import DEFAULT_MODEL, find_model, fingerprint
 from edit_gec.errors import InputError
+from edit_gec.lab.evaluation.checkers import CHECKERS, identify_checker, load_checker
 from edit_gec.text.edits import Change, apply_changes
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.text.correction import Correction
 
-EXPECTED = "'edit-gec', 'edit-gec+JUDGE', 'none', or a command with {in} and {out} in it"
+NAMES = ", ".join(map(repr, ("edit-gec", "edit-gec+JUDGE", *CHECKERS, "none")))
+EXPECTED = f"{NAMES}, or a command with {{in}} and {{out}} in it"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def run_system(
             list(texts), lines=True, markup=markup
         )
         return [SystemOutput.from_correction(correction) for correction in found]
+    if system in CHECKERS:
+        return [SystemOutput(correct(text)) for correct in [load_checker(system)] for text in texts]
     if is_command(system):
         return _run_on_lines(system, texts)
     raise InputError(f"system '{system}': expected {EXPECTED}")
@@ -126,7 +130,9 @@ def apply_confident(source: str, output: SystemOutput, threshold: float) -> str:
 
 
 def describe_system(system: str, model: str | None, min_confidence: float | None) -> str:
-    """A system in a signature: a command as given, edit-gec with its model."""
+    """A system in a signature: a command as given, edit-gec with its model, a checker with its versions."""
+    if system in CHECKERS:
+        return identify_checker(system)
     if not is_ours(system):
         return system
     judge = judge_of(system)

@@ -73,7 +73,7 @@ def _environment(setup: Setup) -> dict[str, str]:
 
 
 def peak_bytes() -> int:
-    """Peak memory of this process and of its children (Harper's node), in bytes.
+    """Peak memory of this process and of its children (other programs), in bytes.
 
     Linux: VmHWM, because ru_maxrss starts with what the parent had.
     """

@@ -1,4 +1,4 @@
-"""The alternatives: `transformers` generate, CTranslate2, Harper. All get the same text and pieces.
+"""The alternatives: `transformers` generate, CTranslate2, checkers of rules. All get the same text and pieces.
 
 Each builder returns a function from sentences to corrected sentences. Peers read the checkpoint that our target reads:
 a Hugging Face T5 folder, converted for CTranslate2 by `convert_target`. All pieces come from the same SentencePiece
@@ -14,17 +14,13 @@ batch have on average.
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.lab.evaluation.checkers import make_checker
 from edit_gec.lab.performance.sentences import OWN
 from edit_gec.lab.performance.setup import Setup, tensor_type
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
@@ -167,82 +163,21 @@ def convert_target(target: str | Path, folder: str | Path, precision: str) -> No
     OfSentencePiece().convert(str(folder), quantization=precision, force=True)
 
 
-# ---------------------------------------------------------------- Harper
-
-# JSON strings in and out, one a line; null for a linter that remembers nothing. The first suggestion of every lint is
-# applied; of two that meet, the first.
-HARPER = """
-import { createInterface } from "node:readline";
-import { Dialect, LocalLinter, SuggestionKind } from "harper.js";
-import { binary } from "harper.js/binary";
-let linter = new LocalLinter({ binary, dialect: Dialect.American });
-for await (const line of createInterface({ input: process.stdin })) {
-  const text = JSON.parse(line);
-  if (text === null) {
-    await linter.dispose();
-    linter = new LocalLinter({ binary, dialect: Dialect.American });
-    continue;
-  }
-  const lints = (await linter.lint(text, { language: "plaintext" }))
-    .filter((lint) => lint.suggestion_count() > 0)
-    .map((lint) => ({ start: lint.span().start, end: lint.span().end, fix: lint.suggestions()[0] }))
-    .sort((a, b) => a.start - b.start || a.end - b.end);
-  let out = "", at = 0;
-  for (const { start, end, fix } of lints) {
-    if (start < at) continue;
-    const extra = fix.get_replacement_text(), kind = fix.kind();
-    const old = text.slice(start, end);
-    const changed = kind === SuggestionKind.Remove ? "" : kind === SuggestionKind.InsertAfter ? old + extra : extra;
-    out += text.slice(at, start) + changed;
-    at = end;
-  }
-  process.stdout.write(JSON.stringify(out + text.slice(at)) + "\\n");
-}
-"""
+# ---------------------------------------------------------------- checkers of rules
 
 
-class Harper:
-    """Harper in a node process that stays until the stack closes: sentences go in and come back one by one.
+class RuleChecker:
+    """A checker of lab.evaluation.checkers. Harper remembers sentences, and answers those nine times as fast."""
 
-    A linter caches sentences and answers repeated ones nine times as fast; `forget` replaces the linter.
-    """
-
-    def __init__(self, setup: Setup, stack: ExitStack) -> None:
-        self.folder = setup.harper
-        self.process = subprocess.Popen(
-            ["node", "--input-type=module", "-e", HARPER],
-            cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
-        )  # fmt: skip
-        stack.enter_context(self.process)  # closes its pipes, which ends it
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.correct = make_checker(name)
 
     def __call__(self, sentences: Sequence[str]) -> list[str]:
-        """The sentences as the process corrects them."""
-        assert self.process.stdout is not None
-        corrected = []
-        for sentence in sentences:
-            self._say(sentence)
-            answer = self.process.stdout.readline()
-            if not answer:
-                status = self.process.wait()
-                raise InputError(f"Harper gave up (node's status {status}); is harper.js in {self.folder}?")
-            corrected.append(str(json.loads(answer)))
-        return corrected
+        """The sentences as the checker corrects them, one by one."""
+        return [self.correct(sentence) for sentence in sentences]
 
     def forget(self) -> None:
-        """Start a new linter and warm it up with other sentences."""
-        self._say(None)
+        """Make a new one, and warm it up with other sentences."""
+        self.correct = make_checker(self.name)
         self(OWN)
-
-    def _say(self, value: str | None) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(value) + "\n")
-        self.process.stdin.flush()
-
-
-def harper_is_missing(folder: str | None) -> str | None:
-    """Why Harper cannot run, None where it can: node, and harper.js in node_modules of the folder."""
-    if shutil.which("node") is None:
-        return "node is not installed"
-    if not (Path(folder or ".") / "node_modules" / "harper.js").is_dir():
-        return "harper.js is not installed there: npm install harper.js, and name the folder with --harper"
-    return None

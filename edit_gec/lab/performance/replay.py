@@ -76,8 +76,8 @@ class Streams:
         for text in texts:
             if text.corrected is None:
                 raise InputError(
-                    "random weights write nothing useful: give what they must write with --corrected, or "
-                    "--file lines with the sentence, a tab and its correction"
+                    "random weights write nothing useful: give what they must write: --text or "
+                    "lines of --file with the sentence, a tab and its correction"
                 )
             pieces = tokens.encode(text.source)
             plan = text.plan(tokens)

@@ -33,10 +33,14 @@ if TYPE_CHECKING:
     from edit_gec.speculative.sampling import Sampling
     from edit_gec.speculative.target import Target
 
-DRAFTERS = ("copy, SAD", "copy", "edit5 draft", "edit5, shared", "edit5, distilled", "unigram", "bigram", "small t5",
-            "mlp")  # fmt: skip
+PERFECT = "perfect draft"
+DRAFTERS = (
+    "copy, SAD", "copy", "edit5 draft", "edit5, shared", "edit5, distilled", "unigram", "bigram", "small t5", "mlp",
+    PERFECT,
+)  # fmt: skip
 WHOLE = (1, 3, 7, 24)  # tokens of a whole draft that one pass may read
 STEPWISE = (1, 3, 5, 7)
+ALL = 255  # tokens: a whole text in one pass
 WIDTHS = (1, 2, 4, 8, 16, 25)  # tokens of a pass whose time is measured
 Say = Callable[[str], None]
 Make = Callable[[int, "Sampling | None"], "Drafter"]
@@ -68,6 +72,7 @@ def measure_speculation(
     sentences = [sentence for sentence in sentences if target.fits(sentence)]
     if not sentences:
         raise InputError("bench --speculation: no sentence is short enough for this target")
+    makers[PERFECT] = (make_perfect_drafter(target, sentences), (ALL,))
     result: dict[str, Any] = {"skipped": skipped, "rows": [], "plain": {}}
     widths = time_passes(target, sentences, setup.device)
     for temperature in (0, 1):
@@ -126,18 +131,26 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     if learn:
         makers |= learn_ngrams(learn, tokens)
     else:
-        skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from (--learn FILE)")
+        skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from: --file has no further sentences")
     if setup.speculator and isinstance(target, T5Target):
         mlp = Speculator.load(setup.speculator, target)
         makers["mlp"] = (lambda gamma, sampling: MLPDrafter(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
     else:
-        skipped["mlp"] = "no MLP (--speculator FOLDER; python -m edit_gec.lab.training.mlp_speculator trains one)"
+        skipped["mlp"] = "no MLP (--assistant FOLDER; python -m edit_gec.lab.training.mlp_speculator trains one)"
     if setup.assistant and isinstance(target, T5Target):
         small = load_target(setup, "assistant")
         makers["small t5"] = (lambda gamma, sampling: SmallT5Drafter(small, of_t5, Gamma(gamma), sampling), STEPWISE)
     else:
         skipped["small t5"] = "no small T5 (--assistant FOLDER)"
     return makers, skipped
+
+
+def make_perfect_drafter(target: AnyTarget, sentences: Sequence[str]) -> Make:
+    """Drafts that are what the target writes, and cost nothing: no drafter can gain more."""
+    from edit_gec.speculative.drafters import TextDrafter
+
+    written = {sentence: target.text(target.generate([sentence])[0]) for sentence in sentences}
+    return lambda gamma, sampling: TextDrafter(target.tokens, lambda sources: [written[source] for source in sources])
 
 
 def learn_ngrams(lines: Sequence[str], tokens: Vocabulary) -> Makers:
@@ -276,6 +289,7 @@ def compare_with_theory(
         "best_gamma_ideal": best_gamma(alpha, c, 24),
         "gain_at_best_ideal": gain(alpha, best_gamma(alpha, c, 24), c),
         "share_drafting": (s.begin_s + s.propose_s) / s.total_s,
+        "share_verifying": s.target_s / s.total_s,
         "same_tokens": one.same,
     }
 
@@ -294,18 +308,21 @@ def interpolate(widths: Mapping[int, float], width: int) -> float:
 
 
 def format_speculation(result: Mapping[str, Any]) -> str:
-    """Markdown, after Leviathan's tables 2 and 3: each drafter at its best gamma, then all at their largest."""
+    """Markdown, after Leviathan's tables 2 and 3: each drafter at its best gamma, then all at their largest.
+
+    bound: the gain of a perfect draft that costs nothing. verifying: the share of the time that the target takes.
+    """
     heads = ("drafter", "T", "γ", "α", "c", "tokens a pass", "theory", "passes a sentence", "p95")
-    rows = [[*heads, "gain", "theory", "ideal", "same"]]
+    rows = [[*heads, "gain", "bound", "verifying", "theory", "ideal", "same"]]
     names = dict.fromkeys(row["drafter"] for row in result["rows"])
     for temperature in (0, 1):
         plain = result["plain"][str(temperature)]
         passes = [f"{plain['passes_mean']:.2f}", f"{plain['passes_p95']:.0f}"]
-        rows.append(["none", str(temperature), "", "", "", "1", "1", *passes, "1", "1", "1", ""])
-        for name in names:
-            own = [r for r in result["rows"] if (r["drafter"], r["temperature"]) == (name, temperature)]
-            best = max(own, key=lambda row: float(row["gain"]))
-            rows.append([name, str(temperature), *_cells(best)])
+        rows.append(["none", str(temperature), "", "", "", "1", "1", *passes, "1", "", "", "1", "1", ""])
+        best_rows = {name: _find_best(result["rows"], name, temperature) for name in names}
+        bound = float(best_rows[PERFECT]["gain"])
+        for name, best in best_rows.items():
+            rows.append([name, str(temperature), *_cells(best, bound)])
     longest_rows = [["at the largest γ", *names]]
     for temperature in (0, 1):
         longest = {r["drafter"]: r for r in result["rows"] if r["temperature"] == temperature}
@@ -315,11 +332,17 @@ def format_speculation(result: Mapping[str, Any]) -> str:
     return text + "".join(f"\nleft out: {name}: {why}" for name, why in result["skipped"].items()).rstrip() + "\n"
 
 
-def _cells(r: Mapping[str, Any]) -> list[str]:
+def _find_best(rows: Sequence[Mapping[str, Any]], name: str, temperature: int) -> Mapping[str, Any]:
+    """The row of a drafter at its best gamma."""
+    own = [row for row in rows if (row["drafter"], row["temperature"]) == (name, temperature)]
+    return max(own, key=lambda row: float(row["gain"]))
+
+
+def _cells(r: Mapping[str, Any], bound: float) -> list[str]:
     forms = {
         "gamma": "d", "alpha": ".2f", "c": ".3f", "tokens_per_pass": ".2f", "expected_tokens_per_pass": ".2f",
-        "passes_mean": ".2f", "passes_p95": ".0f", "gain": ".2f", "predicted_gain": ".2f",
-        "predicted_gain_ideal": ".2f",
+        "passes_mean": ".2f", "passes_p95": ".0f", "gain": ".2f", "bound": ".2f", "share_verifying": ".0%",
+        "predicted_gain": ".2f", "predicted_gain_ideal": ".2f",
     }  # fmt: skip
     same = {True: "yes", False: "NO", None: "in distribution"}[r["same_tokens"]]
-    return [*(format(r[name], form) for name, form in forms.items()), same]
+    return [*(format({**r, "bound": bound}[name], form) for name, form in forms.items()), same]

@@ -17,10 +17,12 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
+from edit_gec.lab.evaluation.checkers import CHECKERS
 from edit_gec.lab.performance import peers
 from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.setup import Pair, Setup
@@ -39,7 +41,7 @@ class System:
 
     name: str
     build: Callable[[Pair, ExitStack], Run]
-    needs: tuple[str, ...] = ()  # of the setup: model, target, assistant, harper
+    needs: tuple[str, ...] = ()  # of the setup: model, target, assistant
     module: str = ""  # Python package of a peer
     batches: bool = True  # False: one sentence at a time, whatever the batch
     follows: tuple[str, ...] = ()  # what of it replays streams where the setup says so
@@ -115,6 +117,11 @@ def slot_after_slot(corrector: Corrector) -> Corrector:
     return corrector.with_thresholds(sequential=True)
 
 
+def build_checker(name: str, pair: Pair, stack: ExitStack) -> Run:
+    """A checker that is not ours."""
+    return peers.RuleChecker(name)
+
+
 ONNX = "onnxruntime"
 _T = ("target",)
 _BOTH = ("model", "target")
@@ -140,7 +147,7 @@ SYSTEMS = (
     System("edit5 onnx", lambda p, _: run_corrector(load_onnx(p.setup, "float32")), ("model",), ONNX),
     System("edit5 onnx int8", lambda p, _: run_corrector(load_onnx(p.setup, "int8")), ("model",), ONNX),
     System("edit5 + t5", lambda p, _: run_corrector(p.verified(respelt=False)), _T, follows=_BOTH),
-    System("harper", lambda p, stack: peers.Harper(p.setup, stack), ("harper",)),
+    *(System(name, partial(build_checker, name)) for name in CHECKERS),
 )  # fmt: skip
 STAGED = (
     System("t5", lambda p, _: run_target(p.target), _T),
@@ -160,12 +167,12 @@ def find_system(name: str) -> System:
 
 def missing(system: System, setup: Setup) -> str | None:
     """Why a system cannot run here, None where it can."""
+    if system.name in CHECKERS:
+        return CHECKERS[system.name].missing()
     if system.module and importlib.util.find_spec(system.module) is None:
         return f"{system.module} is not installed: pip install '.[bench]' in edit-gec's folder"
     if system.module == ONNX:
         return onnx_is_missing(setup)
-    if system.name == "harper":
-        return peers.harper_is_missing(setup.harper)
     absent = [need for need in system.needs if not getattr(setup, need)]
     return f"no {' and no '.join(absent)} given (--{absent[0]} FOLDER)" if absent else None
 

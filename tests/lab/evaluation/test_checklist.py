@@ -168,7 +168,7 @@ def test_the_command(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert [(row["system"], row["passed"]) for row in rows] == [(SED, 2), ("none", 2)]
     text = tmp_path / "any.txt"
     text.write_text("One line.\n\nAnother line.\n", encoding="utf-8")
-    assert main(["score", "--again", str(text), "--system", GROWS]) == 0
+    assert main(["score", "--cases", str(text), "--system", GROWS]) == 0
     shown = capsys.readouterr().out
     assert "changed: 2 of 2 (100.0 %); corrected again: 2 of 2 (100.0 %)" in shown and "failed" not in shown
     with pytest.raises(SystemExit, match="2"):

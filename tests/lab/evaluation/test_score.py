@@ -19,6 +19,10 @@ from edit_gec.annotation.errant_edits import Extractor, load_extractor
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.lab.evaluation import errant_score
+from edit_gec.lab.evaluation.datasets import read_m2_set
+from edit_gec.lab.evaluation.evaluate import score_hypothesis
+from edit_gec.lab.evaluation.hypotheses import read_hypothesis
+from edit_gec.lab.evaluation.options import ScoreOptions
 
 SAMPLES = Path(__file__).parents[3] / "data" / "samples" / "score"
 SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref0.txt", SAMPLES / "ref1.txt"]
@@ -54,7 +58,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory, command: Callable[..., None
 
 def run(capsys: pytest.CaptureFixture[str], *words: Any) -> Any:
     capsys.readouterr()
-    assert main(["score", *map(str, words), "--format", "json", "--resamples", "20"]) == 0
+    assert main(["score", *map(str, words), "--format", "json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -126,15 +130,15 @@ def test_every_way_in_gives_the_same_score(
 ) -> None:
     lines = run(capsys, "--source", SOURCE, "--ref", *REFS, "--hyp", HYP)[0]
     gold = run(capsys, "--m2", theirs[1], "--hyp", HYP, theirs[0])
-    auto = run(capsys, "--m2", theirs[1], "--hyp", HYP, "--reference", "auto")[0]
-    tokens_in = run(capsys, "--m2", theirs[1], "--tokens", "--system", f"cp {HYP} {{out}}; test -s {{in}}")[0]
-    assert lines["scores"] == gold[0]["scores"] == gold[1]["scores"] == auto["scores"] == tokens_in["scores"]
+    test = read_m2_set(theirs[1])
+    auto = score_hypothesis(test, read_hypothesis(test, str(HYP)), ScoreOptions(reference="auto", resamples=20))
+    assert lines["scores"] == gold[0]["scores"] == gold[1]["scores"] == auto.scores
     assert lines["scores"]["TP"] > 10
     split = lines["split"]
     assert split["hit"] == lines["scores"]["TP"]
     assert split["wrong"] + split["over"] == lines["scores"]["FP"]
     assert gold[1]["against_first"]["p"] == 1.0
-    assert "ref:gold" in gold[0]["signature"] and "ref:auto" in auto["signature"]
+    assert "ref:gold" in gold[0]["signature"] and "ref:auto" in auto.signature
 
 
 def test_raw_text_goes_out_and_comes_back(capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,6 +151,23 @@ def test_raw_text_goes_out_and_comes_back(capsys: pytest.CaptureFixture[str]) ->
     assert data[0]["scores"]["FP"] == data[0]["scores"]["TP"] == data[1]["scores"]["FP"] == 0
     assert (data[2]["scores"]["TP"], data[2]["scores"]["FP"]) == (1, 0)
     assert "in:detokenised" in data[2]["signature"]
+
+
+def test_running_text_is_scored_in_the_tokens_of_the_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `edit-gec correct --lines` writes is no other answer than its tokens; spaces are no edits."""
+    files = {
+        "source": "It is n't mine , said Ann .\nShe go home , too .\nAll is well ; really .\n",
+        "reference": "It is n't mine , said Ann .\nShe goes home , too .\nAll is well ; really .\n",
+        "running": "It isn't mine, said Ann.\nShe goes home, too.\nAll is well; really.\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    source, reference, running = (tmp_path / name for name in files)
+    (found,) = run(capsys, "--source", source, "--ref", reference, "--hyp", running)
+    assert (found["scores"]["TP"], found["scores"]["FP"], found["scores"]["FN"]) == (1, 0, 0)
+    assert "|in:retokenised|" in found["signature"]
+    (found,) = run(capsys, "--source", source, "--ref", reference, "--hyp", reference)
+    assert "retokenised" not in found["signature"]
 
 
 def test_gleu_and_false_alarms(tmp_path: Path, theirs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,7 +188,7 @@ def test_gleu_and_false_alarms(tmp_path: Path, theirs: tuple[Path, Path], capsys
 def test_table_and_kept_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = tmp_path / "kept"
     words = ["--source", SOURCE, "--ref", *REFS, "--hyp", HYP, "--system", "none", "--types", 2]
-    assert main(["score", *map(str, words), "--write-hyp", str(kept), "--resamples", "20"]) == 0
+    assert main(["score", *map(str, words), "--write-hyp", str(kept)]) == 0
     table = capsys.readouterr().out
     assert "VERB:SVA" in table and "signature  ERRANT:F0.5|mode:cs|ref:auto|" in table and "hits" in table
     assert (kept / "source.txt.1.txt").read_text() == SOURCE.read_text()
@@ -187,7 +208,7 @@ def test_edit_gec_as_the_system(model_folder: Path, capsys: pytest.CaptureFixtur
 
 def test_precision_of_a_system_without_edits_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
     """ERRANT's convention, P = 100, stays in the JSON, beside the counts that explain it."""
-    words = ["--source", SOURCE, "--ref", *REFS, "--system", "none", "--resamples", 5]
+    words = ["--source", SOURCE, "--ref", *REFS, "--system", "none"]
     assert main(["score", *map(str, words), "--types", "1"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert next(line for line in lines if line[:1] == ["none"])[1:5] == ["-", "0.00", "0.00", "0"]
@@ -198,7 +219,7 @@ def test_precision_of_a_system_without_edits_is_a_dash(capsys: pytest.CaptureFix
 
 def test_equal_rows_of_a_curve_are_explained(model_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--source", SOURCE, "--ref", *REFS, "--system", "edit-gec", "--model", model_folder, "--curve"]
-    words += ["--min-confidence", 0.12, "--resamples", 20]
+    words += ["--min-confidence", 0.12]
     assert main(["score", *map(str, words)]) == 0
     found = re.search(r"Rows 0\.00 to (0\.\d\d) are equal: no proposed edit has a", capsys.readouterr().out)
     assert found and float(found[1]) >= 0.1
@@ -215,11 +236,10 @@ def test_signature_follows_what_changes_the_score(tmp_path: Path, capsys: pytest
     assert run(capsys, *common, "--hyp", HYP)[0]["signature"] == first
     others = [
         run(capsys, *common, "--hyp", REFS[0])[0]["signature"],
-        run(capsys, *common, "--hyp", HYP, "--mode", "ds")[0]["signature"],
-        run(capsys, *common, "--hyp", HYP, "--beta", 1)[0]["signature"],
+        run(capsys, *common, "--hyp", HYP, "--metric", "ds")[0]["signature"],
         run(capsys, *common[:3], REFS[1], "--hyp", HYP)[0]["signature"],
     ]
-    assert len({first, *others}) == 5
+    assert len({first, *others}) == 4
 
 
 BAD: Sequence[tuple[str, list[Any], str]] = [
@@ -245,14 +265,13 @@ BAD: Sequence[tuple[str, list[Any], str]] = [
     ("x", ["--hyp", HYP], "give one test set"),
     (
         "x",
-        ["--source", SOURCE, "--ref", REFS[0], "--system", "harper"],
+        ["--source", SOURCE, "--ref", REFS[0], "--system", "nobody"],
         "expected 'edit-gec'",
     ),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "false {in} {out}"], "failed with status 1"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "true {in} {out}"], "wrote no {out} file"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--system", "head -2 {in} > {out}"], "32 lines in, 2 out"),
     ("x", ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--spacy-model", "en_none"], "'en_none' is not inst"),
-    ("x", ["--source", SOURCE, "--ref", REFS[0], "--hyp", HYP, "--beta", "0"], "a number above 0"),
     ("x", ["--benchmark", "wi", "--hyp", HYP], "EDIT_GEC_DATA; get it: .*bea2019st"),
     ("\n", ["--clean", "{f}", "--system", "none"], "no sentences in it"),
     ("x", ["--benchmark", "nope", "--hyp", HYP], "unknown: expected jfleg"),

@@ -19,10 +19,10 @@ TEXTS = ["She go to school yesterday becuase she were late.", "All is well here.
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_stages_and_operators_add_up(precision: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "texts").write_text("\n".join(TEXTS), encoding="utf-8")
-    how = ["--precision", precision, "--warm-up", "1", "--repeats", "2", "--out", str(tmp_path), "--name", "own"]
-    assert main(["profile", "--backend", "onnx", "--file", str(tmp_path / "texts"), *how]) == 0
+    how = ["--repeats", "2", "--out", str(tmp_path)]
+    assert main(["profile", "--backend", f"onnx-{precision}", "--file", str(tmp_path / "texts"), *how]) == 0
     assert "encode" in capfd.readouterr().out
-    (file,) = tmp_path.glob("*/own.json")
+    (file,) = tmp_path.glob("*/edit5-mini-onnx-*.json")
     result = json.loads(file.read_text(encoding="utf-8"))
     assert result["settings"]["precision"] == precision and result["settings"]["texts"] == 3
     assert {stage["name"] for stage in result["stages"]} <= set(STAGES)
@@ -39,7 +39,7 @@ def test_it_needs_no_torch(tmp_path: Path) -> None:
 import sys
 sys.modules["torch"] = None
 from edit_gec.cli.main import main
-how = ["--text", "She go home.", "--repeats", "1", "--warm-up", "1", "--out", {str(tmp_path)!r}]
+how = ["--text", "She go home.", "--repeats", "1", "--out", {str(tmp_path)!r}]
 sys.exit(main(["profile", "--backend", "onnx", *how]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)

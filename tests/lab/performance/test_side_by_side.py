@@ -22,12 +22,13 @@ def test_batches_are_of_similar_length() -> None:
 
 @pytest.mark.slow
 def test_side_by_side(given: Setup, sentences: list[str]) -> None:
-    only = ["transformers", "t5", "edit5", "edit5 + t5", "harper"]
+    only = ["transformers", "transformers assisted", "t5", "edit5", "edit5 + t5"]
     said: list[str] = []
     effort = Effort(only=only, batches=(1, 4), repeats=1, cold_starts=0)
-    result = measure_side_by_side(given, sentences, effort, said.append)
-    assert set(result["systems"]) == set(only) - {"harper"} and set(result["skipped"]) == {"harper"}
-    assert any(line.startswith("left out: harper") for line in said)
+    result = measure_side_by_side(replace(given, assistant=""), sentences, effort, said.append)
+    assert set(result["skipped"]) == {"transformers assisted"}
+    assert set(result["systems"]) == set(only) - set(result["skipped"])
+    assert any(line.startswith("left out: transformers assisted") for line in said)
     for name, row in result["systems"].items():
         assert len(row["latency"]["sentences"]) == len(sentences), name
         assert 0 < row["latency"]["p50_s"] <= row["latency"]["p95_s"]

@@ -74,6 +74,12 @@ def test_a_drafter_that_is_the_target_is_always_right(result: dict[str, Any]) ->
         assert row["tokens_per_pass"] == pytest.approx(row["expected_tokens_per_pass"], rel=0.15)
 
 
+def test_nothing_passes_less_often_than_a_perfect_draft(result: dict[str, Any]) -> None:
+    (perfect,) = rows(result, speculation.PERFECT)
+    assert (perfect["passes_mean"], perfect["alpha"]) == (1, 1)
+    assert all(0 < row["share_verifying"] <= 1 and row["passes_mean"] >= 1 for row in result["rows"])
+
+
 def test_copies_are_found_again(result: dict[str, Any]) -> None:
     greedy = result["plain"]["0"]["passes_mean"]
     for name in ("copy", "copy, SAD"):
@@ -113,9 +119,11 @@ def test_a_language_model_is_measured_alike(
     monkeypatch.setattr(speculation, "STEPWISE", (1, 3))
     setup = Setup(model=str(model_folder), target=str(tmp_path), prompt="{source}\n", max_length=48)
     figures = speculation.measure_speculation(setup, ["She go home.", "x" * 90], learn=["She goes."], repeats=1)
-    assert {r["drafter"] for r in figures["rows"]} == {"copy, SAD", "copy", "edit5 draft", "unigram", "bigram"}
+    assert {r["drafter"] for r in figures["rows"]} == {
+        "copy, SAD", "copy", "edit5 draft", "unigram", "bigram", "perfect draft",
+    }  # fmt: skip
     assert all(row["same_tokens"] is True for row in figures["rows"])
     assert figures["plain"]["0"]["encoder_s"] > 0 and set(figures["pass_s"]) == set(speculation.WIDTHS)
     with pytest.raises(SystemExit):
-        main(["bench", "--model", str(model_folder), "--target", str(tmp_path), "--target-prompt", "{source}\\n"])
+        main(["bench", "--model", str(model_folder), "--target", str(tmp_path)])
     assert "is measured by --speculation" in capsys.readouterr().err

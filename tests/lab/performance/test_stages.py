@@ -160,7 +160,7 @@ def test_limits_of_the_machine() -> None:
 
 @pytest.mark.usefixtures("tiny")
 def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--threads", "1", "--repeats", "2", "--warm-up", "1", "--traced", "1", "--out", str(tmp_path)]
+    arguments = ["--threads", "1", "--repeats", "2", "--out", str(tmp_path)]
     assert main(["profile", *arguments]) == 0
     out, err = capfd.readouterr()
     lines = out.splitlines()
@@ -195,7 +195,7 @@ def test_one_screen_and_no_files(
 ) -> None:
     """Who wants the case study's table gets that, and nothing else; a checkout stays as it is."""
     monkeypatch.chdir(tmp_path)
-    assert main(["profile", "--threads", "1", "--repeats", "1", "--warm-up", "1", "--traced", "1"]) == 0
+    assert main(["profile", "--threads", "1", "--repeats", "1"]) == 0
     out, _ = capfd.readouterr()
     assert len(out.splitlines()) < 24 and "case study: EdiT5" in out and "stages;" not in out
     assert list(tmp_path.iterdir()) == []
@@ -205,10 +205,10 @@ def test_a_model_writes_its_own(model_folder: Path, tmp_path: Path, capfd: pytes
     lines = tmp_path / "lines.txt"
     lines.write_text("She go home.\n\nI has two banana , but the the dog eat it.\n", encoding="utf-8")
     arguments = ["--model", str(model_folder), "--file", str(lines), "--repeats", "1", "--out", str(tmp_path / "out")]
-    assert main(["profile", *arguments, "--system", "edit5", "--name", "mine"]) == 0
+    assert main(["profile", *arguments, "--system", "edit5"]) == 0
     out, _ = capfd.readouterr()
     assert "the models' own output" in out and "2 text(s)" in out
-    (file,) = tmp_path.glob("out/*/mine.json")
+    (file,) = tmp_path.glob("out/*/*.json")
     assert list(json.loads(file.read_text())["systems"]) == ["edit5"]
 
 
@@ -222,7 +222,7 @@ def test_a_model_writes_its_own(model_folder: Path, tmp_path: Path, capfd: pytes
         ("--preset edit5-base,edit5-mini", "preset edit5-mini: expected one of edit5-base"),
         ("--preset edit5-base --system t5", "system t5 needs a T5"),
         ("--preset t5-base --system verified", "system verified needs both an EdiT5 and a T5"),
-        ("--text Hello", "give what they must write with --corrected"),
+        ("--text Hello", "give what they must write: --text or lines of --file"),
         ("--model nowhere", "model 'nowhere': neither a model folder nor one of"),
         ("--file /dev/null", "/dev/null: no sentence to profile"),
     ],

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from edit_gec.catalog import find_model
+from edit_gec.lab.evaluation.checkers import CHECKERS
 from edit_gec.lab.performance import peers, systems
-from edit_gec.lab.performance.sentences import OWN
 from edit_gec.lab.performance.setup import Pair, Setup
 
 if TYPE_CHECKING:
@@ -40,7 +37,6 @@ def test_int8_writes_something_for_each_sentence(ready: Setup, sentences: list[s
 def test_systems_that_cannot_run_say_why(ready: Setup) -> None:
     why = {system.name: systems.missing(system, replace(ready, assistant="")) for system in systems.SYSTEMS}
     assert why["transformers assisted"] == "no assistant given (--assistant FOLDER)"
-    assert why["harper"] is not None and ("npm install harper.js" in why["harper"] or "node" in why["harper"])
     assert why["t5"] is why["transformers"] is why["edit5"] is None
     alone = Setup(model=ready.model)
     assert systems.missing(systems.find_system("edit5 + t5"), alone) == "no target given (--target FOLDER)"
@@ -61,28 +57,19 @@ def test_bench_and_profile_build_the_same_systems(ready: Setup, sentences: list[
             assert [staged[name]([sentence]) for sentence in sentences] == [run([sentence]) for sentence in sentences]
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="no node here")
-def test_harper_is_given_a_new_linter(tmp_path: Path) -> None:
-    """Our half of the conversation, with a linter that counts and finds nothing."""
-    package = tmp_path / "node_modules" / "harper.js"
-    package.mkdir(parents=True)
-    exports = {".": "./index.js", "./binary": "./index.js"}
-    (package / "package.json").write_text(json.dumps({"name": "harper.js", "type": "module", "exports": exports}))
-    (package / "index.js").write_text(
-        "import { appendFileSync } from 'node:fs';"
-        "const note = (what) => appendFileSync('seen.txt', what + '\\n');"
-        "export const Dialect = {}, SuggestionKind = {}, binary = {};"
-        "export class LocalLinter { constructor() { note('new'); } async dispose() { note('gone'); }"
-        " async lint(text) { note(text); return []; } }"
-    )
-    assert peers.harper_is_missing(str(tmp_path)) is None
+@pytest.mark.parametrize("name", CHECKERS)
+def test_checkers_correct_one_by_one_and_forget(name: str) -> None:
+    """Where their packages are installed; elsewhere they say what to install."""
+    if CHECKERS[name].missing():
+        assert systems.missing(systems.find_system(name), Setup()) == CHECKERS[name].missing()
+        return
     with ExitStack() as stack:
-        harper = peers.Harper(Setup(model="", harper=str(tmp_path)), stack)
-        assert harper(["A “first”.", "A second."]) == ["A “first”.", "A second."]
-        harper.forget()
-        assert harper(["A first."]) == ["A first."]
-    seen = (tmp_path / "seen.txt").read_text(encoding="utf-8").splitlines()
-    assert seen == ["new", "A “first”.", "A second.", "gone", "new", *OWN, "A first."]
+        run = systems.build(systems.find_system(name), Pair(Setup()), stack)
+        first = run(["All is well.", "I could of gone 🏠 with the the dog."])
+        assert first[0] == "All is well." and "the the" not in first[1] and "🏠" in first[1]
+        assert isinstance(run, peers.RuleChecker)
+        run.forget()
+        assert run(["All is well.", "I could of gone 🏠 with the the dog."]) == first
 
 
 def test_an_edit5_that_replays_is_torchs_alone() -> None:
