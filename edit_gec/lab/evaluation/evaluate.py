@@ -1,6 +1,6 @@
 """Score one system on one test set: the metric, its 95 % interval and the signature that makes it repeatable.
 
-score_hypothesis(test, make_hypothesis(test, "node harper.mjs {in} {out}", options), options)
+score_hypothesis(test, make_hypothesis(test, "harper", options), options)
     ->  Result(scores={"P": 23.33, "R": 4.64, "F0.5": 12.93, ...}, signature="ERRANT:F0.5|mode:cs|ref:gold|...")
 """
 

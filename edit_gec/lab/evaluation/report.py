@@ -2,7 +2,7 @@
 
     jfleg-dev (754 sentences)   GLEU         95 %    against first
     none                       38.20  36.2 - 40.2
-    node harper.mjs {in} {out}  44.93  43.1 - 47.0  +6.71 (p 0.001)
+    harper                      44.93  43.1 - 47.0  +6.71 (p 0.001)
 
 The first system of each test set is the one that the others are tested against.
 """
