@@ -2,10 +2,11 @@
 
     read      x, positions, cosines, sines, mask, at  -> hidden    states of the places `at`
     normalise hidden                                  -> total     log of the sum over the vocabulary of exp(logit)
+                                                         largest, tokens     the K largest logits and whose they are
 
 Embeddings are looked up by the caller, and so are the rows of the output layer for the tokens that it asks about: only
 the sum over the vocabulary is rounded. B rows, T positions, N places, d model width, H heads, G key/value heads, k head
-width, V vocabulary, P positions of the table of angles.
+width, V vocabulary, P positions of the table of angles, K = LIKELIEST.
 
 Weights are external initializers that carry our names: `X` in float32 [K, N]; with int8 `X.digits` [K, N] and
 `X.scales` [N].
@@ -19,6 +20,7 @@ from edit_gec.backends.graphs import CONTRIB, Nodes, finish
 from edit_gec.modeling.causal_config import CausalConfig
 
 PRECISIONS = ("float32", "int8")
+LIKELIEST = 4  # tokens that a place names
 
 
 def causal_graph_files(precision: str) -> tuple[str, str]:
@@ -128,6 +130,8 @@ def _read(g: CausalNodes) -> Any:
 
 
 def _normalise(g: CausalNodes) -> Any:
+    from onnx import helper
+
     c = g.config
     name = "embedding.weight" if c.tie_word_embeddings else "output.weight"
     if g.int8:
@@ -137,4 +141,7 @@ def _normalise(g: CausalNodes) -> Any:
     # a logit minus its log p; ReduceLogSumExp takes several times as long as LogSoftmax
     first, of_first = (g.add("Gather", each, g.constant(0), axis=-1) for each in (logits, g.add("LogSoftmax", logits)))
     g.name(g.add("Sub", first, of_first), "total")
-    return finish(g, "normalise", {"hidden": ["N", c.hidden_size]}, {"total": ["N"]})
+    most = g.constant([min(LIKELIEST, c.vocab_size)])
+    g.nodes.append(helper.make_node("TopK", [logits, most], ["largest", "tokens"], axis=-1))
+    outputs = {"total": ["N"], "largest": ["N", "K"], "tokens": "NK"}
+    return finish(g, "normalise", {"hidden": ["N", c.hidden_size]}, outputs)

@@ -78,6 +78,21 @@ class OnnxLanguageNetwork:
         """log p of tokens [N] after the places `asked` [N, 2] (row, column) of ids, positions [B, T]; visible
         [B, T, T]."""
         places, which = np.unique(asked, axis=0, return_inverse=True)  # branches are compared at the same places
+        hidden = self._read(ids, positions, visible, places)
+        chosen = np.einsum("nd,nd->n", hidden[which], self.output(tokens))
+        return chosen - self._normalise(hidden, "total")[0][which]  # type: ignore[no-any-return]
+
+    def likeliest(
+        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray, tokens: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`log_probabilities` [N], the K likeliest tokens [N, K] of each place, and log p of these [N, K]."""
+        hidden = self._read(ids, positions, visible, asked)
+        total, largest, found = self._normalise(hidden, "total", "largest", "tokens")
+        chosen = np.einsum("nd,nd->n", hidden, self.output(tokens))
+        return chosen - total, found, largest - total[:, None]
+
+    def _read(self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        """The states of the places [N, d]."""
         frequencies = self.config.rotary.frequencies(self.config.head_dim)
         most = max(int(positions.max()) + 1, ids.shape[1])  # ONNX Runtime wants as many angles as there are columns
         angles = np.arange(most, dtype=np.float32)[:, None] * frequencies  # [P, k / 2]
@@ -87,13 +102,16 @@ class OnnxLanguageNetwork:
             "cosines": np.cos(angles),
             "sines": np.sin(angles),
             "mask": np.where(visible, np.float32(0), np.float32(NEGATIVE))[:, None, None],
-            "at": places,
+            "at": asked,
         }
         (hidden,) = self.read.run(None, inputs)
-        chosen = np.einsum("nd,nd->n", hidden[which], self.output(tokens))
+        return hidden  # type: ignore[no-any-return]
+
+    def _normalise(self, hidden: np.ndarray, *outputs: str) -> list[np.ndarray]:
+        """Outputs of the second graph for all states [N, d], not too many of them at once."""
         parts = [hidden[n : n + MOST_LOGITS] for n in range(0, len(hidden), MOST_LOGITS)]
-        totals = [self.normalise.run(None, {"hidden": part})[0] for part in parts]
-        return chosen - np.concatenate(totals)[which]  # type: ignore[no-any-return]
+        found = [self.normalise.run(outputs, {"hidden": part}) for part in parts]
+        return [np.concatenate(each) for each in zip(*found, strict=True)]
 
 
 def _choose(precision: str) -> str:

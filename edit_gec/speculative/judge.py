@@ -15,8 +15,8 @@ language model has none, and prefers what is frequent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from edit_gec.modeling.config import read_config
 from edit_gec.speculative import prompt as prompts
 from edit_gec.speculative.language_model import LanguageModel, Question
 from edit_gec.speculative.prompt import PLACE, Prompt, cut_specials
+from edit_gec.speculative.rewordings import RewordingKind, choose_apart, find_rewordings
 from edit_gec.text.edits import Change, apply_changes
 from edit_gec.tracing import Stage, span
 
@@ -49,6 +50,9 @@ class JointScale:
 
     rare: the share of the sentence that is rare words, numbers and marks (editing/lexicon.py); what is written in
     everyday words has more errors. `min_confidence` is the default threshold.
+
+    What the judge itself proposes (rewordings.py) has no confidence of EdiT5's; `priors` has one for each kind. Without
+    any the judge proposes nothing.
     """
 
     first_slope: float = 1.0
@@ -56,6 +60,7 @@ class JointScale:
     rare_slope: float = 0.0
     offset: float = 0.0
     min_confidence: float = 0.5
+    priors: Mapping[str, float] = field(default_factory=dict)
 
     def confidence(self, first: float, gain: float, rare: float = 0.0) -> float:
         """How often such edits are right, 0 to 1. `first` is EdiT5's confidence."""
@@ -71,14 +76,19 @@ class JointScale:
     def load(cls, folder: Path) -> JointScale:
         """The scale in config.json of a judge's folder. Raises ModelError for missing or wrong entries."""
         entries: Any = read_config(folder).get(KEY)
-        names = [field.name for field in fields(cls)]
+        names = [each.name for each in fields(cls) if each.name != "priors"]
         expected = f"{folder / 'config.json'}: {KEY} {entries!r}; expected numbers for {', '.join(names)}"
         if not isinstance(entries, dict) or not set(names) <= set(entries):
             raise ModelError(expected)
         values = {name: entries[name] for name in names}
-        if not all(isinstance(value, int | float) for value in values.values()):
+        priors = entries.get("priors", {})
+        if not isinstance(priors, dict) or not all(isinstance(value, int | float) for value in values.values()):
             raise ModelError(expected)
-        scale = cls(**values)
+        if unknown := set(priors) - {*RewordingKind}:
+            raise ModelError(f"{expected}: priors for {sorted(unknown)}; expected {', '.join(RewordingKind)}")
+        if not all(isinstance(value, int | float) and 0 < value < 1 for value in priors.values()):
+            raise ModelError(f"{expected}: priors {priors!r}; expected shares between 0 and 1")
+        scale = cls(**values, priors=priors)
         slopes = min(scale.gain_slope, scale.rare_slope)
         if slopes < 0 or scale.first_slope <= 0 or not 0 < scale.min_confidence <= 1:
             raise ModelError(f"{expected}: first_slope above 0, other slopes not below, min_confidence a share above 0")
@@ -126,28 +136,58 @@ class LanguageJudge:
         self, windows: Sequence[Window], proposed: Sequence[Sequence[Change]], threshold: float
     ) -> list[list[Change]]:
         """The changes of each window whose joint confidence reaches the threshold, with that confidence."""
-        found = self.gains([window.pieces for window in windows], proposed)
+        pieces = [window.pieces for window in windows]
+        own = self.reword(pieces, threshold)
+        asked = [
+            [*changes, *leave_out_known(each, changes, more)]
+            for each, changes, more in zip(pieces, proposed, own, strict=True)
+        ]
+        found = self.gains(pieces, asked)
         judged: list[list[Change]] = []
-        for window, changes, gains in zip(windows, proposed, found, strict=True):
+        for window, changes, gains in zip(windows, asked, found, strict=True):
             rare = self.words.rare_share(window.pieces.covered) if self.words else 0.0
             sure = [self.scale.confidence(c.confidence, gain, rare) for c, gain in zip(changes, gains, strict=True)]
             joint = [change._replace(confidence=value) for change, value in zip(changes, sure, strict=True)]
-            judged.append([change for change in joint if change.confidence >= threshold])
+            judged.append(choose_apart(change for change in joint if change.confidence >= threshold))
         with self._counting:
-            self._asked += sum(map(len, proposed))
-            self._refused += sum(map(len, proposed)) - sum(map(len, judged))
+            self._asked += sum(map(len, asked))
+            self._refused += sum(map(len, asked)) - sum(map(len, judged))
         return judged
+
+    def reword(self, windows: Sequence[Pieces], threshold: float) -> list[list[Change]]:
+        """What the judge proposes in each window, with the prior of its kind; only what can reach a threshold."""
+        lowest = self.scale.lowest_first(threshold)
+        priors = {kind: prior for kind, prior in self.scale.priors.items() if prior >= lowest}
+        if not priors:
+            return [[] for _ in windows]
+        with span(Stage.VERIFY):
+            found = find_rewordings(self.model, [self._ask(pieces) for pieces in windows], self.words)
+        own = []
+        for pieces, rewordings in zip(windows, found, strict=True):
+            changes = [each.change._replace(confidence=priors[each.kind]) for each in rewordings if each.kind in priors]
+            own.append(shift(changes, pieces.starts[0]) if changes else [])
+        return own
 
     def gains(self, windows: Sequence[Pieces], asked: Sequence[Sequence[Change]]) -> list[list[float]]:
         """By how many nats each change, alone, makes its window likelier."""
         questions = []
         for pieces, changes in zip(windows, asked, strict=True):
             here = shift(changes, -pieces.starts[0]) if changes else []
-            variants = tuple(apply_changes(pieces.covered, [change]) for change in here)
-            before = self.prompt.fill(pieces.covered) if self.prompt else ""
-            questions.append(Question(before, pieces.covered, variants))
+            questions.append(self._ask(pieces, tuple(apply_changes(pieces.covered, [change]) for change in here)))
         with span(Stage.VERIFY):
             return self.model.gains(questions)
+
+    def _ask(self, pieces: Pieces, variants: tuple[str, ...] = ()) -> Question:
+        """A question about a window."""
+        return Question(self.prompt.fill(pieces.covered) if self.prompt else "", pieces.covered, variants)
+
+
+def leave_out_known(pieces: Pieces, known: Sequence[Change], own: Sequence[Change]) -> list[Change]:
+    """Those of the judge's own changes of a window that are not known."""
+    start = pieces.starts[0] if own else 0
+    written = {apply_changes(pieces.covered, [change]) for change in shift(known, -start)} if own else set()
+    here = zip(own, shift(own, -start), strict=True)
+    return [change for change, moved in here if apply_changes(pieces.covered, [moved]) not in written]
 
 
 def plain_prompt(text: str, tokens: BytePairs) -> Prompt:

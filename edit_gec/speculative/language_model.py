@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -44,6 +44,11 @@ class LanguageNetwork(Protocol):
         """log p of tokens [N] after the places `asked` [N, 2] (row, column) of ids, positions [B, T]; visible
         [B, T, T]."""
 
+    def likeliest(
+        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray, tokens: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`log_probabilities` [N], the K likeliest tokens [N, K] of each place, and log p of these [N, K]."""
+
 
 @dataclass
 class Branch:
@@ -67,6 +72,9 @@ class Row:
     def length(self) -> int:
         """Columns."""
         return len(self.prefix) + sum(len(branch.ids) for branch in self.branches)
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +120,7 @@ class LanguageModel:
 
     def rows(self, number: int, question: Question) -> Iterator[Row]:
         """The rows of a question: one, unless its variants are too many for that."""
-        begin = () if self.tokens.begin is None else (self.tokens.begin,)
-        context = self.tokens.encode(question.before).ids[-MOST_CONTEXT:] if question.before else ()
-        first = (*(begin or context[:1]), *(context if begin else context[1:]))
+        first = self.read_before(question)
         source = self.tokens.encode(question.source).ids[: MOST_ROW - len(first)]
         row = Row(number, (*first, *source), [])
         for n, variant in enumerate(question.variants):
@@ -128,28 +134,20 @@ class LanguageModel:
         if row.branches:
             yield row
 
+    def read_before(self, question: Question) -> tuple[int, ...]:
+        """The ids before the source: the begin of a text, and the end of the text before it."""
+        begin = () if self.tokens.begin is None else (self.tokens.begin,)
+        return (*begin, *(self.tokens.encode(question.before).ids[-MOST_CONTEXT:] if question.before else ()))
+
     def _read(self, rows: Sequence[Row]) -> list[list[float]]:
         """The gain of each branch of each row, in one pass."""
-        longest = max(row.length for row in rows)
-        ids = np.zeros((len(rows), longest), np.int64)
-        positions = np.zeros((len(rows), longest), np.int64)
-        visible = np.zeros((len(rows), longest, longest), bool)
-        visible[:, range(longest), range(longest)] = True  # padding sees itself
         asked: list[tuple[int, int]] = []
         tokens: list[int] = []
         spans: list[tuple[int, int]] = []
         for n, row in enumerate(rows):
-            width = len(row.prefix)
-            ids[n, :width] = row.prefix
-            positions[n, :width] = range(width)
-            visible[n, :width, :width] = np.tri(width, dtype=bool)
-            begin = width
+            begin = len(row.prefix)
             for branch in row.branches:
                 end = begin + len(branch.ids)
-                ids[n, begin:end] = branch.ids
-                positions[n, begin:end] = range(branch.start, branch.start + len(branch.ids))
-                visible[n, begin:end, : branch.start] = True
-                visible[n, begin:end, begin:end] = np.tri(end - begin, dtype=bool)
                 before = [branch.start - 1, *range(begin, end - 1)] if branch.ids else []
                 for places, written in (
                     (before, branch.ids),
@@ -159,9 +157,32 @@ class LanguageModel:
                     tokens += written[: len(places)]
                     spans.append((len(asked) - len(places), len(asked)))
                 begin = end
-        found = self.network.log_probabilities(ids, positions, visible, np.array(asked), np.array(tokens))
+        found = self.network.log_probabilities(*lay_out(rows), np.array(asked), np.array(tokens))
         sums = iter([float(found[start:end].sum()) for start, end in spans])
         return [[next(sums) - next(sums) for _ in row.branches] for row in rows]
+
+
+def lay_out(rows: Sequence[Row]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """ids, positions [B, T] of rows and which places each place sees [B, T, T]."""
+    longest = max(row.length for row in rows)
+    ids = np.zeros((len(rows), longest), np.int64)
+    positions = np.zeros((len(rows), longest), np.int64)
+    visible = np.zeros((len(rows), longest, longest), bool)
+    visible[:, range(longest), range(longest)] = True  # padding sees itself
+    for n, row in enumerate(rows):
+        width = len(row.prefix)
+        ids[n, :width] = row.prefix
+        positions[n, :width] = range(width)
+        visible[n, :width, :width] = np.tri(width, dtype=bool)
+        begin = width
+        for branch in row.branches:
+            end = begin + len(branch.ids)
+            ids[n, begin:end] = branch.ids
+            positions[n, begin:end] = range(branch.start, branch.start + len(branch.ids))
+            visible[n, begin:end, : branch.start] = True
+            visible[n, begin:end, begin:end] = np.tri(end - begin, dtype=bool)
+            begin = end
+    return ids, positions, visible
 
 
 def find_branch(variant: int, source: Sequence[int], tokens: Sequence[int], offset: int) -> Branch | None:
@@ -178,9 +199,9 @@ def find_branch(variant: int, source: Sequence[int], tokens: Sequence[int], offs
     return Branch(variant, head + offset, tuple(tokens[head : len(tokens) - cut]), len(source) - cut - head)
 
 
-def group_rows(rows: Sequence[Row]) -> Iterator[list[Row]]:
+def group_rows(rows: Sequence[AnyRow]) -> Iterator[list[AnyRow]]:
     """Rows of similar length in passes of at most MOST_TOKENS, padding included."""
-    batch: list[Row] = []
+    batch: list[AnyRow] = []
     for row in sorted(rows, key=lambda row: row.length):
         if batch and row.length * (len(batch) + 1) > MOST_TOKENS:
             yield batch

@@ -33,6 +33,7 @@ class Provenance(str, Enum):
 
     EDIT5 = "edit5"  # EdiT5 alone, no target
     RULE = "rule"  # a rule, the list of words or a dialect, no target
+    JUDGE = "judge"  # the language model that judges what EdiT5 proposes
     ACCEPTED = "agree"  # EdiT5 and the target make the same edit
     REVISED = "target changed"  # the target edits the same place in another way
     ADDED = "target only"  # EdiT5 does not edit this place

@@ -16,6 +16,7 @@ import torch
 from safetensors.torch import save_file
 from support.tiny_causal import make_oracle, save_folder, save_package, write_base
 
+from edit_gec.backends.causal_graphs import LIKELIEST
 from edit_gec.backends.torch_language_network import TorchLanguageNetwork
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.adapters import CONFIG, FILE
@@ -136,6 +137,20 @@ print(model.gains([Question("", "She go", ("She goes",))]))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("[[")
+
+
+def test_the_likeliest_tokens_are_those_of_torch(tmp_path: Path) -> None:
+    save_folder(tmp_path, **SHAPE)
+    export(tmp_path)
+    network, torch_network = OnnxLanguageNetwork.load(tmp_path, precision="float32"), load_causal(tmp_path)
+    ids = np.array([[0, 5, 9, 30], [0, 7, 8, 200]])
+    places = np.array([[0, 0], [0, 3], [1, 1], [1, 2]])
+    asked = (ids, np.arange(4)[None].repeat(2, 0), np.tri(4, dtype=bool)[None].repeat(2, 0), places, np.arange(4))
+    ours, wanted = network.likeliest(*asked), TorchLanguageNetwork(torch_network).likeliest(*asked)
+    assert (ours[1] == wanted[1]).all() and ours[1].shape == (4, LIKELIEST)
+    for mine, theirs in zip(ours, wanted, strict=True):
+        assert mine == pytest.approx(theirs, abs=1e-3)
+    assert ours[0] == pytest.approx(network.log_probabilities(*asked), abs=1e-5)
 
 
 @pytest.mark.base

@@ -1,0 +1,151 @@
+"""What a judge proposes itself: likelier tokens, tried in the source, and only small changes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.strategies import law
+from support.tiny_causal import save_folder
+
+from edit_gec.backends.torch_language_network import TorchLanguageNetwork
+from edit_gec.editing.lexicon import WordList
+from edit_gec.modeling.byte_pairs import BytePairs
+from edit_gec.modeling.causal_checkpoint import load_causal
+from edit_gec.speculative.judge import LanguageJudge
+from edit_gec.speculative.language_model import MOST_ROW, LanguageModel, Question
+from edit_gec.speculative.rewordings import (
+    LEAST_LIKELY,
+    LEAST_RATIO,
+    MOST_TRIED,
+    RewordingKind,
+    Source,
+    change_between,
+    choose_apart,
+    find_likelier,
+    find_rewordings,
+    name_rewording,
+)
+from edit_gec.text.edits import Change, Provenance, apply_changes
+
+EDIT5 = Path("models/edit5-mini")
+SMOLLM2 = Path("models/smollm2")
+WORDS = st.sampled_from("She goes go to school every day because it likes there . , 1984 a".split())
+TEXTS = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+    folder = tmp_path_factory.mktemp("judge")
+    save_folder(folder)
+    return LanguageModel(TorchLanguageNetwork(load_causal(folder)), BytePairs.load(folder))
+
+
+@pytest.fixture(scope="module")
+def words() -> WordList:
+    found = WordList.load(EDIT5)
+    assert found is not None
+    return found
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_a_token_is_as_much_likelier_as_the_model_says(model: LanguageModel, texts: Sequence[str]) -> None:
+    """Each ratio is the difference of two log-probabilities, read in a row of its own."""
+    rows = [Source.encode(0, Question("Fix: ", text, ()), model) for text in texts]
+    for row, found in zip(rows, find_likelier(model, rows), strict=True):
+        assert len(found) <= MOST_TRIED and found == sorted(found, reverse=True)
+        for ratio, place, token in found:
+            known = row.prefix[: row.first + place]
+            ids, at = np.array([known]), np.array([[0, len(known) - 1]] * 2)
+            stands = row.ids[place] if place < len(row.ids) else 0
+            visible = np.tri(len(known), dtype=bool)[None]
+            positions = np.arange(len(known))[None]
+            likely = model.network.log_probabilities(ids, positions, visible, at, np.array([token, stands]))
+            assert ratio == pytest.approx(likely[0] - likely[1], abs=1e-3)
+            assert ratio > LEAST_RATIO - 1e-3 and likely[0] > LEAST_LIKELY - 1e-3 and token != stands
+
+
+def test_a_token_is_written_for_the_next_one_for_its_word_and_before_it(model: LanguageModel) -> None:
+    row = Source.encode(0, Question("Fix: ", "She gone there", ()), model)
+    place = next(n for n in range(len(row.ids)) if row.word_end(n) > 1)
+    token = row.ids[place + 2]
+    written = [list(ids) for ids in row.write(place, token)]
+    ids = list(row.ids)
+    assert ids[:place] + ids[place + 2 :] in written  # it deletes what it skips
+    assert [*ids[:place], token, *ids[place:]] in written
+    assert [*ids[:place], token, *ids[place + 1 :]] in written
+    assert [*ids[:place], token, *ids[place + row.word_end(place) :]] in written
+    assert list(row.write(len(ids), token)) == [[*ids, token]]
+
+
+@law
+@given(TEXTS, TEXTS)
+def test_the_change_between_two_texts_makes_one_of_the_other(source: str, text: str) -> None:
+    assert apply_changes(source, [change_between(source, text)]) == text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("go", "goes", "form"), ("was", "were", "form"), ("", "the ", "inserted"),
+        ("to ", "", "deleted"), ("on", "in", "exchanged"), ("this", "these", "form"), ("", ",", "mark"),
+        (",", ".", "mark"), ("monday", "Monday", "case"), (". and", ", and", "mark"), ("big", "large", None),
+        ("recieve", "receive", None), ("meet", "see", None), ("", "big ", None), ("a very", "the", None),
+        ("is", "is", None), ("informations", "information", "form"), ("went to", "goes at", None), ("end", ".", None),
+    ],
+)  # fmt: skip
+def test_kinds_of_small_changes(words: WordList, old: str, new: str, kind: str | None) -> None:
+    assert name_rewording(old, new, words) == (kind and RewordingKind(kind))
+
+
+changes = st.builds(
+    lambda start, length, sure, own: Change(start, start + length, "x", sure, Provenance.JUDGE if own else "edit5"),
+    st.integers(0, 20), st.integers(0, 4), st.floats(0, 1), st.booleans(),
+)  # fmt: skip
+
+
+@law
+@given(st.lists(changes, max_size=8))
+def test_no_change_of_the_judge_stands_beside_another(found: list[Change]) -> None:
+    chosen = choose_apart(found)
+    assert chosen == sorted(chosen)
+    for n, one in enumerate(chosen):
+        for other in chosen[n + 1 :]:
+            if Provenance.JUDGE in (one.provenance, other.provenance):
+                assert one.end < other.start
+    for change in found:
+        if change not in chosen:
+            assert any(each.confidence >= change.confidence and change.start <= each.end for each in chosen)
+    assert choose_apart([each for each in found if each.provenance != Provenance.JUDGE]) == sorted(
+        each for each in found if each.provenance != Provenance.JUDGE
+    )
+
+
+def test_nothing_is_proposed_where_the_judge_cannot_read_the_whole(model: LanguageModel, words: WordList) -> None:
+    long = "She goes to school every day. " * MOST_ROW
+    questions = [Question("Fix: ", text, ()) for text in ("", long)]
+    assert find_rewordings(model, questions, words) == [[], []]
+
+
+@pytest.mark.base
+def test_what_the_shipped_judge_would_write(words: WordList) -> None:
+    """Forms, articles, prepositions, marks that learners miss; nothing in what is right."""
+    judge = LanguageJudge.load(SMOLLM2, words=words)
+    wanted = {
+        "She go to school every day.": ("go", "goes"),
+        "The results was good.": ("was", "were"),
+        "I am interested on music.": ("on", "in"),
+        "I look forward to meet you.": ("meet", "meeting"),
+        "He gave me many informations about the city.": ("informations", "information"),
+        "This is a perfectly fine sentence.": None,
+    }
+    assert judge.prompt is not None
+    questions = [Question(judge.prompt.fill(text), text, ()) for text in wanted]
+    for (text, change), found in zip(wanted.items(), find_rewordings(judge.model, questions, words), strict=True):
+        made = [(text[each.start : each.end], each.replacement) for each, _ in found]
+        assert made == [] if change is None else change in made
