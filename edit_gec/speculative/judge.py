@@ -15,11 +15,11 @@ language model has none, and prefers what is frequent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from edit_gec.editing.confidence import log_odds, logistic
 from edit_gec.editing.second_pass import shift
@@ -28,7 +28,7 @@ from edit_gec.modeling.config import read_config
 from edit_gec.speculative import prompt as prompts
 from edit_gec.speculative.language_model import LanguageModel, Question
 from edit_gec.speculative.prompt import PLACE, Prompt, cut_specials
-from edit_gec.speculative.rewordings import RewordingKind, choose_apart, find_rewordings
+from edit_gec.speculative.rewordings import Rewording, RewordingKind, choose_apart, find_rewordings, touch
 from edit_gec.text.edits import Change, apply_changes
 from edit_gec.tracing import Stage, span
 
@@ -39,20 +39,33 @@ if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Pieces
 
 MOST_GAIN = 8.0  # nats, in either direction; more counts as this
+NO_SUPPORT = -2.5  # log-odds above which a change supports others; this and the next three are round numbers that
+MOST_SUPPORT = 3.5  # the folds on learners' text and clean.txt did not mind (profiles/LOG.md)
+NO_RIVAL = -3.0  # log-odds above which a change rivals others
+MOST_RIVALRY = 4.0
 KEY = "judge"  # of config.json
+
+
+class Candidate(NamedTuple):
+    """A change that is judged. `kind` is None where EdiT5 proposes it, with its confidence."""
+
+    change: Change
+    gain: float
+    kind: RewordingKind | None = None
 
 
 @dataclass(frozen=True)
 class JointScale:
     """From EdiT5's confidence and the judge's gain to one confidence; the judge's folder carries fitted values.
 
-    log-odds = first_slope * log-odds(EdiT5's confidence) + gain_slope * gain - rare_slope * rare + offset
+    alone    = first_slope * log-odds(EdiT5's confidence) + gain_slope * gain - rare_slope * rare + offset
+    alone    = own_slope * gain - rare_slope * rare + the prior of its kind            of what the judge itself proposes
+    log-odds = alone + neighbour_slope * support - rival_slope * rivalry
 
     rare: the share of the sentence that is rare words, numbers and marks (editing/lexicon.py); what is written in
-    everyday words has more errors. `min_confidence` is the default threshold.
-
-    What the judge itself proposes (rewordings.py) has no confidence of EdiT5's; `priors` has one for each kind. Without
-    any the judge proposes nothing.
+    everyday words has more errors. support: how sure the surest change elsewhere in the sentence is, because a sentence
+    with one error often has more. rivalry, of what the judge proposes: how sure the surest other change of the same
+    place is. Without priors the judge proposes nothing. `min_confidence` is the default threshold.
     """
 
     first_slope: float = 1.0
@@ -60,17 +73,38 @@ class JointScale:
     rare_slope: float = 0.0
     offset: float = 0.0
     min_confidence: float = 0.5
-    priors: Mapping[str, float] = field(default_factory=dict)
+    own_slope: float = 0.0
+    neighbour_slope: float = 0.0
+    rival_slope: float = 0.0
+    priors: Mapping[str, float] = field(default_factory=dict)  # log-odds of each RewordingKind
 
-    def confidence(self, first: float, gain: float, rare: float = 0.0) -> float:
-        """How often such edits are right, 0 to 1. `first` is EdiT5's confidence."""
-        most = max(-MOST_GAIN, min(MOST_GAIN, gain))
-        odds = self.first_slope * log_odds(first) + self.gain_slope * most - self.rare_slope * rare
-        return logistic(odds + self.offset)
+    def confidences(self, candidates: Sequence[Candidate], rare: float) -> list[float]:
+        """How often such changes of one sentence are right, 0 to 1."""
+        alone = [self.alone(each, rare) for each in candidates]
+        found = []
+        for each, odds in zip(candidates, alone, strict=True):
+            support, rivalry = weigh_others(each, candidates, alone)
+            rivalry = rivalry if each.kind else 0.0
+            found.append(logistic(odds + self.neighbour_slope * support - self.rival_slope * rivalry))
+        return found
+
+    def alone(self, candidate: Candidate, rare: float) -> float:
+        """The log-odds of a change, whatever else is proposed."""
+        gain = max(-MOST_GAIN, min(MOST_GAIN, candidate.gain))
+        if candidate.kind:
+            return self.own_slope * gain - self.rare_slope * rare + self.priors[candidate.kind]
+        first = self.first_slope * log_odds(candidate.change.confidence)
+        return first + self.gain_slope * gain - self.rare_slope * rare + self.offset
 
     def lowest_first(self, confidence: float) -> float:
-        """The confidence of EdiT5 below which no gain lifts an edit to this confidence."""
-        return logistic((log_odds(confidence) - self.gain_slope * MOST_GAIN - self.offset) / self.first_slope)
+        """The confidence of EdiT5 below which nothing lifts an edit to this confidence."""
+        most = self.gain_slope * MOST_GAIN + self.neighbour_slope * MOST_SUPPORT + self.offset
+        return logistic((log_odds(confidence) - most) / self.first_slope)
+
+    def able_kinds(self, confidence: float) -> frozenset[str]:
+        """The kinds of rewordings that can reach a confidence."""
+        most = self.own_slope * MOST_GAIN + self.neighbour_slope * MOST_SUPPORT
+        return frozenset(kind for kind, prior in self.priors.items() if prior + most >= log_odds(confidence))
 
     @classmethod
     def load(cls, folder: Path) -> JointScale:
@@ -82,17 +116,30 @@ class JointScale:
             raise ModelError(expected)
         values = {name: entries[name] for name in names}
         priors = entries.get("priors", {})
-        if not isinstance(priors, dict) or not all(isinstance(value, int | float) for value in values.values()):
-            raise ModelError(expected)
-        if unknown := set(priors) - {*RewordingKind}:
-            raise ModelError(f"{expected}: priors for {sorted(unknown)}; expected {', '.join(RewordingKind)}")
-        if not all(isinstance(value, int | float) and 0 < value < 1 for value in priors.values()):
-            raise ModelError(f"{expected}: priors {priors!r}; expected shares between 0 and 1")
+        known = isinstance(priors, dict) and set(priors) <= {*RewordingKind}
+        if not known or not all(isinstance(value, int | float) for value in (*values.values(), *priors.values())):
+            raise ModelError(f"{expected}, and priors for some of {', '.join(RewordingKind)}")
         scale = cls(**values, priors=priors)
-        slopes = min(scale.gain_slope, scale.rare_slope)
-        if slopes < 0 or scale.first_slope <= 0 or not 0 < scale.min_confidence <= 1:
+        slopes = (scale.gain_slope, scale.rare_slope, scale.own_slope, scale.neighbour_slope, scale.rival_slope)
+        if min(slopes) < 0 or scale.first_slope <= 0 or not 0 < scale.min_confidence <= 1:
             raise ModelError(f"{expected}: first_slope above 0, other slopes not below, min_confidence a share above 0")
         return scale
+
+
+def weigh_others(candidate: Candidate, candidates: Sequence[Candidate], alone: Sequence[float]) -> tuple[float, float]:
+    """The support that a change has from others elsewhere, and the rivalry of those in its place, 0 if there are none.
+
+    `alone` are the log-odds of the candidates.
+    """
+    support, rivalry = NO_SUPPORT, NO_RIVAL
+    for other, odds in zip(candidates, alone, strict=True):
+        if other is candidate:
+            continue
+        if touch(other.change, candidate.change):
+            rivalry = max(rivalry, odds)
+        else:
+            support = max(support, odds)
+    return min(support - NO_SUPPORT, MOST_SUPPORT), min(rivalry - NO_RIVAL, MOST_RIVALRY)
 
 
 class LanguageJudge:
@@ -137,35 +184,37 @@ class LanguageJudge:
     ) -> list[list[Change]]:
         """The changes of each window whose joint confidence reaches the threshold, with that confidence."""
         pieces = [window.pieces for window in windows]
-        own = self.reword(pieces, threshold)
-        asked = [
-            [*changes, *leave_out_known(each, changes, more)]
-            for each, changes, more in zip(pieces, proposed, own, strict=True)
-        ]
-        found = self.gains(pieces, asked)
+        own = self.reword(pieces, proposed, self.scale.able_kinds(threshold))
+        asked = [[*((c, None) for c in changes), *more] for changes, more in zip(proposed, own, strict=True)]
+        found = self.gains(pieces, [[change for change, _ in each] for each in asked])
         judged: list[list[Change]] = []
-        for window, changes, gains in zip(windows, asked, found, strict=True):
+        for window, each, gains in zip(windows, asked, found, strict=True):
             rare = self.words.rare_share(window.pieces.covered) if self.words else 0.0
-            sure = [self.scale.confidence(c.confidence, gain, rare) for c, gain in zip(changes, gains, strict=True)]
-            joint = [change._replace(confidence=value) for change, value in zip(changes, sure, strict=True)]
+            candidates = [Candidate(change, gain, kind) for (change, kind), gain in zip(each, gains, strict=True)]
+            sure = self.scale.confidences(candidates, rare)
+            joint = [c.change._replace(confidence=value) for c, value in zip(candidates, sure, strict=True)]
             judged.append(choose_apart(change for change in joint if change.confidence >= threshold))
         with self._counting:
             self._asked += sum(map(len, asked))
             self._refused += sum(map(len, asked)) - sum(map(len, judged))
         return judged
 
-    def reword(self, windows: Sequence[Pieces], threshold: float) -> list[list[Change]]:
-        """What the judge proposes in each window, with the prior of its kind; only what can reach a threshold."""
-        lowest = self.scale.lowest_first(threshold)
-        priors = {kind: prior for kind, prior in self.scale.priors.items() if prior >= lowest}
-        if not priors:
+    def reword(
+        self, windows: Sequence[Pieces], known: Sequence[Sequence[Change]], kinds: Collection[str]
+    ) -> list[list[Rewording]]:
+        """What the judge proposes of these kinds in each window beside the changes that are known."""
+        if not kinds:
             return [[] for _ in windows]
         with span(Stage.VERIFY):
             found = find_rewordings(self.model, [self._ask(pieces) for pieces in windows], self.words)
         own = []
-        for pieces, rewordings in zip(windows, found, strict=True):
-            changes = [each.change._replace(confidence=priors[each.kind]) for each in rewordings if each.kind in priors]
-            own.append(shift(changes, pieces.starts[0]) if changes else [])
+        for pieces, changes, rewordings in zip(windows, known, found, strict=True):
+            start, text = pieces.starts[0] if pieces.starts else 0, pieces.covered
+            written = {apply_changes(text, [change]) for change in shift(changes, -start)}
+            new = [
+                each for each in rewordings if each.kind in kinds and apply_changes(text, [each.change]) not in written
+            ]
+            own.append([Rewording(shift([change], start)[0], kind) for change, kind in new])
         return own
 
     def gains(self, windows: Sequence[Pieces], asked: Sequence[Sequence[Change]]) -> list[list[float]]:
@@ -180,14 +229,6 @@ class LanguageJudge:
     def _ask(self, pieces: Pieces, variants: tuple[str, ...] = ()) -> Question:
         """A question about a window."""
         return Question(self.prompt.fill(pieces.covered) if self.prompt else "", pieces.covered, variants)
-
-
-def leave_out_known(pieces: Pieces, known: Sequence[Change], own: Sequence[Change]) -> list[Change]:
-    """Those of the judge's own changes of a window that are not known."""
-    start = pieces.starts[0] if own else 0
-    written = {apply_changes(pieces.covered, [change]) for change in shift(known, -start)} if own else set()
-    here = zip(own, shift(own, -start), strict=True)
-    return [change for change, moved in here if apply_changes(pieces.covered, [moved]) not in written]
 
 
 def plain_prompt(text: str, tokens: BytePairs) -> Prompt:

@@ -133,8 +133,8 @@ class Source(Row):
 
     def word_end(self, place: int) -> int:
         """How many tokens from a place on its word has."""
-        starts = range(place + 1, len(self.ids))
-        return next((n for n in starts if not self.text[self.ends[n - 1]].isalnum()), len(self.ids)) - place
+        starts = ((n, self.ends[n - 1]) for n in range(place + 1, len(self.ids)))
+        return next((n for n, at in starts if not self.text[at : at + 1].isalnum()), len(self.ids)) - place
 
 
 def find_likelier(model: LanguageModel, rows: Sequence[Source]) -> list[list[Likelier]]:
@@ -160,10 +160,15 @@ def choose_apart(changes: Iterable[Change]) -> list[Change]:
     """
     chosen: list[Change] = []
     for change in sorted(changes, key=lambda change: -change.confidence):
-        beside = (each for each in chosen if each.start <= change.end and change.start <= each.end)
+        beside = (each for each in chosen if touch(each, change))
         if all(Provenance.JUDGE not in (each.provenance, change.provenance) for each in beside):
             chosen.append(change)
     return sorted(chosen)
+
+
+def touch(one: Change, other: Change) -> bool:
+    """Whether two changes share a place, or stand side by side."""
+    return one.start <= other.end and other.start <= one.end
 
 
 def change_between(source: str, text: str) -> Change:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from support.tiny_causal import save_folder
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError, ModelError
-from edit_gec.speculative.judge import KEY, JointScale, LanguageJudge
+from edit_gec.speculative.judge import KEY, Candidate, JointScale, LanguageJudge, weigh_others
 from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.language_model import Question
-from edit_gec.text.edits import apply_changes
+from edit_gec.speculative.rewordings import RewordingKind, touch
+from edit_gec.text.edits import Change, Provenance, apply_changes
 
 scales = st.builds(
     JointScale, st.floats(0.3, 2), st.floats(0, 1), st.floats(0, 3), st.floats(-2, 2), st.floats(0.1, 0.9)
@@ -27,6 +28,12 @@ scales = st.builds(
 shares = st.floats(0.001, 0.999)
 TEXTS = ["She go to school every days.", "I recieved it becuase she ask me.", "We was at home yesterday."]
 SCALE = JointScale(first_slope=1.0, gain_slope=0.2, offset=0.3, min_confidence=0.3)
+
+
+def confidence(scale: JointScale, first: float, gain: float, rare: float = 0.0) -> float:
+    """That of a change that stands alone."""
+    (found,) = scale.confidences([Candidate(Change(0, 0, "", first), gain)], rare)
+    return found
 
 
 def write_config(folder: Path, **entries: Any) -> None:
@@ -48,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @law
 @given(scales, shares, shares, st.floats(-20, 20), st.floats(-20, 20))
 def test_the_scale_rises_with_both_models(scale: JointScale, p: float, q: float, g: float, h: float) -> None:
-    low, high = scale.confidence(min(p, q), min(g, h)), scale.confidence(max(p, q), max(g, h))
+    low, high = confidence(scale, min(p, q), min(g, h)), confidence(scale, max(p, q), max(g, h))
     assert 0 <= low <= high + 1e-12 <= 1.0 + 1e-12
 
 
@@ -57,9 +64,46 @@ def test_the_scale_rises_with_both_models(scale: JointScale, p: float, q: float,
 def test_no_gain_lifts_what_is_not_proposed(
     scale: JointScale, first: float, threshold: float, gain: float, rare: float
 ) -> None:
-    assert scale.confidence(first, gain, rare) <= scale.confidence(first, gain) + 1e-12
-    if scale.confidence(first, gain, rare) > threshold + 1e-9:
+    assert confidence(scale, first, gain, rare) <= confidence(scale, first, gain) + 1e-12
+    if confidence(scale, first, gain, rare) > threshold + 1e-9:
         assert first >= scale.lowest_first(threshold) - 1e-9
+
+
+changes = st.builds(
+    lambda start, length, first, gain, kind: Candidate(
+        Change(start, start + length, "", 0.0 if kind else first, Provenance.JUDGE if kind else Provenance.EDIT5),
+        gain, kind,
+    ),
+    st.integers(0, 12), st.integers(0, 3), shares, st.floats(-9, 9), st.none() | st.sampled_from(RewordingKind),
+)  # fmt: skip
+full_scales = st.builds(
+    replace, scales, own_slope=st.floats(0, 1), neighbour_slope=st.floats(0, 1), rival_slope=st.floats(0, 1),
+    priors=st.just({kind.value: -1.0 for kind in RewordingKind}),
+)  # fmt: skip
+
+
+@law
+@given(full_scales, st.lists(changes, min_size=1, max_size=6), st.floats(0, 1), st.floats(0.01, 0.99))
+def test_what_cannot_pass_is_not_asked(
+    scale: JointScale, candidates: list[Candidate], rare: float, threshold: float
+) -> None:
+    """No gain and no other change lifts a confidence of EdiT5, or a kind, above the bounds that the judge asks by."""
+    kinds = scale.able_kinds(threshold)
+    for each, found in zip(candidates, scale.confidences(candidates, rare), strict=True):
+        if found > threshold + 1e-9:
+            assert each.kind in kinds if each.kind else each.change.confidence >= scale.lowest_first(threshold) - 1e-9
+
+
+@law
+@given(full_scales, st.lists(changes, min_size=2, max_size=6))
+def test_others_elsewhere_support_and_others_here_rival(scale: JointScale, candidates: list[Candidate]) -> None:
+    first, *others = candidates
+    (alone,) = scale.confidences([first], 0.0)
+    elsewhere = [each for each in others if not touch(each.change, first.change)]
+    assert scale.confidences([first, *elsewhere], 0.0)[0] >= alone - 1e-12
+    here = [each for each in others if touch(each.change, first.change)]
+    assert scale.confidences([first, *here], 0.0)[0] <= alone + 1e-12
+    assert weigh_others(first, [first], [0.0]) == (0.0, 0.0)
 
 
 def test_gains_are_those_of_each_change_alone_after_the_prompt(folder: Path) -> None:
@@ -110,6 +154,8 @@ def test_alone_and_in_a_batch_the_edits_are_the_same(folder: Path) -> None:
         ({KEY: {**asdict(SCALE), "gain_slope": "much"}}, "expected numbers"),
         ({KEY: {**asdict(SCALE), "first_slope": 0}}, "first_slope above 0"),
         ({KEY: {**asdict(SCALE), "min_confidence": 2}}, "a share above 0"),
+        ({KEY: {**asdict(SCALE), "priors": {"guess": 1}}}, "priors for some of form, inserted"),
+        ({KEY: {**asdict(SCALE), "priors": {"form": "often"}}}, "priors for some of form"),
         ({"prompt": "Correct this:"}, "a text with {source} once"),
         ({"prompt": 3}, "a text with {source} once"),
     ],

@@ -34,7 +34,9 @@ from edit_gec.text.edits import Change, Provenance, apply_changes
 
 EDIT5 = Path("models/edit5-mini")
 SMOLLM2 = Path("models/smollm2")
-WORDS = st.sampled_from("She goes go to school every day because it likes there . , 1984 a".split())
+WORDS = st.sampled_from(
+    "She goes go to school every day because it likes there . , 1984 a \U0001f3e0\U0001f3e0 Ã©".split()
+)
 TEXTS = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
 
 
@@ -68,6 +70,20 @@ def test_a_token_is_as_much_likelier_as_the_model_says(model: LanguageModel, tex
             likely = model.network.log_probabilities(ids, positions, visible, at, np.array([token, stands]))
             assert ratio == pytest.approx(likely[0] - likely[1], abs=1e-3)
             assert ratio > LEAST_RATIO - 1e-3 and likely[0] > LEAST_LIKELY - 1e-3 and token != stands
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_rewordings_are_changes_of_their_sources(model: LanguageModel, words: WordList, texts: Sequence[str]) -> None:
+    """Each once, at word borders, of a kind."""
+    for text, found in zip(
+        texts, find_rewordings(model, [Question("", text, ()) for text in texts], words), strict=True
+    ):
+        made = [apply_changes(text, [change]) for change, _ in found]
+        assert text not in made and len(set(made)) == len(made)
+        for change, kind in found:
+            assert change == change_between(text, apply_changes(text, [change]))
+            assert kind == name_rewording(text[change.start : change.end], change.replacement, words)
 
 
 def test_a_token_is_written_for_the_next_one_for_its_word_and_before_it(model: LanguageModel) -> None:

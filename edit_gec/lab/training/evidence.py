@@ -9,7 +9,7 @@ sentence with only this change to the source, and its edits are right where an a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -92,6 +92,23 @@ class Recorder(Thresholds):
 
 def collect(corrector: Corrector, test: TestSet) -> Sample:
     """All edits that the model proposes in a set at any threshold, graded if the set has gold edits or references."""
+    plans: list[Prediction] = []
+
+    def propose(windows: Sequence[Pieces]) -> list[list[tuple[Change, Evidence]]]:
+        plans.extend(read(corrector, windows, Recorder(keep_bias=corrector.edit5.thresholds.keep_bias)))
+        found = changes_of(windows, plans, corrector.edit5.tokens)
+        return [
+            [(c, c.confidence.evidence) for c in each if isinstance(c.confidence, TracedConfidence)] for each in found
+        ]
+
+    sample = collect_proposed(corrector, test, propose)
+    return sample._replace(doubts=tuple(plan.doubts for plan in plans))
+
+
+def collect_proposed(
+    corrector: Corrector, test: TestSet, propose: Callable[[Sequence[Pieces]], list[list[tuple[Change, Evidence]]]]
+) -> Sample:
+    """The changes that are proposed in the windows of a set, with their evidence, graded as `collect` does."""
     test = with_gold_edits(test)
     tokens = [line.split() for line in test.lines]
     split = splits_hyphens(tokens)
@@ -99,16 +116,13 @@ def collect(corrector: Corrector, test: TestSet) -> Sample:
     texts = [raw.text for raw in raws] or list(test.lines)
     prepared = corrector.prepare(texts, lines=True, markup=False)
     windows = tuple(window.pieces for window in prepared)
-    plans = read(corrector, windows, Recorder(keep_bias=corrector.edit5.thresholds.keep_bias))
     proposals = []
     edited = []
-    for n, (window, changes) in enumerate(
-        zip(prepared, changes_of(windows, plans, corrector.edit5.tokens), strict=True)
-    ):
-        for change in changes:
+    for n, (window, found) in enumerate(zip(prepared, propose(windows), strict=True)):
+        for change, evidence in found:
             edits, _ = corrector.projection.to_edits(texts[window.text], window.sentence, WindowChanges((change,)))
-            if edits and isinstance(change.confidence, TracedConfidence):
-                proposals.append(ProposedEdit(window.text, n, change, change.confidence.evidence))
+            if edits:
+                proposals.append(ProposedEdit(window.text, n, change, evidence))
                 edited.append(apply(texts[window.text], edits))
     expected: dict[int, int] = {}
     if test.m2:
@@ -117,8 +131,7 @@ def collect(corrector: Corrector, test: TestSet) -> Sample:
             for p, text in zip(proposals, edited, strict=True)
         ]
         proposals, expected = grade(proposals, tokens, targets, test)
-    doubts = tuple(plan.doubts for plan in plans)
-    return Sample(tuple(range(len(texts))), tuple(proposals), expected, windows, doubts)
+    return Sample(tuple(range(len(texts))), tuple(proposals), expected, windows)
 
 
 def with_gold_edits(test: TestSet) -> TestSet:

@@ -3,9 +3,9 @@
     python -m edit_gec.lab.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV
     python -m edit_gec.lab.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV --write
 
-The EdiT5 proposes edits of text with corrections and of clean text (evidence.py). The
-language model says of each by how much it makes its sentence likelier (speculative/judge.py). Logistic regression on
-all of them, those of clean text as wrong ones, gives the slopes and the offset.
+The EdiT5 proposes edits of text with corrections and of clean text (evidence.py), and so does the language model
+(speculative/rewordings.py), which says of each by how much it makes its sentence likelier (speculative/judge.py).
+Logistic regression on all of them, those of clean text as wrong ones, gives the slopes, the offset and the priors.
 
 Two tables are printed, the EdiT5 alone and both, in five folds: fitted on other sentences, the scale of the EdiT5 as
 well. With --write the folder of the judge gets the scale, the threshold of one rate, and the presets of --strictness.
@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from edit_gec.config.load_settings import DTYPES
 from edit_gec.corrector import Corrector
@@ -30,6 +30,7 @@ from edit_gec.lab.training.calibrate import (
     FOLDS,
     NEVER,
     RATES,
+    ROUNDS,
     STRICTNESS_RATES,
     Outcome,
     add_set_arguments,
@@ -41,50 +42,88 @@ from edit_gec.lab.training.calibrate import (
     table_of,
 )
 from edit_gec.lab.training.entry import run_main
-from edit_gec.lab.training.evidence import Sample, collect, reread
+from edit_gec.lab.training.evidence import ProposedEdit, Sample, collect, collect_proposed, reread
 from edit_gec.modeling.config import read_config
-from edit_gec.speculative.judge import KEY, MOST_GAIN, JointScale, LanguageJudge
+from edit_gec.speculative.judge import KEY, MOST_GAIN, Candidate, JointScale, LanguageJudge, weigh_others
+from edit_gec.speculative.rewordings import RewordingKind, choose_apart
 from edit_gec.text.edits import Change
 from edit_gec.text.files import write_json
 
+if TYPE_CHECKING:
+    from edit_gec.lab.evaluation.datasets import TestSet
+    from edit_gec.modeling.tokenizer import Pieces
+
 USUAL_RATE = 1.5  # clean sentences changed by default, per cent
 AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is
+
+
+class Opinion(NamedTuple):
+    """What is known of a proposal beside its evidence. `kind` is None where the EdiT5 proposes it."""
+
+    gain: float
+    kind: RewordingKind | None = None
 
 
 class Opinions(NamedTuple):
     """What both models say of the proposals of the samples: learners' text, other sets, clean text last."""
 
     samples: tuple[Sample, ...]
-    gains: tuple[tuple[float, ...], ...]  # of each proposal of each sample
+    opinions: tuple[tuple[Opinion, ...], ...]  # of each proposal of each sample
 
     def fold(self, number: int, *, inside: bool) -> Opinions:
         """The sentences of one fold, or all others."""
-        kept = tuple(
-            tuple(
-                gain
-                for p, gain in zip(sample.proposals, gains, strict=True)
-                if (p.sentence % FOLDS == number) == inside
-            )
-            for sample, gains in zip(self.samples, self.gains, strict=True)
+        return self._select(
+            lambda p, _: (p.sentence % FOLDS == number) == inside,
+            [sample.fold(number, FOLDS, inside=inside) for sample in self.samples],
         )
-        return Opinions(tuple(sample.fold(number, FOLDS, inside=inside) for sample in self.samples), kept)
+
+    def of_edit5(self) -> list[Sample]:
+        """The samples with what the EdiT5 proposes, only."""
+        return list(self._select(lambda _, opinion: opinion.kind is None, self.samples).samples)
+
+    def _select(self, keeps: Callable[[ProposedEdit, Opinion], bool], samples: Sequence[Sample]) -> Opinions:
+        """`samples` with those of our proposals that are kept."""
+        pairs = [
+            [pair for pair in zip(sample.proposals, opinions, strict=True) if keeps(*pair)]
+            for sample, opinions in zip(self.samples, self.opinions, strict=True)
+        ]
+        proposals = [tuple(p for p, _ in each) for each in pairs]
+        kept = [each._replace(proposals=mine) for each, mine in zip(samples, proposals, strict=True)]
+        return Opinions(tuple(kept), tuple(tuple(opinion for _, opinion in each) for each in pairs))
 
     def own_scale(self) -> Scale:
         """The best scale of the EdiT5 alone."""
-        *known, clean = self.samples
+        *known, clean = self.of_edit5()
         return best_scale(known, clean)
 
     def alone(self, own: Scale) -> list[Sample]:
-        """The samples with the EdiT5's confidence as their only evidence."""
-        return [with_confidences(sample, grade(sample, own)) for sample in self.samples]
+        """The samples with the EdiT5's confidence as their only evidence, and nothing that the judge proposes."""
+        return [with_confidences(sample, grade(sample, own)) for sample in self.of_edit5()]
+
+    def candidates(self, own: Scale) -> list[list[tuple[list[int], list[Candidate]]]]:
+        """For each sample what is proposed in each window: numbers of the proposals, and the candidates."""
+        found = []
+        for sample, opinions in zip(self.samples, self.opinions, strict=True):
+            windows: dict[int, tuple[list[int], list[Candidate]]] = {}
+            for n, (p, first, opinion) in enumerate(zip(sample.proposals, grade(sample, own), opinions, strict=True)):
+                numbers, candidates = windows.setdefault(p.window, ([], []))
+                numbers.append(n)
+                candidates.append(Candidate(p.change._replace(confidence=first), *opinion))
+            found.append(list(windows.values()))
+        return found
 
     def joined(self, own: Scale, joint: JointScale) -> list[Sample]:
-        """The samples with the joint confidence as their only evidence."""
+        """The samples with the joint confidence as their only evidence, without what stands beside surer changes."""
         joined = []
-        for sample, gains in zip(self.samples, self.gains, strict=True):
-            rare = [p.evidence.rare for p in sample.proposals]
-            each = zip(grade(sample, own), gains, rare, strict=True)
-            joined.append(with_confidences(sample, [joint.confidence(*evidence) for evidence in each]))
+        for sample, windows in zip(self.samples, self.candidates(own), strict=True):
+            sure: dict[int, float] = {}
+            for numbers, candidates in windows:
+                found = joint.confidences(candidates, sample.proposals[numbers[0]].evidence.rare)
+                changes = [c.change._replace(confidence=value) for c, value in zip(candidates, found, strict=True)]
+                left = choose_apart(changes)
+                sure |= {n: change.confidence for n, change in zip(numbers, changes, strict=True) if change in left}
+            kept = sample._replace(proposals=tuple(sample.proposals[n] for n in sorted(sure)))
+            joined.append(with_confidences(kept, [sure[n] for n in sorted(sure)]))
         return joined
 
 
@@ -94,16 +133,39 @@ def with_confidences(sample: Sample, confidences: Sequence[float]) -> Sample:
     return sample._replace(proposals=tuple(p._replace(evidence=Evidence(sure), doubt=CALM) for p, sure in each))
 
 
-def collect_opinions(judge: LanguageJudge, samples: Sequence[Sample]) -> Opinions:
-    """What the judge says of the proposals of an EdiT5, each alone in its sentence."""
-    found = []
-    for sample in samples:
-        asked: list[list[Change]] = [[] for _ in sample.windows]
-        for p in sample.proposals:
-            asked[p.window].append(p.change)
-        gains = [iter(each) for each in judge.gains(sample.windows, asked)]
-        found.append(tuple(next(gains[p.window]) for p in sample.proposals))
-    return Opinions(tuple(samples), tuple(found))
+def collect_opinions(judge: LanguageJudge, corrector: Corrector, test: TestSet) -> tuple[Sample, tuple[Opinion, ...]]:
+    """What an EdiT5 and the judge propose in a set, and what the judge says of each, alone in its sentence."""
+    sample = reread(corrector, collect(corrector, test), corrector.edit5.thresholds)
+    known: list[list[Change]] = [[] for _ in sample.windows]
+    for p in sample.proposals:
+        known[p.window].append(p.change)
+    kinds: dict[tuple[int, Change], RewordingKind] = {}
+
+    def propose(windows: Sequence[Pieces]) -> list[list[tuple[Change, Evidence]]]:
+        found = judge.reword(windows, known, [*RewordingKind])
+        kinds.update({(n, change): kind for n, each in enumerate(found) for change, kind in each})
+        rare = [judge.words.rare_share(pieces.covered) if judge.words else 0.0 for pieces in windows]
+        return [
+            [(change, Evidence(0.5, rare=share)) for change, _ in each] for each, share in zip(found, rare, strict=True)
+        ]
+
+    own = collect_proposed(corrector, test, propose)
+    proposals = (*sample.proposals, *own.proposals)
+    asked: list[list[Change]] = [[] for _ in sample.windows]
+    for p in proposals:
+        asked[p.window].append(p.change)
+    gains = [iter(each) for each in judge.gains(sample.windows, asked)]
+    opinions = tuple(Opinion(next(gains[p.window]), kinds.get((p.window, p.change))) for p in proposals)
+    return sample._replace(proposals=proposals), opinions
+
+
+def features(candidate: Candidate, rare: float) -> list[float]:
+    """What the regression weighs, without support and rivalry."""
+    gain = max(-MOST_GAIN, min(MOST_GAIN, candidate.gain))
+    kinds = [float(candidate.kind == kind) for kind in RewordingKind]
+    if candidate.kind:
+        return [0.0, 0.0, gain, -rare, 0.0, *kinds]
+    return [log_odds(candidate.change.confidence), gain, 0.0, -rare, 1.0, *kinds]
 
 
 def fit_joint(opinions: Opinions, own: Scale) -> JointScale:
@@ -111,15 +173,43 @@ def fit_joint(opinions: Opinions, own: Scale) -> JointScale:
 
     Raises InputError where all of these are right, or none is.
     """
-    rows, right = [], []
-    for sample, gains in zip(opinions.samples, opinions.gains, strict=True):
-        for p, first, gain in zip(sample.proposals, grade(sample, own), gains, strict=True):
-            rows.append([log_odds(first), max(-MOST_GAIN, min(MOST_GAIN, gain)), -p.evidence.rare, 1.0])
-            right.append(0 < p.made == p.right)
+    windows = [
+        (candidates, sample.proposals[numbers[0]].evidence.rare, [sample.proposals[n] for n in numbers])
+        for sample, found in zip(opinions.samples, opinions.candidates(own), strict=True)
+        for numbers, candidates in found
+    ]
+    rows = [features(each, rare) for candidates, rare, _ in windows for each in candidates]
+    right = [0 < p.made == p.right for _, _, proposals in windows for p in proposals]
     if len(set(right)) < 2:
         raise InputError(f"{len(right)} edits, {sum(right)} right: too few sentences to fit a scale")
-    first, gained, rare, offset = (round(float(weight), 3) for weight in fit_logistic(rows, right))
-    return JointScale(max(first, 0.001), max(gained, 0.0), max(rare, 0.0), offset)
+    scale = JointScale(priors=dict.fromkeys(RewordingKind, 0.0))
+    for _ in range(ROUNDS):
+        others = [pair for candidates, rare, _ in windows for pair in weigh_all(scale, candidates, rare)]
+        weights = fit_logistic([[*row, *pair] for row, pair in zip(rows, others, strict=True)], right)
+        scale = scale_of(
+            [round(float(weight), 3) for weight in weights], {kind for o in opinions.opinions for _, kind in o}
+        )
+    return scale
+
+
+def weigh_all(scale: JointScale, candidates: Sequence[Candidate], rare: float) -> list[tuple[float, float]]:
+    """Support, and rivalry below 0, of each candidate of a window."""
+    alone = [scale.alone(each, rare) for each in candidates]
+    found = []
+    for each in candidates:
+        support, rivalry = weigh_others(each, candidates, alone)
+        found.append((support, -rivalry if each.kind else 0.0))
+    return found
+
+
+def scale_of(weights: Sequence[float], kinds: set[RewordingKind | None]) -> JointScale:
+    """The scale of what the regression found; a slope that it would turn round is 0."""
+    first, gained, own, rare, offset, *priors, support, rivalry = weights
+    return JointScale(
+        first_slope=max(first, 0.001), gain_slope=max(gained, 0.0), rare_slope=max(rare, 0.0), offset=offset,
+        own_slope=max(own, 0.0), neighbour_slope=max(support, 0.0), rival_slope=max(rivalry, 0.0),
+        priors={str(kind): prior for kind, prior in zip(RewordingKind, priors, strict=True) if kind in kinds},
+    )  # fmt: skip
 
 
 def cross_validate(opinions: Opinions) -> tuple[dict[float, Outcome], dict[float, Outcome]]:
@@ -150,7 +240,10 @@ class JointFit(NamedTuple):
 
     def report(self) -> str:
         """The scale as lines of a recipe, and the tables."""
-        lines = [f"{name} = {value:g}" for name, value in asdict(self.scale).items()]
+        numbers = asdict(self.scale)
+        priors = numbers.pop("priors")
+        lines = [f"{name} = {value:g}" for name, value in numbers.items()]
+        lines += [f"prior of {kind} = {value:g}" for kind, value in priors.items()]
         lines += table_of(self.seen, thresholds=True)
         lines += [f"in {FOLDS} folds, the EdiT5 alone:", *table_of(self.alone, thresholds=False)]
         lines += [f"in {FOLDS} folds, both:", *table_of(self.both, thresholds=False)]
@@ -190,10 +283,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--write", action="store_true", help="write the scale into the folder of the judge")
     args = parser.parse_args(argv)
     corrector = Corrector.load(args.model, precision="float32")
-    own = corrector.edit5.thresholds
-    samples = [reread(corrector, collect(corrector, test), own) for test in find_sets(args)]
-    judge = LanguageJudge.load(args.judge, JointScale(), dtype=args.dtype)
-    fitted = fit(collect_opinions(judge, samples), own, args.rate)
+    judge = LanguageJudge.load(args.judge, JointScale(), corrector.edit5.spelling, dtype=args.dtype)
+    found = [collect_opinions(judge, corrector, test) for test in find_sets(args)]
+    fitted = fit(Opinions(*zip(*found, strict=True)), corrector.edit5.thresholds, args.rate)
     sys.stdout.write(fitted.report())
     if args.write:
         write_scale(args.judge, fitted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.datasets import find_test_sets
 from edit_gec.lab.training import calibrate, judge_scale
 from edit_gec.lab.training.calibrate import grade
-from edit_gec.lab.training.evidence import ProposedEdit, Sample, collect
+from edit_gec.lab.training.evidence import ProposedEdit, Sample
 from edit_gec.lab.training.judge_scale import (
     AS_IT_IS,
     JointFit,
+    Opinion,
     Opinions,
     collect_opinions,
     cross_validate,
@@ -28,11 +30,20 @@ from edit_gec.lab.training.judge_scale import (
     main,
     with_confidences,
 )
-from edit_gec.speculative.judge import JointScale, LanguageJudge
+from edit_gec.speculative.judge import Candidate, JointScale, LanguageJudge
 from edit_gec.speculative.judged import Judged
-from edit_gec.text.edits import Change
+from edit_gec.speculative.rewordings import RewordingKind
+from edit_gec.text.edits import Change, Provenance
 
-TRUE = JointScale(first_slope=0.8, gain_slope=0.3, offset=-0.2)
+TRUE = JointScale(first_slope=0.8, gain_slope=0.3, offset=-0.2, own_slope=0.5, priors={"form": -1.0})
+
+TRUE_ALONE = replace(TRUE, priors={})  # it proposes nothing
+
+
+def chance_of(gain: float, first: float = 0.0, kind: RewordingKind | None = None) -> float:
+    """How often the true scale says that a change is right which stands alone."""
+    (chance,) = TRUE.confidences([Candidate(Change(0, 0, "", first), gain, kind)], 0.0)
+    return chance
 
 
 @pytest.fixture(autouse=True)
@@ -41,23 +52,28 @@ def few_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrate, "NEIGHBOUR_SLOPES", (0.0,))
 
 
-def draw(seed: int, sentences: int, *, informed: bool = True) -> Opinions:
+def draw(seed: int, sentences: int, *, informed: bool = True, own: bool = False) -> Opinions:
     """Learners' and clean sentences with edits that are right as often as both opinions say, or the first alone."""
     rng = random.Random(seed)
-    samples, gains = [], []
+    samples, opinions = [], []
     for clean in (False, True):
         numbers = range(0, sentences, 3 if clean else 1)
         drawn = [(n, rng.uniform(0.05, 0.95), rng.uniform(-8, 8)) for n in numbers]
-        proposals = []
+        proposals, found = [], []
         for n, first, gain in drawn:
             first = first * 0.6 if clean else first
-            chance = TRUE.confidence(first, gain) if informed else first
+            chance = chance_of(gain, first) if informed else first
             right = int(not clean and rng.random() < chance)
             proposals.append(ProposedEdit(n, n, Change(0, 0, "", 1.0), Evidence(first), right=right))
+            found.append(Opinion(gain - (4.0 if clean and informed else 0.0)))
+            if own and not clean:
+                right = int(rng.random() < chance_of(-gain, kind=RewordingKind.FORM))
+                change = Change(8, 9, "", 0.0, Provenance.JUDGE)
+                proposals.append(ProposedEdit(n, n, change, Evidence(0.5), right=right))
+                found.append(Opinion(-gain, RewordingKind.FORM))
         samples.append(Sample(tuple(range(sentences)), tuple(proposals), {} if clean else dict.fromkeys(numbers, 1)))
-        worse = 4.0 if clean and informed else 0.0
-        gains.append(tuple(gain - worse for _, _, gain in drawn))
-    return Opinions(tuple(samples), tuple(gains))
+        opinions.append(tuple(found))
+    return Opinions(tuple(samples), tuple(opinions))
 
 
 def test_confidences_stay_what_they_are() -> None:
@@ -68,12 +84,23 @@ def test_confidences_stay_what_they_are() -> None:
 
 def test_the_scale_that_made_the_edits_is_found() -> None:
     opinions = draw(2, 6000)
-    fitted = fit_joint(Opinions(opinions.samples[:1], opinions.gains[:1]), Scale())
+    fitted = fit_joint(Opinions(opinions.samples[:1], opinions.opinions[:1]), Scale())
     for name in ("first_slope", "gain_slope", "offset"):
         assert getattr(fitted, name) == pytest.approx(getattr(TRUE, name), abs=0.1)
     learners = opinions.samples[0]
     joined = grade(opinions.joined(Scale(), fitted)[0], AS_IT_IS)
     assert sum(joined) == pytest.approx(sum(p.right for p in learners.proposals), rel=0.02)
+
+
+def test_what_the_judge_proposes_has_a_slope_and_priors_of_its_own() -> None:
+    opinions = draw(7, 6000, own=True)
+    fitted = fit_joint(Opinions(opinions.samples[:1], opinions.opinions[:1]), Scale())
+    for name in ("first_slope", "gain_slope", "own_slope"):
+        assert getattr(fitted, name) == pytest.approx(getattr(TRUE, name), abs=0.1)
+    assert set(fitted.priors) == {"form"}
+    assert fitted.rival_slope == 0, "nothing was drawn in one place"
+    assert fitted.neighbour_slope == pytest.approx(0, abs=0.15)
+    assert [len(sample.proposals) for sample in opinions.alone(Scale())] == [6000, 2000]
 
 
 def test_a_judge_that_knows_something_helps() -> None:
@@ -122,18 +149,26 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def test_gains_are_those_of_the_product(model_folder: Path, folder: Path, data: Path) -> None:
+def test_opinions_are_those_of_the_product(model_folder: Path, folder: Path, data: Path) -> None:
+    """What is proposed, by whom, and its gain."""
     corrector = Corrector.load(model_folder)
-    samples = [collect(corrector, find_test_sets(name, data)[0]) for name in ("wi-3k", "clean")]
-    judge = LanguageJudge.load(folder, TRUE)
-    opinions = collect_opinions(judge, samples)
-    assert [len(gains) for gains in opinions.gains] == [len(sample.proposals) for sample in samples]
-    assert any(opinions.gains)
-    for sample, gains in zip(samples, opinions.gains, strict=True):
-        for p, gain in zip(sample.proposals, gains, strict=True):
-            sure = p.change._replace(confidence=0.4)
-            ((judged,),) = judge.judge([window_of(sample.windows[p.window])], [[sure]], 0.0)
-            assert judged.confidence == pytest.approx(TRUE.confidence(0.4, gain), abs=1e-4)
+    scale = replace(TRUE, priors=dict.fromkeys(map(str, RewordingKind), -1.0))
+    judge = LanguageJudge.load(folder, scale)
+    for name in ("wi-3k", "clean"):
+        sample, opinions = collect_opinions(judge, corrector, find_test_sets(name, data)[0])
+        assert len(opinions) == len(sample.proposals) and any(opinions)
+        known = [p for p, opinion in zip(sample.proposals, opinions, strict=True) if opinion.kind is None]
+        for p, (gain, kind) in zip(sample.proposals, opinions, strict=True):
+            window = sample.windows[p.window]
+            if kind is None:
+                sure = p.change._replace(confidence=0.4)
+                ((judged,),) = LanguageJudge(judge.model, TRUE_ALONE).judge([window_of(window)], [[sure]], 0.0)
+                (wanted,) = TRUE_ALONE.confidences([Candidate(sure, gain)], 0.0)
+                assert judged.confidence == pytest.approx(wanted, abs=1e-4)
+            else:
+                here = [each.change for each in known if each.window == p.window]
+                (own,) = judge.reword([window], [here], list(RewordingKind))
+                assert (p.change, kind) in own
 
 
 def test_a_folder_gets_what_was_fitted(
@@ -144,7 +179,8 @@ def test_a_folder_gets_what_was_fitted(
     with pytest.raises(InputError, match="too few sentences to fit a scale"):
         main(words)  # a model that was never trained is never right
     opinions = draw(6, 300)
-    monkeypatch.setattr(judge_scale, "collect_opinions", lambda *_: opinions)
+    drawn = iter(zip(*opinions, strict=True))
+    monkeypatch.setattr(judge_scale, "collect_opinions", lambda *_: next(drawn))
     assert main(words) == 0
     report = capsys.readouterr().out
     corrector = Corrector.load(model_folder, target=folder)
