@@ -84,7 +84,6 @@ class JointScale:
         found = []
         for each, odds in zip(candidates, alone, strict=True):
             support, rivalry = weigh_others(each, candidates, alone)
-            rivalry = rivalry if each.kind else 0.0
             found.append(logistic(odds + self.neighbour_slope * support - self.rival_slope * rivalry))
         return found
 
@@ -127,16 +126,16 @@ class JointScale:
 
 
 def weigh_others(candidate: Candidate, candidates: Sequence[Candidate], alone: Sequence[float]) -> tuple[float, float]:
-    """The support that a change has from others elsewhere, and the rivalry of those in its place, 0 if there are none.
+    """The support that a change has from others elsewhere, and the rivalry of others in its place; 0 if there are none.
 
-    `alone` are the log-odds of the candidates.
+    `alone` are the log-odds of the candidates. What an EdiT5 proposes has no rivals.
     """
     support, rivalry = NO_SUPPORT, NO_RIVAL
     for other, odds in zip(candidates, alone, strict=True):
         if other is candidate:
             continue
         if touch(other.change, candidate.change):
-            rivalry = max(rivalry, odds)
+            rivalry = max(rivalry, odds) if candidate.kind else NO_RIVAL
         else:
             support = max(support, odds)
     return min(support - NO_SUPPORT, MOST_SUPPORT), min(rivalry - NO_RIVAL, MOST_RIVALRY)
