@@ -49,7 +49,9 @@ def test_wrong_settings_are_one_line(tmp_path: Path, name: str, text: str) -> No
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("lines", ["*a" * 30 + " b", "**/a/" * 15 + "/b", "x\x85notes.md", "x\u2028notes.md", "[z-a]", "[[a"])
+@pytest.mark.parametrize(
+    "lines", ["*a" * 30 + " b", "**/a/" * 15 + "/b", "x\x85notes.md", "x\u2028notes.md", "[z-a]", "[[a"]
+)
 def test_odd_lines_of_gitignore_hide_nothing(tmp_path: Path, lines: str) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text(lines)

@@ -46,7 +46,7 @@ MOST_RIVALRY = 4.0
 KEY = "judge"  # of config.json
 
 
-class Candidate(NamedTuple):
+class JudgedChange(NamedTuple):
     """A change that is judged. `kind` is None where EdiT5 proposes it, with its confidence."""
 
     change: Change
@@ -78,7 +78,7 @@ class JointScale:
     rival_slope: float = 0.0
     priors: Mapping[str, float] = field(default_factory=dict)  # log-odds of each RewordingKind
 
-    def confidences(self, candidates: Sequence[Candidate], rare: float) -> list[float]:
+    def confidences(self, candidates: Sequence[JudgedChange], rare: float) -> list[float]:
         """How often such changes of one sentence are right, 0 to 1."""
         alone = [self.alone(each, rare) for each in candidates]
         found = []
@@ -87,7 +87,7 @@ class JointScale:
             found.append(logistic(odds + self.neighbour_slope * support - self.rival_slope * rivalry))
         return found
 
-    def alone(self, candidate: Candidate, rare: float) -> float:
+    def alone(self, candidate: JudgedChange, rare: float) -> float:
         """The log-odds of a change, whatever else is proposed."""
         gain = max(-MOST_GAIN, min(MOST_GAIN, candidate.gain))
         if candidate.kind:
@@ -125,7 +125,9 @@ class JointScale:
         return scale
 
 
-def weigh_others(candidate: Candidate, candidates: Sequence[Candidate], alone: Sequence[float]) -> tuple[float, float]:
+def weigh_others(
+    candidate: JudgedChange, candidates: Sequence[JudgedChange], alone: Sequence[float]
+) -> tuple[float, float]:
     """The support that a change has from others elsewhere, and the rivalry of others in its place; 0 if there are none.
 
     `alone` are the log-odds of the candidates. What an EdiT5 proposes has no rivals.
@@ -189,7 +191,7 @@ class LanguageJudge:
         judged: list[list[Change]] = []
         for window, each, gains in zip(windows, asked, found, strict=True):
             rare = self.words.rare_share(window.pieces.covered) if self.words else 0.0
-            candidates = [Candidate(change, gain, kind) for (change, kind), gain in zip(each, gains, strict=True)]
+            candidates = [JudgedChange(change, gain, kind) for (change, kind), gain in zip(each, gains, strict=True)]
             sure = self.scale.confidences(candidates, rare)
             joint = [c.change._replace(confidence=value) for c, value in zip(candidates, sure, strict=True)]
             judged.append(choose_apart(change for change in joint if change.confidence >= threshold))

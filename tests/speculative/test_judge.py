@@ -16,7 +16,7 @@ from support.tiny_causal import save_folder
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError, ModelError
-from edit_gec.speculative.judge import KEY, Candidate, JointScale, LanguageJudge, weigh_others
+from edit_gec.speculative.judge import KEY, JudgedChange, JointScale, LanguageJudge, weigh_others
 from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.language_model import Question
 from edit_gec.speculative.rewordings import RewordingKind, touch
@@ -32,7 +32,7 @@ SCALE = JointScale(first_slope=1.0, gain_slope=0.2, offset=0.3, min_confidence=0
 
 def confidence(scale: JointScale, first: float, gain: float, rare: float = 0.0) -> float:
     """That of a change that stands alone."""
-    (found,) = scale.confidences([Candidate(Change(0, 0, "", first), gain)], rare)
+    (found,) = scale.confidences([JudgedChange(Change(0, 0, "", first), gain)], rare)
     return found
 
 
@@ -70,7 +70,7 @@ def test_no_gain_lifts_what_is_not_proposed(
 
 
 changes = st.builds(
-    lambda start, length, first, gain, kind: Candidate(
+    lambda start, length, first, gain, kind: JudgedChange(
         Change(start, start + length, "", 0.0 if kind else first, Provenance.JUDGE if kind else Provenance.EDIT5),
         gain, kind,
     ),
@@ -85,7 +85,7 @@ full_scales = st.builds(
 @law
 @given(full_scales, st.lists(changes, min_size=1, max_size=6), st.floats(0, 1), st.floats(0.01, 0.99))
 def test_what_cannot_pass_is_not_asked(
-    scale: JointScale, candidates: list[Candidate], rare: float, threshold: float
+    scale: JointScale, candidates: list[JudgedChange], rare: float, threshold: float
 ) -> None:
     """No gain and no other change lifts a confidence of EdiT5, or a kind, above the bounds that the judge asks by."""
     kinds = scale.able_kinds(threshold)
@@ -96,7 +96,7 @@ def test_what_cannot_pass_is_not_asked(
 
 @law
 @given(full_scales, st.lists(changes, min_size=2, max_size=6))
-def test_others_elsewhere_support_and_others_here_rival(scale: JointScale, candidates: list[Candidate]) -> None:
+def test_others_elsewhere_support_and_others_here_rival(scale: JointScale, candidates: list[JudgedChange]) -> None:
     first, *others = candidates
     (alone,) = scale.confidences([first], 0.0)
     elsewhere = [each for each in others if not touch(each.change, first.change)]

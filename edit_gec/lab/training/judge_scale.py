@@ -44,7 +44,7 @@ from edit_gec.lab.training.calibrate import (
 from edit_gec.lab.training.entry import run_main
 from edit_gec.lab.training.evidence import ProposedEdit, Sample, collect, collect_proposed, reread
 from edit_gec.modeling.config import read_config
-from edit_gec.speculative.judge import KEY, MOST_GAIN, Candidate, JointScale, LanguageJudge, weigh_others
+from edit_gec.speculative.judge import KEY, MOST_GAIN, JudgedChange, JointScale, LanguageJudge, weigh_others
 from edit_gec.speculative.rewordings import RewordingKind, choose_apart
 from edit_gec.text.edits import Change
 from edit_gec.text.files import write_json
@@ -103,15 +103,15 @@ class Opinions(NamedTuple):
         """The samples with the EdiT5's confidence as their only evidence, and nothing that the judge proposes."""
         return [with_confidences(sample, grade(sample, own)) for sample in self.of_edit5()]
 
-    def candidates(self, own: Scale) -> list[list[tuple[list[int], list[Candidate]]]]:
+    def candidates(self, own: Scale) -> list[list[tuple[list[int], list[JudgedChange]]]]:
         """For each sample what is proposed in each window: numbers of the proposals, and the candidates."""
         found = []
         for sample, opinions in zip(self.samples, self.opinions, strict=True):
-            windows: dict[int, tuple[list[int], list[Candidate]]] = {}
+            windows: dict[int, tuple[list[int], list[JudgedChange]]] = {}
             for n, (p, first, opinion) in enumerate(zip(sample.proposals, grade(sample, own), opinions, strict=True)):
                 numbers, candidates = windows.setdefault(p.window, ([], []))
                 numbers.append(n)
-                candidates.append(Candidate(p.change._replace(confidence=first), *opinion))
+                candidates.append(JudgedChange(p.change._replace(confidence=first), *opinion))
             found.append(list(windows.values()))
         return found
 
@@ -162,7 +162,7 @@ def collect_opinions(judge: LanguageJudge, corrector: Corrector, test: TestSet) 
     return sample._replace(proposals=proposals), opinions
 
 
-def features(candidate: Candidate, rare: float) -> list[float]:
+def features(candidate: JudgedChange, rare: float) -> list[float]:
     """What the regression weighs, without support and rivalry."""
     gain = max(-MOST_GAIN, min(MOST_GAIN, candidate.gain))
     kinds = [float(candidate.kind == kind) for kind in RewordingKind]
@@ -195,7 +195,7 @@ def fit_joint(opinions: Opinions, own: Scale) -> JointScale:
     return scale
 
 
-def weigh_all(scale: JointScale, candidates: Sequence[Candidate], rare: float) -> list[tuple[float, float]]:
+def weigh_all(scale: JointScale, candidates: Sequence[JudgedChange], rare: float) -> list[tuple[float, float]]:
     """Support and rivalry of each candidate of a window."""
     alone = [scale.alone(each, rare) for each in candidates]
     return [weigh_others(each, candidates, alone) for each in candidates]

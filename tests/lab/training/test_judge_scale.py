@@ -31,7 +31,7 @@ from edit_gec.lab.training.judge_scale import (
     main,
     with_confidences,
 )
-from edit_gec.speculative.judge import Candidate, JointScale, LanguageJudge
+from edit_gec.speculative.judge import JudgedChange, JointScale, LanguageJudge
 from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.rewordings import RewordingKind
 from edit_gec.text.edits import Change, Provenance
@@ -43,7 +43,7 @@ TRUE_ALONE = replace(TRUE, priors={})  # it proposes nothing
 
 def chance_of(gain: float, first: float = 0.0, kind: RewordingKind | None = None) -> float:
     """How often the true scale says that a change is right which stands alone."""
-    (chance,) = TRUE.confidences([Candidate(Change(0, 0, "", first), gain, kind)], 0.0)
+    (chance,) = TRUE.confidences([JudgedChange(Change(0, 0, "", first), gain, kind)], 0.0)
     return chance
 
 
@@ -164,7 +164,7 @@ def test_opinions_are_those_of_the_product(model_folder: Path, folder: Path, dat
             if kind is None:
                 sure = p.change._replace(confidence=0.4)
                 ((judged,),) = LanguageJudge(judge.model, TRUE_ALONE).judge([window_of(window)], [[sure]], 0.0)
-                (wanted,) = TRUE_ALONE.confidences([Candidate(sure, gain)], 0.0)
+                (wanted,) = TRUE_ALONE.confidences([JudgedChange(sure, gain)], 0.0)
                 assert judged.confidence == pytest.approx(wanted, abs=1e-4)
             else:
                 here = [each.change for each in known if each.window == p.window]
