@@ -16,7 +16,7 @@ from support.tiny_causal import save_folder
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError, ModelError
-from edit_gec.speculative.judge import KEY, JudgedChange, JointScale, LanguageJudge, weigh_others
+from edit_gec.speculative.judge import KEY, JointScale, JudgedChange, LanguageJudge, weigh_others
 from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.language_model import Question
 from edit_gec.speculative.rewordings import RewordingKind, touch

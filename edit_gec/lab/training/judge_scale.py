@@ -44,7 +44,7 @@ from edit_gec.lab.training.calibrate import (
 from edit_gec.lab.training.entry import run_main
 from edit_gec.lab.training.evidence import ProposedEdit, Sample, collect, collect_proposed, reread
 from edit_gec.modeling.config import read_config
-from edit_gec.speculative.judge import KEY, MOST_GAIN, JudgedChange, JointScale, LanguageJudge, weigh_others
+from edit_gec.speculative.judge import KEY, MOST_GAIN, JointScale, JudgedChange, LanguageJudge, weigh_others
 from edit_gec.speculative.rewordings import RewordingKind, choose_apart
 from edit_gec.text.edits import Change
 from edit_gec.text.files import write_json

@@ -31,7 +31,7 @@ from edit_gec.lab.training.judge_scale import (
     main,
     with_confidences,
 )
-from edit_gec.speculative.judge import JudgedChange, JointScale, LanguageJudge
+from edit_gec.speculative.judge import JointScale, JudgedChange, LanguageJudge
 from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.rewordings import RewordingKind
 from edit_gec.text.edits import Change, Provenance
