@@ -17,6 +17,7 @@ import numpy as np
 from edit_gec.errors import ModelError
 
 FILE = "model.safetensors"
+LARGEST = 127  # of a weight in int8
 SCALES = ".scales"  # after the name of a matrix in int8: the name of its scales
 MOST_HEADER = 10**7  # bytes; a longer header belongs to no model of ours
 TYPES: dict[str, np.dtype[Any]] = {
@@ -54,12 +55,21 @@ class Weights:
         return self._find(name).dtype == np.int8
 
     def digits(self, name: str) -> np.ndarray:
-        """A packed matrix [N, K] in int8."""
-        return self._find(name)
+        """A matrix [N, K] in int8: as it is packed, or rounded where it was too small to be packed."""
+        matrix = self._find(name)
+        if matrix.dtype == np.int8:
+            return matrix
+        dense, scales = self.dense(name), self.scales(name)
+        rounded: np.ndarray = np.rint(dense / scales[:, None]).astype(np.int8)
+        return rounded
 
     def scales(self, name: str) -> np.ndarray:
-        """The scales [N] of the rows of a packed matrix [N, K]. Raises ModelError when they do not fit."""
+        """The scales [N] of the rows of a matrix [N, K] in int8. Raises ModelError when they do not fit."""
         matrix = self._find(name)
+        if matrix.dtype != np.int8:
+            largest = np.abs(self.dense(name)).max(axis=1, initial=0)
+            own: np.ndarray = np.maximum(largest, np.finfo(np.float32).tiny) / np.float32(LARGEST)
+            return own
         scales = self._find(name + SCALES)
         if matrix.ndim != 2 or scales.shape != matrix.shape[:1]:
             raise ModelError(f"{self.source}: {name} is in int8; expected a scale for each row in {name + SCALES}")
