@@ -37,6 +37,7 @@ from edit_gec.errors import InputError, WriteError
 from edit_gec.text import formats
 from edit_gec.text.correction import assemble
 from edit_gec.text.counts import format_count
+from edit_gec.text.language_id import find_other
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -233,7 +234,7 @@ class Run:
         compared = (
             self.since is not None or asked.baseline is not None or source.settings.edit_filter().needs_types(text)
         )
-        return plain and not compared and len(text) >= GROUP_CHARACTERS
+        return plain and not compared and len(text) >= GROUP_CHARACTERS and find_other(text, source.format) is None
 
     def _correct_in_stretches(self, corrector: Corrector, source: InputDocument) -> None:
         """Print a long document as it is corrected; Ctrl-C keeps what is already printed."""
@@ -252,7 +253,11 @@ class Run:
         """Drop the unwanted edits and output the others."""
         document = source.document
         try:
-            edits = self._choose(source, correction.edits) if correction.edits else ()
+            other = find_other(document.text, source.format)
+            if other is not None and not self.arguments.quiet:
+                name = "standard input" if document.path == STDIN else document.path
+                say(f"edit-gec: {name}: this looks like {other.name}; only English is corrected")
+            edits = self._choose(source, correction.edits) if correction.edits and other is None else ()
             if not self.arguments.write_baseline:
                 self.output.put(document, assemble(document.text, edits, correction.refused))
         except (InputError, WriteError) as error:  # InputError: an old version of the file cannot be read

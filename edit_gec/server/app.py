@@ -41,7 +41,7 @@ from edit_gec.server.matches import OURS, merge_matches
 from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
 from edit_gec.text import language_id
 from edit_gec.text.edits import Edit, offsets
-from edit_gec.text.formats import PLAIN
+from edit_gec.text.formats import PLAIN, check_format
 from edit_gec.version import version
 
 if TYPE_CHECKING:
@@ -272,6 +272,11 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
     _check_length(request, asked.text)
     corrector = _find_corrector(request)
     settings = _find_settings(request, asked.dialect, asked)
+    if other := _find_other_language(asked):
+        timing = schema.Timing.from_stages(stages, perf_counter() - begun)
+        return schema.CorrectionResponse(
+            corrected=asked.text, edits=[], refused=[], hints=[], timing=timing, language=other
+        )
     work = corrector.correct_by_sentence(asked.text, settings=settings, format=asked.known_format(), stages=stages)
     _, results = await _cancel_if_gone(request, work)
     if asked.suggest:
@@ -286,18 +291,21 @@ async def correct(request: Request, asked: schema.CorrectionRequest) -> schema.C
         refused=schema.to_messages(asked.text, correction.refused),
         hints=schema.to_messages(asked.text, correction.hints),
         timing=schema.Timing.from_stages(stages, perf_counter() - begun),
+        language=None,
     )
 
 
 @router.post("/v1/correct/stream", responses=schema.STREAM, response_class=StreamingResponse, tags=["edit-gec"])
 async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> Response:
-    """Correct a text: one line of JSON for each sentence as soon as it is done. The last line holds `timing`."""
+    """Correct a text: a line of JSON for each sentence as soon as it is done; the last has `timing` and `language`."""
     begun = perf_counter()
     stages = Stages()
     _check_length(request, asked.text)
     corrector = _find_corrector(request)
     settings = _find_settings(request, asked.dialect, asked)
-    sentences = corrector.sentences(asked.text, settings=settings, format=asked.known_format(), stages=stages)
+    other = _find_other_language(asked)
+    read = "" if other else asked.text
+    sentences = corrector.sentences(read, settings=settings, format=asked.known_format(), stages=stages)
     first = await anext(sentences, None)  # an error must come before the first byte of the answer
 
     async def lines() -> AsyncIterator[bytes]:
@@ -311,10 +319,16 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
                 yield _to_json_line(asked.text, sentence)
                 sentence = await anext(sentences, None)
         timing = schema.Timing.from_stages(stages, perf_counter() - begun)
-        yield b'{"timing":' + timing.model_dump_json().encode() + b"}\n"
+        last = {"timing": timing.model_dump(), "language": other and other.model_dump()}
+        yield json.dumps(last).encode() + b"\n"
 
     log_fields(request, characters=len(asked.text), sentences=stages.sentences)
     return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+def _find_other_language(asked: schema.CorrectionRequest) -> schema.OtherLanguage | None:
+    found = language_id.find_other(asked.text, check_format(asked.known_format()))
+    return found and schema.OtherLanguage(code=found.code, name=found.name)
 
 
 def _to_json_line(text: str, sentence: SentenceResult) -> bytes:

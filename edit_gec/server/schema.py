@@ -116,6 +116,13 @@ class Timing(BaseModel):
         )
 
 
+class OtherLanguage(BaseModel):
+    """A language that we do not correct."""
+
+    code: str
+    name: str
+
+
 class CorrectionResponse(BaseModel):
     """A corrected text."""
 
@@ -128,6 +135,9 @@ class CorrectionResponse(BaseModel):
         [], description="Edits that are not sure enough to be made, where they are asked for; not in `corrected`."
     )
     timing: Timing
+    language: OtherLanguage | None = Field(
+        None, description="What the text is if it is surely not English; nothing of it is corrected then."
+    )
 
 
 class Offer(BaseModel):

@@ -394,6 +394,14 @@ def test_wrong_usage(args: list[str], complaint: str) -> None:
     assert talk.count("\n") == 1
 
 
+def test_another_language_is_left_alone_and_named() -> None:
+    put(a=BAD, fr=b"Je ne sais pas pour vous, mais le teh est dans la maison.\n")
+    status, out, talk = run("correct", "--format", "findings", "a.txt", "fr.txt")
+    assert (status, out.count(b"\n")) == (1, 1) and b"a.txt" in out
+    assert talk.splitlines()[0] == "edit-gec: fr.txt: this looks like French; only English is corrected"
+    assert run("correct", "-q", "fr.txt") == (0, Path("fr.txt").read_bytes(), "")
+
+
 def test_without_a_command_there_is_help() -> None:
     status, out, talk = run()
     assert (status, out) == (2, b"") and talk == run("--help")[1].decode()

@@ -80,6 +80,15 @@ def changes(edits: Any) -> list[tuple[int, int, str]]:
 # --- our own endpoint --------------------------------------------------------------------------------------------
 
 
+def test_another_language_is_named_and_left_alone(client: httpx.Client) -> None:
+    text = "Je ne sais pas pour vous, mais le chat est dans la maison."
+    answer = client.post("/v1/correct", json={"text": text}).json()
+    assert (answer["corrected"], answer["edits"], answer["language"]["name"]) == (text, [], "French")
+    (last,) = client.post("/v1/correct/stream", json={"text": text}).text.splitlines()
+    assert json.loads(last)["language"] == {"code": "fr", "name": "French"}
+    assert client.post("/v1/correct", json={"text": "She go home."}).json()["language"] is None
+
+
 @few
 @given(text=valid, markup=...)
 def test_the_same_as_the_corrector(client: httpx.Client, corrector: Corrector, text: str, markup: bool) -> None:

@@ -96,10 +96,12 @@ export class Checker {
     const asked = text.slice(start, run.at(-1).end);
     const found = new Map(run.map((block) => [block, []]));
     let at = 0; // the block that the last sentence was in
+    let foreign; // the language of a run that is not English: no sentence of it comes
     for await (const sentence of this.engine.check(asked, { ...this.options, signal })) {
       signal.throwIfAborted();
       if (sentence.timing) {
         this.timed(sentence.timing);
+        foreign = sentence.foreign;
         continue;
       }
       while (at + 1 < run.length && run[at + 1].start <= start + sentence.start) this.#remember(run[at], found.get(run[at++]));
@@ -109,12 +111,17 @@ export class Checker {
       const wait = this.edits.length > MUCH ? 4 * SHOWN_MS : SHOWN_MS;
       if (performance.now() - this.shownAt > wait) this.#show("checking");
     }
-    for (; at < run.length; at++) this.#remember(run[at], found.get(run[at]));
+    for (; at < run.length; at++) this.#remember(run[at], found.get(run[at]), foreign);
   }
 
-  #remember(block, edits) {
+  /** The first language other than English in the text, if there is one. */
+  get foreign() {
+    return this.#blocks(this.text).map((block) => this.known.get(this.#key(block))?.foreign).find(Boolean);
+  }
+
+  #remember(block, edits, foreign) {
     this.partial.delete(this.#key(block));
-    this.known.set(this.#key(block), { edits, start: 0, placed: edits });
+    this.known.set(this.#key(block), { edits, start: 0, placed: edits, foreign });
     if (this.known.size > REMEMBERED) this.known.delete(this.known.keys().next().value);
   }
 

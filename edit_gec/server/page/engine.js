@@ -4,7 +4,7 @@
 //     the language that is set for everybody, or null; whether it keeps the writer's words; the longest text of a check.
 //   Engine.check(text, { strictness, language, signal }) is an async iterator. It gives, in order,
 //     { start, end, edits }   a sentence as soon as it is done: text.slice(start, end)
-//     { timing }              at the end: where the time went, in milliseconds
+//     { timing, foreign }     at the end: where the time went, in milliseconds; the language, where it is not English
 //   An edit is { start, end, original, replacement, confidence, type, kind, message, reason, alternatives, isHint }; it
 //   replaces text.slice(start, end), which is `original`. Positions are UTF-16 code units, those of JavaScript's strings.
 //   Edits of one answer are in order and do not overlap. `alternatives` are further replacements. A hint is a place that
@@ -85,8 +85,8 @@ function reasonOf(said) {
   }
 }
 
-function toFound({ start_utf16, end_utf16, edits, hints, timing }) {
-  if (timing) return { timing };
+function toFound({ start_utf16, end_utf16, edits, hints, timing, language }) {
+  if (timing) return { timing, foreign: language?.name };
   const all = [...edits.map((edit) => toUnits(edit, false)), ...hints.map((edit) => toUnits(edit, true))];
   return { start: start_utf16, end: end_utf16, edits: all.sort((a, b) => a.start - b.start || a.end - b.end) };
 }

@@ -85,7 +85,9 @@ function drawCount(text) {
   const found = counted(shown.length, "suggestion");
   const isBusy = checker.state === "checking" || checker.state === "waiting";
   const said = !text.trim() ? "No text yet" : checker.state === "failed" ? checker.message
-    : isBusy ? (shown.length ? `Checking… ${found} so far` : "Checking…") : shown.length ? found : "No suggestions";
+    : isBusy ? (shown.length ? `Checking… ${found} so far` : "Checking…")
+    : checker.foreign ? `${shown.length ? `${found}. ` : ""}Some of this looks like ${checker.foreign}; only English is checked`
+    : shown.length ? found : "No suggestions";
   $("count").textContent = said;
   $("findings").setAttribute("aria-busy", String(isBusy));
   if (!isBusy && text.trim() && $("status").textContent !== said) announce(said);
