@@ -2,7 +2,8 @@
 
 `prepare` reads every `.txt` and `.txt.xz` file of a folder (one paragraph a line), splits paragraphs into sentences as
 the product does, keeps the well-edited ones, drops duplicates and everything that an evaluation set contains, and
-writes one unit a line, after the name of its corpus; `read_units` reads them:
+writes one unit a line, after the name of its corpus; `read_units` reads them. corpora.tsv says how much of a corpus is
+used.
 
     tatoeba_en<TAB>She goes to school every day.        ProseUnit("She goes to school every day.", punctuation=True)
 
@@ -30,6 +31,7 @@ from edit_gec.errors import InputError
 from edit_gec.lab.training.comma_style import lacks_comma
 from edit_gec.lab.training.entry import run_main
 from edit_gec.lab.training.fragments import fragment as fragment
+from edit_gec.rules.words import read_table
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.files import write_lines
 
@@ -40,62 +42,14 @@ class Corpus(NamedTuple):
     `punctuation`: whether its commas are as careful editors set them, so that they can be learnt.
     """
 
-    domain: str
     share: float
-    punctuation: bool = True
+    punctuation: bool
 
 
-OWN = Corpus("own", 1.0)  # what is in the folder but not in the table
-CORPORA: dict[str, Corpus] = {
-    # single everyday sentences and simple stories
-    "tatoeba_en": Corpus("everyday", 1.0),
-    "common_voice_en": Corpus("everyday", 1.0, punctuation=False),
-    "african_storybook": Corpus("everyday", 2.0, punctuation=False),
-    "scp_tales": Corpus("everyday", 1.0),
-    # first person, edited: the nearest to what people write
-    "essays_ccby": Corpus("essays", 2.0),
-    "carpentries_blogs": Corpus("essays", 2.0),
-    "ropensci_blog": Corpus("essays", 1.5),
-    "usgov_digitalgov": Corpus("essays", 1.5),
-    "usgov_18f": Corpus("essays", 1.5),
-    # textbooks, health, lessons, government
-    "openstax_more": Corpus("textbooks", 1.5),
-    "openstax_ccby": Corpus("textbooks", 1.5),
-    "openstax_philschatz": Corpus("textbooks", 1.5),
-    "openstax_more2": Corpus("textbooks", 0.7),
-    "medquad": Corpus("textbooks", 1.0),
-    "carpentries_training": Corpus("textbooks", 1.5),
-    "history_state_gov": Corpus("textbooks", 1.0),
-    "factbook": Corpus("textbooks", 1.0),
-    "light_and_matter": Corpus("textbooks", 1.5),
-    "open_stats_books": Corpus("textbooks", 1.5),
-    "d2l_en": Corpus("textbooks", 1.0),
-    "forallx": Corpus("textbooks", 1.0),
-    "usgov_guides": Corpus("textbooks", 1.5),
-    "usgov_guides2": Corpus("textbooks", 0.7),
-    "uk_gov_guidance": Corpus("textbooks", 1.5),
-    # the web and documentation, without code
-    "mdn_guides": Corpus("web", 1.0),
-    "open_tutorials": Corpus("web", 1.0),
-    "open_guides": Corpus("web", 1.5),
-    "edx_odk_docs": Corpus("web", 1.0),
-    "gnome_help": Corpus("web", 1.0),
-    "react_dev": Corpus("web", 1.0),
-    "symfony_docs": Corpus("web", 1.0),
-    "privacyguides": Corpus("web", 1.0),
-    "freecodecamp_guide": Corpus("web", 1.0),
-    "python_peps": Corpus("web", 1.0),
-    "eips": Corpus("web", 0.6),
-    # what people say
-    "changelog": Corpus("speech", 0.55, punctuation=False),
-    "sgd_dialogues": Corpus("dialogues", 0.4, punctuation=False),
-    "topical_chat": Corpus("dialogues", 0.5, punctuation=False),
-    "taskmaster34": Corpus("dialogues", 0.5, punctuation=False),
-    # older fiction, and the rest
-    "gutenberg_selected": Corpus("novels", 0.45),
-    "us_speeches": Corpus("rest", 1.0),
-    "gsm8k_questions": Corpus("rest", 0.7),
-    "oasst_en100": Corpus("rest", 1.0),
+OWN = Corpus(1.0, True)  # what is in the folder but not in the table
+CORPORA = {
+    name: Corpus(float(share), punctuation == "yes")
+    for name, _domain, share, punctuation in read_table(Path(__file__).parent / "corpora.tsv")[1:]
 }
 MAX_WORDS = 60  # longer units are windows of longer texts at run time
 JOIN_SHARE = 0.25  # of units are two neighbouring sentences: run-ons and commas need both sides
