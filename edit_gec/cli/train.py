@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edit_gec.cli.arguments import data_folder
-from edit_gec.cli.console import out
+from edit_gec.cli.console import out, say
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ def run(arguments: Arguments) -> int:
     """Train, and print the folder of the model. Raises InputError."""
     from edit_gec.lab.training.run import train
 
-    finished = train(arguments.recipe, arguments.data, arguments.runs, device=arguments.device, init=arguments.init)
+    finished = train(
+        arguments.recipe, arguments.data, arguments.runs, device=arguments.device, init=arguments.init, say=say
+    )
     out(f"{finished}\n")
     return 0

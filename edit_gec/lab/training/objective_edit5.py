@@ -117,9 +117,9 @@ class EdiT5Objective:
         entries = Tokens.load(self.folder, model.config.slots).size
         given = model.config.vocab_size
         if given != entries:
-            raise ModelError(
-                f"{self.folder / FILE}: {entries} entries with slots, the model has {given}; another model's?"
-            )
+            fitting = model.config.slots + given - entries
+            meant = f"set slots = {fitting}" if fitting > 0 else "another model's?"
+            raise ModelError(f"{self.folder / FILE}: {entries} entries with slots, the model has {given}; {meant}")
         return model
 
     def save_stage(self, model: EdiT5, folder: Path) -> None:

@@ -13,6 +13,8 @@ What is learnt from a pair is the objective's (objective.py).
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +25,17 @@ from edit_gec.lab.training.pairs import Pairs
 from edit_gec.lab.training.preparation import copy_vocabulary, prepare_files
 from edit_gec.lab.training.recipe import read_recipe
 from edit_gec.modeling.config import read_config
+from edit_gec.text.files import atomic_write
 
 if TYPE_CHECKING:
     from torch import nn
 
+LOG = "log.jsonl"  # of a stage: a line of JSON every so many steps
+Say = Callable[[str], None]
 
-def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str) -> None:
-    """Train one stage to its end, from its last complete checkpoint if there is one.
+
+def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Say) -> None:
+    """Train one stage to its end, from its last complete checkpoint if there is one; `say` is told from where.
 
     Raises InputError when the training was stopped before its end.
     """
@@ -44,13 +50,33 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str) -> None
     if last:
         pairs.start = update_of(last)
         trainer.keeper.resume(last)
+    if PartialState().is_main_process:
+        cut_log(output / LOG, pairs.start)
+        say(f"{pairs.stage.name}: {f'goes on from step {pairs.start}' if last else 'starts at step 0'}")
     trainer.train(resume_from_checkpoint=str(last) if last else None)
     if trainer.state.global_step < course.steps(pairs.stage) and not course.is_over():
         raise InputError(f"{output}: stopped at step {trainer.state.global_step}; the same command goes on from there")
 
 
-def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", init: Path | None = None) -> Path:
+def cut_log(path: Path, step: int) -> None:
+    """Drop the lines of steps that are repeated, because the training was killed behind its last checkpoint."""
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        atomic_write(path, "".join(line for line in lines if json.loads(line)["step"] <= step).encode())
+
+
+def train(
+    recipe_path: Path,
+    data: Path,
+    runs: Path,
+    *,
+    device: str = "cpu",
+    init: Path | None = None,
+    say: Say = lambda line: None,
+) -> Path:
     """Run all stages of a recipe; returns the folder of the finished model. Finished stages are not repeated.
+
+    `say` is told what begins, in the process that writes.
 
     Raises InputError where recipe, data or models are at fault, and when the training was stopped before its end.
     """
@@ -62,6 +88,8 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
     run = runs / recipe.name
     processes = PartialState(cpu=device == "cpu")
     writes: bool = processes.is_main_process
+    say = say if writes else lambda line: None
+    say(f"{recipe.name}: text, vocabulary and word list, where they are missing")
     with processes.main_process_first():
         prepare_files(recipe, folder, data, init)
     objective = load_objective(recipe, folder)
@@ -70,14 +98,14 @@ def train(recipe_path: Path, data: Path, runs: Path, *, device: str = "cpu", ini
     for stage in recipe.stages:
         output = run / stage.name
         if (output / "config.json").exists():
-            pass
+            say(f"{stage.name}: is done")
         elif stage.average:
             if writes:
                 average(stage.average, run, output)
         else:
             before = run / stage.start if stage.start else finished
             model = objective.start_model(stage, folder / stage.init if stage.init else before, init)
-            run_stage(model.train(), Pairs(folder, data, recipe, stage), output, device)
+            run_stage(model.train(), Pairs(folder, data, recipe, stage), output, device, say)
             if writes and stage.ema:
                 points = [1.0] if course.is_over() else stage.mean
                 average({course.folder(at, stage): 1.0 for at in points}, output, output)

@@ -31,7 +31,7 @@ from edit_gec.lab.training.collate import collate, make_example
 from edit_gec.lab.training.optim import optimizer_for
 from edit_gec.lab.training.pairs import Pairs, cut_batches
 from edit_gec.lab.training.recipe import Recipe, TrainingStage, read_recipe
-from edit_gec.lab.training.run import average, train
+from edit_gec.lab.training.run import average, cut_log, train
 from edit_gec.lab.training.trainer import checkpoints, compile_layers, update_of
 from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import read_tensors, save_t5
@@ -269,20 +269,32 @@ def interrupt_at(log: Path) -> None:
         time.sleep(0.1)
 
 
+def test_a_log_forgets_the_steps_that_are_repeated(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    cut_log(log, 0)
+    assert not log.exists()
+    log.write_text("".join(f'{{"step": {step}}}\n' for step in (50, 100, 150)), encoding="utf-8")
+    cut_log(log, 100)
+    assert [json.loads(line)["step"] for line in log.read_text().splitlines()] == [50, 100]
+
+
 def test_stages_interrupted_and_resumed(corpora: Path, recipe: Path, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     one, two = runs / "tiny" / "one", runs / "tiny" / "two"
     before = signal.getsignal(signal.SIGINT)
     hand = threading.Thread(target=interrupt_at, args=[one / "log.jsonl"])
     hand.start()
+    said: list[str] = []
     with pytest.raises(InputError, match=r"one: stopped at step 5\d; the same command goes on from there"):
-        train(recipe, corpora, runs)
+        train(recipe, corpora, runs, say=said.append)
+    assert said == ["tiny: text, vocabulary and word list, where they are missing", "one: starts at step 0"]
     hand.join()
     assert signal.getsignal(signal.SIGINT) is before, "Ctrl-C is the caller's again"
     assert [p.name[:12] for p in one.glob("checkpoint-*")] == ["checkpoint-5"] and not (one / "config.json").exists()
     assert (corpora / "pairs" / "prose.txt").exists() and (recipe.parent / FILE).exists()
 
-    model = train(recipe, corpora, runs)
+    model = train(recipe, corpora, runs, say=said.append)
+    assert said[3].startswith("one: goes on from step 5") and said[4] == "two: starts at step 0"
     assert model == runs / "tiny" / "model"
     assert [EdiT5.load(folder).config.num_layers for folder in (one, two, model)] == [1, 2, 2]
     steps = [json.loads(line)["step"] for line in (one / "log.jsonl").read_text().splitlines()]
