@@ -73,16 +73,17 @@ class Projection:
         return self.choose(text, sentence, find_other_side(sentence.text, self.dialect, self._is_known))
 
     def add_obvious(self, text: str, sentence: Sentence, edits: list[Edit]) -> list[Edit]:
-        """The edits, and those of obvious errors, in order. Of two that touch the model's counts, except for words that
-        stand twice."""
+        """The edits, and those of obvious errors, in order. Where the model's touch what is obvious, theirs count, but
+        not against words that stand twice and sure rules."""
         if self.spelling is None:
             return edits
-        found = self.choose(text, sentence, find_obvious(text, sentence, self.spelling))
-        for new in found:
-            touched = [each for each in edits if new.start <= each.end and each.start <= new.end]
-            is_sure = all(new.confidence >= DOUBLED > each.confidence for each in touched)
-            if new.confidence >= self.min_confidence and is_sure:
-                edits = [*(each for each in edits if each not in touched), new]
+        for change in find_obvious(text, sentence, self.spelling):
+            new = self.choose(text, sentence, [change])
+            begin, end = sentence.offsets[change.start], sentence.offsets[change.end]
+            touched = [each for each in edits if begin <= each.end and each.start <= end]
+            is_sure = all(change.confidence >= DOUBLED > each.confidence for each in touched)
+            if new and change.confidence >= self.min_confidence and is_sure:
+                edits = [*(each for each in edits if each not in touched), *new]
         return sorted(edits, key=lambda edit: edit.span)
 
     def _cut(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Confidence: how often such edits are right in edited documents.
 DOUBLED = 0.95
-RULE = 0.9
+RULE = 0.95
 SLIP = 0.8
 START = 0.9  # that of the capital, in lines
 EVERYDAY = 0.6  # share of common words in such a line: it is English, and no code

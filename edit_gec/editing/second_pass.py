@@ -57,7 +57,8 @@ class SecondPass:
             for (n, pieces), prediction in zip(again.items(), read, strict=True):
                 doubts = doubts_beside(sentences[n], first[n], plans[n].doubts, pieces, prediction.doubts)
                 support = [self.thresholds.doubted(c.confidence, d) for c, d in zip(first[n], doubts, strict=True)]
-                others = [*map(logistic, support), *plans[n].refused]
+                by_model = [odds for c, odds in zip(first[n], support, strict=True) if c.provenance != Provenance.RULE]
+                others = [*map(logistic, by_model), *plans[n].refused]
                 more = judge(list(prediction.changes(pieces, self.tokens)), prediction, self.thresholds, (), others)
                 more = keep_certain(sentences[n], first[n], pieces.source, more, plans[n].found)
                 doubts = settle(pieces.source, doubts, shift(first[n], -sentences[n].starts[0]), more)
@@ -83,8 +84,14 @@ def judge(
     """The changes that a plan makes in its sentence, with their final confidence, without those below the threshold.
 
     `doubts` has one entry per change, if they were read again; `others` are changes elsewhere that support these.
+    What a rule proposes supports nothing: every writer makes such errors, and the model is careless beside them
+    ("The childrens were waiting at the bus stop" -> "waiting for the bus stop").
     """
-    sure = thresholds.judge([change.confidence for change in changes], doubts, [*plan.refused, *others])
+    ruled = [change.provenance == Provenance.RULE for change in changes]
+    own = [change.confidence for change in changes]
+    model = [0.0 if by_rule else value for value, by_rule in zip(own, ruled, strict=True)]
+    every, free = (thresholds.judge(each, doubts, [*plan.refused, *others]) for each in (own, model))
+    sure = (each[0] if by_rule else each[1] for by_rule, *each in zip(ruled, every, free, strict=True))
     judged = [change._replace(confidence=value) for change, value in zip(changes, sure, strict=True)]
     return [change for change in judged if change.confidence >= thresholds.threshold]
 
@@ -180,14 +187,16 @@ def keep_certain(
     that `found` something in the sentence: "We was there." has become "We were there.", and does not become "We are".
     What stood there may come back."""
     written = list(_written_by_rules(sentence.covered, shift(first, -sentence.starts[0]), found))
-    words = [expand_to_words(between, *change[:3]) for change in again]
-    return [
-        change
-        for change, (start, end, new) in zip(again, words, strict=True)
-        if not change.replacement.strip()
-        or new.casefold() == between[start:end].casefold()
-        or all(end <= begin or start >= stop or new.strip() == old for begin, stop, old in written)
-    ]
+    return [change for change in again if all(_leaves(between, change, *each) for each in written)]
+
+
+def _leaves(between: str, change: Change, begin: int, stop: int, old: str) -> bool:
+    """Whether a change leaves a rule's work alone, restores what stood there, or takes all of it away."""
+    if not change.replacement.strip():
+        start, end, _ = trim(between, change.start, change.end, "")
+        return end <= begin or start >= stop or (start <= begin + 1 and stop <= end + 1)
+    start, end, new = expand_to_words(between, *change[:3])
+    return end <= begin or start >= stop or new.strip() == old or new.casefold() == between[start:end].casefold()
 
 
 def _written_by_rules(text: str, changes: Sequence[Change], found: Sequence[Found]) -> Iterator[tuple[int, int, str]]:

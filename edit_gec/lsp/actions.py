@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.lsp.options import SEVERITIES
+from edit_gec.text.kinds import EditKind
 from edit_gec.text.render import describe, rule_id
 from edit_gec.text.words import HYPHENATED_WORD
 
@@ -17,6 +18,7 @@ SOURCE = "edit-gec"
 FIX_ALL = "source.fixAll.edit-gec"
 IGNORE = "edit-gec.ignore"
 ADD_WORD = "edit-gec.addToDictionary"
+ABOUT_WORDS = (EditKind.SPELLING, EditKind.CASE)
 
 
 def to_range(document: Document, start: int, end: int) -> types.Range:
@@ -87,7 +89,7 @@ def make_fixes(
         for each in (mark, *(replace(mark, replacement=other) for other in mark.alternatives))
     ]
     commands = [types.Command("Ignore this correction", IGNORE, arguments=[document.uri, mark.key])]
-    if HYPHENATED_WORD.fullmatch(edit.original):  # of any type: the model may take an unknown word for any error
+    if edit.kind in ABOUT_WORDS and HYPHENATED_WORD.fullmatch(edit.original):  # "was" is no word to add
         commands.append(types.Command(f"Add “{edit.original}” to my dictionary", ADD_WORD, arguments=[edit.original]))
         if project_words:
             title = f"Add “{edit.original}” to the dictionary of this project"

@@ -1,4 +1,4 @@
-"""Checks: why an edit is not made. The first one that holds refuses it, by its name.
+r"""Checks: why an edit is not made. The first one that holds refuses it, by its name.
 
 For any text:
 
@@ -11,12 +11,13 @@ For any text:
     ends_a_bracket        (35 %)                -> (35 %).
     changes_a_variable    let i be the number   -> me
     joins_words           Maharaj ji            -> Maharajji        no word
-    stops_a_shout         No no, I mean it.     -> No,              kept.py has these six
+    stops_a_shout         No no, I mean it.     -> No,              kept.py has these seven
     guesses_a_sound       an nginx module       -> a nginx module
     changes_a_term        a udev rule           -> used
     asks_a_title          How we decide on pay  -> How do we decide
     parts_an_opening      Of course it will.    -> Of course,
     blends_words          like the mode line    -> modeling         two known words
+    cuts_a_clause         impact, for example   -> impact. For
 
 In documents; a line that is taken by itself has none around it:
 
@@ -24,6 +25,7 @@ In documents; a line that is taken by itself has none around it:
     fills_a_gap           process  ID           -> process -  ID    a mark in a wide gap
     ends_a_block          see [the list](a.md)  -> [the list.](a)   a full stop in or behind markup
     raises_a_label        docs: name the option -> Docs:            what a subject is about
+    raises_a_rest         > we were\n\n> there   -> There            quoted lines that stand apart
     completes_a_comment   # find longest match  -> the longest      an article, the first capital or a dash in code
     completes_a_note      * Fix crash in parser -> the parser       an article where there is no subject
     changes_a_credit      fix the build by @ann -> built            a word before the name of its author
@@ -33,8 +35,7 @@ In documents; a line that is taken by itself has none around it:
     renames_code          We build Thinc now.   -> Think            a word that stands in code, too
     respells_a_term       the ulong type        -> long             a short unknown word
     narrows_a_gap         the  process  ID      -> the process      where the document is justified
-    cuts_a_clause         impact, for example   -> impact. For      kept.py has this one and the next
-    renames_a_label       the Write field       -> Right            a known word with a capital
+    renames_a_label       the Write field       -> Right            a known word with a capital (kept.py)
     is_unsure             stay at home          -> in home          where writers choose an edit has to be surer
 """
 
@@ -49,6 +50,7 @@ from edit_gec.rules.words import word_set
 from edit_gec.text.edits import Provenance
 from edit_gec.text.words import HYPHENATED_WORD, WORD
 
+LINE = 300  # characters of a quoted line and what stands below it
 TITLE = 72  # characters of a block that may be a title
 TERM = 6  # letters of a word that is rather a term; even learners' are misspelt in half of the cases only
 SURE = 0.95  # confidence from which on an edit is sure wherever it is
@@ -79,6 +81,7 @@ _PLURAL_PHRASE = re.compile(
 _CREDIT = re.compile(r"\s+by \[?@\w")
 _OBJECT = re.compile(r"\s+(?:an?|the|this|that|all|each|its|your)\b")
 _TEXT = re.compile(r"\S")
+_OPEN_QUOTE = re.compile(r"^[ \t]*>[^\n]*[\w,;][ \t]*\n(?:[ \t>]*\n)+[ \t]*>[ \t>]*\Z", re.MULTILINE)
 _LET = re.compile(r"\b[Ll]et \Z")
 _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
 
@@ -195,6 +198,13 @@ def raises_a_label(place: PlacedEdit) -> bool:
     """Whether a word before a colon gets a capital."""
     old = place.edit.original
     return old.islower() and place.edit.replacement == old.capitalize() and place.after[:1] == ":"
+
+
+def raises_a_rest(place: PlacedEdit) -> bool:
+    """Whether the first word of a quoted paragraph gets a capital that goes on with the quoted one above."""
+    start = place.edit.start
+    is_raised = place.sentence.first and place.old != "i" and place.new == place.old.capitalize() != place.old
+    return is_raised and _OPEN_QUOTE.search(place.document[max(0, start - LINE) : start]) is not None
 
 
 def completes_a_comment(place: PlacedEdit) -> bool:
@@ -342,7 +352,7 @@ ANYWHERE = (
     ends_a_bracket, changes_a_variable, joins_words, *kept.CHECKS,
 )  # fmt: skip
 IN_DOCUMENTS = (
-    changes_quotes, fills_a_gap, ends_a_block, raises_a_label, completes_a_comment, completes_a_note,
+    changes_quotes, fills_a_gap, ends_a_block, raises_a_label, raises_a_rest, completes_a_comment, completes_a_note,
     changes_a_credit, is_right_already, breaks_a_habit, renames_code, respells_a_term, narrows_a_gap,
     *kept.IN_DOCUMENTS, is_unsure,
 )  # fmt: skip

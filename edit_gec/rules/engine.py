@@ -184,7 +184,7 @@ def _translate(when: str, *, whole: bool = True) -> str:
     pattern = "".join(parts)
     if not whole:
         return pattern
-    starts = not re.match(r"\^|\(\?|\(\^|\(\\b|\{subject\}|\{open\}", when)
+    starts = not re.match(r"\^|\(\?|\(\^|\(\\b|\(?\{(?:subject|open|clause|begin)\}", when)
     ends = not (when.endswith(("$", "{end}")) or closed == "(?=")
     return (_START if starts else "") + pattern + (_END if ends else "")
 

@@ -1,4 +1,4 @@
-"""What stays, whoever proposes an edit of it; two of these checks (checks.py) are for documents.
+"""What stays, whoever proposes an edit of it; one of these checks (checks.py) is for documents.
 
 No no, I mean it.      meant repetition: interjections, and any word of a shout that stands three times
 an nginx module        a/an before code and words that the lexicon does not know: it depends on how they are read
@@ -17,7 +17,7 @@ from rapidfuzz.distance import OSA
 
 from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.rules.terms import is_name, is_term
-from edit_gec.text.edits import Edit
+from edit_gec.text.edits import Edit, Provenance
 from edit_gec.text.fragments import is_open_ended
 from edit_gec.text.kinds import is_spelling
 from edit_gec.text.words import WORD
@@ -143,7 +143,7 @@ def parts_an_opening(place: PlacedEdit) -> bool:
 def blends_words(place: PlacedEdit) -> bool:
     """Whether two known words become one that is nearly both together."""
     old, new = WORD.findall(place.old), WORD.findall(place.new)
-    if len(old) != 2 or len(new) != 1 or not all(map(place.knows, old)):
+    if place.edit.provenance == Provenance.RULE or len(old) != 2 or len(new) != 1 or not all(map(place.knows, old)):
         return False
     return 0 < OSA.distance("".join(old).casefold(), new[0].casefold()) < 3 and new[0] not in old
 
@@ -165,5 +165,5 @@ def renames_a_label(place: PlacedEdit) -> bool:
     return start > 0 and is_swap and not is_form
 
 
-CHECKS = (stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening, blends_words)
-IN_DOCUMENTS = (cuts_a_clause, renames_a_label)
+CHECKS = (stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening, blends_words, cuts_a_clause)
+IN_DOCUMENTS = (renames_a_label,)

@@ -140,3 +140,11 @@ def test_words_that_rightly_stand_twice_are_left(text: str) -> None:
 def test_prepositions_stand_twice_after_verbs_with_particles_only() -> None:
     assert correct("The book is in in the box.") == "The book is in the box."
     assert may_stand_twice("in", "to log in in", 7) and not may_stand_twice("in", "it is in in", 6)
+
+
+def test_a_sure_rule_counts_more_than_what_the_model_changes_in_its_words() -> None:
+    text = "It gives me piece of mind in the house."
+    at = text.index("piece")
+    sentence = split(text)[0]
+    made = [Edit(at, at, "", "a ", 0.6), Edit(at + 9, at + 13, "mind", "minds", 0.6), Edit(0, 2, "It", "That", 0.6)]
+    assert apply(text, PROJECTION.add_obvious(text, sentence, made)) == "That gives me peace of mind in the house."

@@ -12,19 +12,21 @@ from hypothesis import strategies as st
 from edit_gec import Corrector
 from edit_gec.editing.confidence import CALM
 from edit_gec.editing.decode import Prediction
+from edit_gec.editing.plan import Plan
 from edit_gec.editing.second_pass import (
     SecondPass,
     changes_of,
     compose,
     doubts_beside,
     is_spacing,
+    judge,
     keep_certain,
     leave_out,
 )
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.rules.engine import find_rules
-from edit_gec.text.edits import Change, apply_changes
+from edit_gec.text.edits import Change, Provenance, apply_changes
 
 TEXT = st.text("ab ,", max_size=14)
 
@@ -201,3 +203,20 @@ def test_what_a_rule_wrote_is_not_written_again(
     tokens: Tokens, source: str, first: Change, between: str, again: Change, kept: int
 ) -> None:
     assert keep_certain(tokens.encode(source), [first], between, [again], find_rules(source)) == [again][:kept]
+
+
+SCALE = Thresholds(neighbour_slope=1.0, final_slope=0.527, min_confidence=0.0)
+PROBABILITIES = st.lists(st.floats(0.01, 0.99), max_size=3)
+
+
+@given(PROBABILITIES, PROBABILITIES.filter(bool), PROBABILITIES)
+def test_what_rules_propose_supports_nothing(
+    by_model: list[float], by_rules: list[float], refused: list[float]
+) -> None:
+    plan = Prediction(Plan(1, (0,), ()), refused=tuple(refused))
+    changes = [Change(n, n + 1, "x", sure) for n, sure in enumerate(by_model)]
+    more = [Change(n, n + 1, "x", sure, Provenance.RULE) for n, sure in enumerate(by_rules, len(by_model))]
+    alone, together = judge(changes, plan, SCALE), judge([*changes, *more], plan, SCALE)
+    assert together[: len(changes)] == alone
+    supported = SCALE.judge([*by_model, *by_rules], others=refused)
+    assert [each.confidence for each in together[len(changes) :]] == supported[len(changes) :]

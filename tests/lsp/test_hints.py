@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("pygls")
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
+from edit_gec.editing.document_edits import name_kinds
 from edit_gec.lsp.actions import make_diagnostic, make_fix_all, make_fixes
 from edit_gec.lsp.documents import Document, Mark
 from edit_gec.text.edits import Edit
@@ -47,3 +50,13 @@ def test_a_hint_is_shown_as_one_and_never_made_with_the_others(document: Documen
     (change,) = action.edit.changes["file:///a.txt"]  # type: ignore[union-attr,index]
     assert change.new_text == "because"
     assert not make_fix_all(document, [hint], 0.0, NOTHING)
+
+
+@pytest.mark.parametrize(("old", "new", "is_offered"), [("becuase", "because", True), ("go", "goes", False)])
+def test_only_a_word_whose_spelling_is_doubted_is_offered_to_dictionaries(
+    document: Document, old: str, new: str, is_offered: bool
+) -> None:
+    found = mark(old, new, confidence=0.9)
+    named = replace(found, edit=name_kinds(TEXT, [found.edit])[0])
+    titles = [each.title for each in make_fixes(document, named, "information", NOTHING, project_words=True)]
+    assert sum("dictionary" in title for title in titles) == 2 * is_offered

@@ -302,3 +302,16 @@ def test_terms_keep_their_spelling() -> None:
 def test_gaps_of_justified_text_stay() -> None:
     document = "They  see the  file  system in it."
     assert judged(document, "  ", " ", 4) and not judged("They  see the file.", "  ", " ", 4)
+
+
+@pytest.mark.parametrize(
+    ("document", "refused"),
+    [
+        ("> We looked at the new\n\n> plan of it.\n", True),
+        ("> We looked at the new,\n>\n>  plan of it.\n", True),
+        ("> We looked at the new.\n\n> plan of it.\n", False),
+        ("We looked at the new\n\n> plan of it.\n", False),
+    ],
+)
+def test_a_quoted_line_that_stands_apart_begins_no_sentence(document: str, refused: bool) -> None:
+    assert judged(document, "plan", "Plan", form="text") == refused
