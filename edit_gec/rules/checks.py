@@ -56,7 +56,7 @@ TERM = 6  # letters of a word that is rather a term; even learners' are misspelt
 SURE = 0.95  # confidence from which on an edit is sure wherever it is
 # Log-odds that an edit needs in addition where writers choose; fitted on edited documents (profiles/LOG.md).
 CHOICE = 0.9
-REWORDED = 0.3
+ARTICLE = 0.4
 COMMA = 0.15
 _QUOTES = str.maketrans("’‘ʼ“”´`", "''" + "'" + '""' + "''")
 _END_MARKS = frozenset(".!?")
@@ -321,16 +321,18 @@ def is_unsure(place: PlacedEdit) -> bool:
 def extra_odds(place: PlacedEdit) -> float:
     """The log-odds above the threshold that an edit of an edited document needs.
 
-    Most of them where one small word takes the place of another, "in" for "at", where one other than an article comes,
-    where another word goes, where a full stop takes the place of a comma, and where a word loses its capital. Some
-    where a known word becomes another one, a few for a comma. "an" for "a" needs none, nor does what is often
-    confused, "is" and "are", "its" and "it's".
+    Most of them where a known word becomes another one, "tests" or "in" for "test" or "at", where one other than an
+    article comes or goes, where a full stop takes the place of a comma, and where a word loses its capital. Some for an
+    article, a few for a comma. "an" for "a" needs none, nor does what is often confused, "is" and "are", "its" and
+    "it's".
     """
     old, new = place.old, place.new
     if not old and new == ",":
         return COMMA
+    if not (old and new) and not _ARTICLES.isdisjoint((old.lower(), new.lower())):
+        return ARTICLE
     if not new:
-        return CHOICE if old.isalpha() and old.lower() not in _ARTICLES else 0.0
+        return CHOICE if old.isalpha() else 0.0
     if not old:
         return CHOICE if new.lower() in word_set("added") else 0.0
     is_stop = old[0] == "," and new[0] == "."
@@ -339,7 +341,7 @@ def extra_odds(place: PlacedEdit) -> float:
         return CHOICE
     is_word = old.isalpha() and new.isalpha() and old.casefold() != new.casefold()
     is_confused = not word_set("confused").isdisjoint((old.lower(), new.lower()))
-    return REWORDED if is_word and not is_confused and place.knows(old) else 0.0
+    return CHOICE if is_word and not is_confused and place.knows(old) else 0.0
 
 
 def _swaps_small_words(place: PlacedEdit) -> bool:

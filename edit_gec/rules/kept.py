@@ -48,6 +48,7 @@ _SUBJECT = re.compile(
     r"\s*(?:(?:and|but|so)\s+)?(?:i|you|he|she|it|we|they|this|that|there|these|those|my|your|his|her|our|their|the)\b",
     re.IGNORECASE,
 )
+_ATTACHED = re.compile(r"\s*(?:when|while|which|whose?|where)\b")
 _FEW = 4  # words of a clause behind an opening that needs no comma
 _PRONOUN = re.compile(r"\s*(?:i|you|he|she|it|we|they|this|that|there)\b", re.IGNORECASE)
 
@@ -149,11 +150,14 @@ def blends_words(place: PlacedEdit) -> bool:
 
 
 def cuts_a_clause(place: PlacedEdit) -> bool:
-    """Whether a full stop takes the place of a comma, and no clause with a subject follows."""
+    """Whether a full stop takes the place of a comma before "when" and its like; in documents, before anything that is
+    no clause with a subject."""
     edit = place.edit
     if not edit.original.startswith(",") or edit.replacement[:1] != ".":
         return False
-    return _SUBJECT.match(place.document, edit.start + 1) is None
+    if _ATTACHED.match(place.document, edit.start + 1):
+        return True
+    return not place.sentence.alone and _SUBJECT.match(place.document, edit.start + 1) is None
 
 
 def renames_a_label(place: PlacedEdit) -> bool:
