@@ -15,11 +15,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
-from docutils.core import publish_doctree
-from docutils.nodes import reference, title
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from planted import apply_plants, plant
@@ -31,12 +30,12 @@ from edit_gec.text.references import key_of
 
 def read_rst(text: str) -> Counter[str]:
     """The messages of docutils without their places, its references and its titles, counted."""
-    stream = io.StringIO()
-    tree = publish_doctree(text, settings_overrides={"warning_stream": stream, "halt_level": 6})
+    core, nodes, stream = import_module("docutils.core"), import_module("docutils.nodes"), io.StringIO()
+    tree = core.publish_doctree(text, settings_overrides={"warning_stream": stream, "halt_level": 6})
     lines = [line for line in stream.getvalue().splitlines() if re.match(r"<string>:\d+:", line)]
     found = Counter(re.sub(r"<string>:\d+:|\".*", "", line).strip() for line in lines)
-    found["references"] = sum("refid" in node or "refuri" in node for node in tree.findall(reference))
-    found["titles"] = sum(1 for _ in tree.findall(title))
+    found["references"] = sum("refid" in node or "refuri" in node for node in tree.findall(nodes.reference))
+    found["titles"] = sum(1 for _ in tree.findall(nodes.title))
     return found
 
 
