@@ -131,6 +131,7 @@ def test_a_model_folder_is_relative_to_the_file_and_a_name_stays_a_name(tmp_path
         ("strictness = 'low'\nmin-confidence = 0.5", "expected one, both say how sure"),
         ("verify = 'always'", "verify 'always': expected judge or exact"),
         ("verify = true", "verify True: expected a name"),
+        ("threads = 1000000", "threads 1000000: expected 1024 at most"),
         ("threads = 0", "threads 0: expected a whole number from 1"),
         ("target = 'someone/model'", "has no setting 'target'"),
         ("exclude = 'vendor'", "exclude must be a list of strings"),

@@ -230,6 +230,8 @@ def _run_setting(key: str, value: Any) -> Any:
     name = key.replace("-", "_")
     if key not in ("threads", "batch-size") and not isinstance(value, str):
         raise InputError(f"{key} {value!r}: expected a name or a text")
+    if isinstance(value, int) and value > LARGEST:
+        raise InputError(f"{key} {value}: expected {LARGEST} at most")
     return getattr(LoadSettings("", **{name: value}), name)
 
 
@@ -245,6 +247,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {  # key -> how its value is read; d
 RUN = (
     "verify", "backend", "precision", "device", "dtype", "threads", "batch-size", "target-prefix", "target-prompt",
 )  # fmt: skip
+LARGEST = 1024  # threads, and sentences of a batch: the settings of a stranger's folder must not take all memory
 KEYS = ("dictionary", *_READERS, "model", *RUN, "overrides")
 _FOR_SOME = tuple(key for key in KEYS if key not in ("exclude", "model", *RUN, "overrides"))
 
