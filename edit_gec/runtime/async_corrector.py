@@ -288,6 +288,7 @@ class AsyncCorrector:
                     stages.batches.update(timing for _, timing in done)
                     known[key] = tuple(changes for changes, _ in done)
                     self.cache.put(key, known[key])
+                await asyncio.sleep(0)  # others have their turn, also where all is known
                 changes = self._with_standing(sentence.text, corrector.min_confidence, join_changes(known[key]))
                 finish = partial(self._finish, text, sentence, changes, corrector)
                 is_long = len(sentence.text) > LONG_SENTENCE

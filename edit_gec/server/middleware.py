@@ -8,6 +8,7 @@ unexpected exception, which may quote the text.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -134,6 +135,8 @@ class RequestGuard:
             return error_response(
                 path, 503, f"not done within {self.limits.timeout_s:g} seconds; send less text at a time"
             )
+        except asyncio.CancelledError:  # the server ends, and waits no longer
+            return error_response(path, 503, "the server is ending; ask again")
         except Exception as error:
             log.error(json.dumps({"error": type(error).__name__, "at": _traceback_places(error)}))
             return error_response(path, 500, "internal error")

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -52,17 +53,17 @@ def look(folder: Path, found: Counter[str]) -> None:
 
 
 def kill(work: Path, kills: int) -> Counter[str]:
-    """Kill -9 at random moments of the time that a whole run takes."""
-    make_tree(work / "whole")
-    begun = time.monotonic()
-    begin(work / "whole").communicate()
-    whole = time.monotonic() - begun
+    """Kill -9 at random moments: a little after a random number of files is written."""
     found: Counter[str] = Counter()
     for n in range(kills):
+        chance = random.Random(n)
         folder = work / f"kill-{n}"
         make_tree(folder)
         child = begin(folder)
-        time.sleep(random.Random(n).uniform(0.3, 1.0) * whole)
+        paths, most = list(folder.iterdir()), chance.randrange(FILES)
+        while child.poll() is None and sum(path.stat().st_size != len(OLD) for path in paths) < most:
+            time.sleep(0.001)
+        time.sleep(chance.random() * 0.02)
         child.kill()
         child.communicate()
         found["kills in the middle"] += child.returncode == -9
@@ -104,10 +105,62 @@ def fill(work: Path) -> Counter[str]:
     return found
 
 
+def fill_a_quota(work: Path) -> Counter[str]:
+    """A file system that has room for the files, and for few of their successors (as root: a tmpfs)."""
+    found: Counter[str] = Counter()
+    folder = work / "quota"
+    folder.mkdir()
+    size = FILES * (len(OLD) + 4096) + len(NEW)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        return Counter({"not tried: needs root": 1})
+    try:
+        make_tree(folder / "files")
+        filler = folder / "filler"
+        with suppress(OSError), filler.open("wb", buffering=0) as stream:
+            while True:
+                stream.write(bytes(4096))
+        child = begin(folder / "files")
+        _, said = child.communicate()
+        lines = said.decode().splitlines()
+        found["one line: no space"] = sum("No space left on device; file unchanged" in line for line in lines)
+        found["TRACEBACK"] = said.count(b"Traceback")
+        found["OTHER STATUS"] = int(child.returncode != 2)
+        look(folder / "files", found)
+        filler.unlink()
+        begin(folder / "files").communicate()
+        again: Counter[str] = Counter()
+        look(folder / "files", again)
+        found["BROKEN"] += again["new"] != FILES
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+    return found
+
+
+def correct_many(work: Path, count: int) -> Counter[str]:
+    """So many small files in folders of 1,000, every tenth of them wrong: time, memory, and that all are written."""
+    old, new = b"She go home.\n", b"She goes home.\n"
+    for n in range(count):
+        folder = work / "many" / f"{n // 1000}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{n}.txt").write_bytes(b"It is fine.\n" if n % 10 else old)
+    begun = time.monotonic()
+    child = begin(work / "many")
+    _, said = child.communicate()
+    found = Counter({"seconds": round(time.monotonic() - begun)})
+    found["MB at most, of all children so far"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    found["new"] = sum((work / "many" / f"{n // 1000}" / f"{n}.txt").read_bytes() == new for n in range(0, count, 10))
+    found["LEFT"] = -(-count // 10) - found["new"]
+    found["OTHER STATUS"] = int(child.returncode != 0)
+    found["TRACEBACK"] = said.count(b"Traceback")
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--races", type=int, default=10)
+    parser.add_argument("--files", type=int, default=100_000)
     arguments = parser.parse_args()
     os.environ.setdefault("PYTHONPATH", str(HERE.parent.parent))
     failed = False
@@ -116,6 +169,8 @@ def main() -> int:
             "kill -9": kill(Path(work), arguments.kills),
             "two at once": race(Path(work), arguments.races),
             "full disk": fill(Path(work)),
+            "small file system": fill_a_quota(Path(work)),
+            f"{arguments.files:,} files": correct_many(Path(work), arguments.files),
         }
     for name, found in results.items():
         print(f"{name}: " + ", ".join(f"{count:,} {what}" for what, count in sorted(found.items())))

@@ -19,9 +19,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx
 import psutil  # type: ignore[import-untyped]
@@ -126,6 +128,28 @@ class Attack:
         self.failed |= status != 200
         self.report(f"{connections} slow connections, {left} of them left after 25 s", Counter())
 
+    def unread(self, readers: int) -> None:
+        """So many clients that ask for long answers and read nothing of them; how long another client waits."""
+        with ExitStack() as opened:
+            for n in range(readers):
+                body = urlencode({"language": "en", "text": f"Number {n}. " + "She go home becuase its late. " * 600})
+                connection = opened.enter_context(socket.socket())
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+                connection.connect(self.place)
+                head = f"POST /v2/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+                kind = "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+                connection.sendall((head + kind + body).encode())
+            waits = []
+            for n in range(10):
+                begun = time.monotonic()
+                text = {"text": f"She go home without number {n}.", "explain": False}
+                self.failed |= self.client.post("/v1/correct", json=text).status_code != 200
+                waits.append(time.monotonic() - begun)
+                time.sleep(8)
+            left = sum(each.status == "ESTABLISHED" for each in self.process.net_connections())
+        print(f"{readers} clients that read nothing, {left} of them left after 80 s")
+        print(f"  another client: after {max(waits):.2f} s at most; {self.process.memory_info().rss >> 20} MB")
+
     def ask_greedily(self, unit: str) -> str:
         """The status of a text of 99,999 characters whose words must all be looked up."""
         fields = {"language": "en", "text": (unit * 12_000)[:99_999]}
@@ -190,6 +214,8 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--connections", type=int, default=200)
     parser.add_argument("--greedy", type=int, default=6)
+    parser.add_argument("--readers", type=int, default=12)
+    parser.add_argument("--only", help="one of the attacks: malformed, bodies, strangers, silent, unread, many, greedy")
     parser.add_argument("--model", default="edit5-mini")
     arguments = parser.parse_args()
     os.environ.setdefault("PYTHONPATH", str(ROOT))
@@ -203,12 +229,18 @@ def main() -> int:
                 found = re.search(r"http://127.0.0.1:(\d+)/", log.read())
                 port = int(found[1]) if found else 0
             attack = Attack(port, psutil.Process(server.pid))
-            attack.malformed()
-            attack.bodies()
-            attack.strangers()
-            attack.silent(arguments.connections)
-            attack.many(arguments.requests)
-            attack.greedy(arguments.greedy)
+            attacks: dict[str, Callable[[], None]] = {
+                "malformed": attack.malformed,
+                "bodies": attack.bodies,
+                "strangers": attack.strangers,
+                "silent": lambda: attack.silent(arguments.connections),
+                "unread": lambda: attack.unread(arguments.readers),
+                "many": lambda: attack.many(arguments.requests),
+                "greedy": lambda: attack.greedy(arguments.greedy),
+            }
+            for name, begin in attacks.items():
+                if arguments.only in (None, name):
+                    begin()
             died = server.poll() is not None
             ending = attack.end_under_load(arguments.greedy)
             attack.failed |= ending > GRACE_S
@@ -220,10 +252,12 @@ def main() -> int:
         lines = log.read().splitlines()
     odd = [line for line in lines[1:] if not line.startswith("{") or not isinstance(json.loads(line), dict)]
     secrets = sum(SECRET in line for line in lines)
+    tracebacks = sum("Traceback" in line for line in lines)
     print(f"log: {len(lines):,} lines, {len(odd)} that are no JSON, {secrets} that hold a text; died: {died}")
+    print(f"  {tracebacks} tracebacks")
     for line in odd[:5]:
         print(f"  {line[:200]}")
-    return int(attack.failed or died or secrets > 0)
+    return int(attack.failed or died or secrets + tracebacks > 0)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from edit_gec.corrector import Corrector
 from edit_gec.editing import decode
 from edit_gec.editing.predictor import Window, WindowChanges
 from edit_gec.modeling.tokenizer import Pieces
-from edit_gec.runtime.async_corrector import Cache
+from edit_gec.runtime.async_corrector import AsyncCorrector, Cache
 from edit_gec.runtime.dynamic_batching import Batcher, Busy
 from edit_gec.runtime.metrics import Metrics
 
@@ -111,6 +112,30 @@ def edited(corrector: Corrector) -> list[Window]:
     """A sentence that this random model changes."""
     texts = [*live_server.PROSE.split(". "), *live_server.PROSE.splitlines()]
     return windows_of(corrector, next(text for text in texts if corrector.correct(text).edits))
+
+
+def test_a_text_that_is_known_lets_others_have_their_turn(corrector: Corrector) -> None:
+    text = " ".join("She go home." for _ in range(50))
+
+    async def follow() -> list[int]:
+        """How many sentences are done at each turn of another caller."""
+        async with AsyncCorrector(corrector) as many:
+            await many.correct(text)
+            found: list[object] = []
+            done = [0]
+
+            async def read() -> None:
+                async for sentence in many.sentences(text):
+                    found.append(sentence)
+
+            known = asyncio.create_task(read())
+            while not known.done():
+                await asyncio.sleep(0)
+                done.append(len(found))
+            return done
+
+    done = asyncio.run(follow())
+    assert done[-1] == 50 and max(b - a for a, b in pairwise(done)) <= 2
 
 
 def test_thresholds_are_not_mixed(corrector: Corrector) -> None:

@@ -143,6 +143,46 @@ def test_one_card_for_one_error(page: Page) -> None:
     assert {"becuase spelling", "its grammar", "monday punctuation"} <= set(kinds)
 
 
+INJECTED = (
+    '<img src=x onerror="window.pwned = 1">',
+    "<script>window.pwned = 1</script>",
+    "<svg onload='window.pwned = 1'>",
+    "<iframe srcdoc='<script>parent.pwned = 1</script>'></iframe>",
+    "<a href='javascript:window.pwned = 1'>teh</a>",
+    "</textarea><img src=x onerror='window.pwned = 1'>",
+    "<details open ontoggle=window.pwned=1>",
+    "<style>body { display: none }</style>",
+    "{{constructor.constructor('window.pwned = 1')()}}",
+    "${window.pwned = 1}",
+)
+
+
+@pytest.mark.parametrize("suffix", ["txt", "md"])
+def test_markup_of_a_text_stays_text(page: Page, tmp_path: Path, suffix: str) -> None:
+    """What a text injects is shown: in marks, cards, the popover, and with all changes in their place."""
+    file = tmp_path / f"<img src=x onerror=window.pwned=1>.{suffix}"
+    lines = [f"She go {each} home becuase “{each}” its {each} monday." for each in INJECTED]
+    file.write_text("\n\n".join(lines), encoding="utf-8")
+    page.set_input_files("#file", file)
+    page.wait_for_selector("#words:not(:text-is('0 words, 0 characters'))")
+    settle(page)
+    assert page.locator("#edits li").count() > len(INJECTED)
+    for _ in INJECTED:
+        page.focus("#text")
+        page.keyboard.press("F8")
+        page.wait_for_selector("#popover:not([hidden])")
+    page.click("#compare")
+    page.wait_for_selector("#changes:not([hidden])")
+    assert INJECTED[0] in page.inner_text("#changes")
+    foreign = ", ".join("img script iframe svg a style details".split())
+    places = ", ".join("#marks #popover #changes #edits #status #problem #filters #known #ignored".split())
+    for _ in range(2):
+        assert page.evaluate(f"document.querySelectorAll(':is({places}) :is({foreign})').length") == 0
+        assert page.evaluate("typeof window.pwned") == "undefined"
+        page.reload()
+        settle(page)
+
+
 def test_a_popover_at_the_word(page: Page) -> None:
     write(page, SHORT)
     word = page.locator("#marks mark", has_text="becuase").bounding_box()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -40,9 +41,11 @@ from edit_gec.corrector import Corrector
 from edit_gec.editing import alternatives
 from edit_gec.errors import InputError
 from edit_gec.runtime.fair_thread import exhaust
+from edit_gec.runtime.metrics import Metrics
 from edit_gec.runtime.type_cache import ErrorType, ErrorTypeCache
 from edit_gec.server.app import PAGE_FOLDER
-from edit_gec.server.middleware import Limits
+from edit_gec.server.callers import Callers
+from edit_gec.server.middleware import Limits, RequestGuard
 from edit_gec.speculative.verifier import Verifier
 from edit_gec.text.edits import Edit
 
@@ -505,6 +508,28 @@ def test_the_command_ends_gracefully(folder: Path) -> None:
         log = process.stderr.read()
         assert process.wait(20) == -signal.SIGTERM
     assert '"route": "/v1/correct"' in log and "snow" not in log and "Traceback" not in log
+
+
+def test_a_request_that_the_end_of_the_server_cuts_off_is_answered() -> None:
+    """uvicorn cancels it when the grace is over, and would log a traceback."""
+    sent: list[Any] = []
+
+    async def hang(*_: Any) -> None:
+        await asyncio.sleep(100)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def cut_off() -> None:
+        guard = RequestGuard(hang, LIMITS, Metrics(), Callers())
+        scope = {"type": "http", "path": "/v1/correct", "method": "POST", "headers": [(b"host", b"localhost")]}
+        task = asyncio.create_task(guard(scope, hang, send))  # type: ignore[arg-type]
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await task
+
+    asyncio.run(cut_off())
+    assert sent[0]["status"] == 503 and b"the server is ending" in sent[1]["body"]
 
 
 def test_what_the_command_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
