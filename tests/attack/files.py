@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 COMMAND = [sys.executable, str(HERE.parent / "support" / "fake_model.py"), "correct", "-w"]
-FILES, LINES = 60, 400
+FILES, LINES = 60, 50
 OLD = "She go home becuase teh bus is late.\r\n" * LINES
 NEW = "She goes home because the bus is late.\r\n" * LINES
 
