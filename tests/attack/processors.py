@@ -76,7 +76,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "processors.so")
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, HERE / "processors.c"], check=True)
-        whole = {}
+        whole: dict[str, list[Edits]] = {}
         for precision in ("int8", "float32"):
             for name, hidden in PROCESSORS.items():
                 found = correct_as(hidden, library, arguments, precision)
