@@ -400,6 +400,11 @@ def test_while_it_asks_it_says_so(page: Page) -> None:
     assert page.inner_text("#status") == "No suggestions"
 
 
+def test_another_language_is_named(page: Page) -> None:
+    write(page, "Je ne sais pas pour vous, mais le chat est dans la maison.")
+    assert count(page) == "Some of this looks like French; only English is checked"
+
+
 def test_first_marks_come_long_before_the_last(page: Page) -> None:
     """D13: 5,000 words, of which the first are asked for alone; the text can be edited meanwhile."""
     text = SHORT + "\n\n" + long_text(5000)
