@@ -69,8 +69,11 @@ def linear(x: Tensor, module: nn.Module) -> Tensor:
 
 
 def round_up(rows: int) -> int:
-    """How many rows a product has that is asked for so many. Who pads once to this number spares each product 7 us."""
-    return rows if rows > MAX_PACKED_ROWS else -(-rows // ROW_STEP) * ROW_STEP
+    """How many rows a product has that is asked for so many. Who pads once to this number spares each product 7 us.
+
+    A single row, the step of plain decoding, stays alone: eight take 1.4 times as long.
+    """
+    return rows if rows == 1 or rows > MAX_PACKED_ROWS else -(-rows // ROW_STEP) * ROW_STEP
 
 
 @contextmanager

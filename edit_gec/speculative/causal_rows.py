@@ -127,7 +127,7 @@ class CausalDecoder:
         """Read tokens of each row -> what the last layer says of them [N, d]."""
         count = sum(map(len, rows))  # N
         lengths = [length + len(row) for length, row in zip(self.lengths, rows, strict=True)]
-        if len(rows) == 1 and count > 1:  # zeros after the end, which no token before them attends to
+        if len(rows) == 1:  # zeros after the end, which no token before them attends to
             rows = [[*rows[0], *[0] * (round_up(count) - count)]]
         device = self.model.device
         packed = PackedRows(rows, device)

@@ -167,7 +167,7 @@ class RaggedDecoder:
         device = self.cross_bias.device
         count = sum(map(len, inputs))  # N
         read = inputs
-        if len(inputs) == 1 and count > 1:  # <pad> after the end, which no token before it attends to
+        if len(inputs) == 1:  # <pad> after the end, which no token before it attends to
             read = [[*inputs[0], *[PAD] * (round_up(count) - count)]]
         packed = PackedRows(read, device)
         x = self.model.embedding(torch.tensor([token for row in read for token in row], device=device))  # [N, d]
