@@ -53,6 +53,7 @@ class Arguments:
     dtype: str
     threads: int | None
     repeats: int
+    processor_time: bool
     cold_starts: int
     compare: Sequence[str] | None
     out: str | None
@@ -86,7 +87,9 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         "--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})"
     )
     with_what.add_argument(
-        "--target", metavar="NAME|PATH|ID", help=f"T5 that all systems run (default: {DEFAULT_TARGET})"
+        "--target",
+        metavar="NAME|PATH|ID",
+        help=f"T5 or language model that all systems run (default: {DEFAULT_TARGET})",
     )
     with_what.add_argument(
         "--assistant", action="append", default=[], metavar="PATH",
@@ -101,6 +104,9 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     how.add_argument(
         "--repeats", type=positive, default=3, metavar="N", help="repetitions; medians are reported (default: 3)"
+    )
+    how.add_argument(
+        "--processor-time", action="store_true", help="count the processor's seconds (a busy machine; --threads 1)"
     )
     how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="cold starts per system (default: 3)")
     how.add_argument(
@@ -165,6 +171,7 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
     import torch
 
     from edit_gec.lab.performance.setup import Setup
+    from edit_gec.lab.performance.timing import use_processor_time
     from edit_gec.modeling.causal_files import is_causal
     from edit_gec.modeling.config import read_config
     from edit_gec.modeling.tokenizer import Tokens
@@ -184,9 +191,13 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
         threads=torch.get_num_threads(),
     )
     setup.check()
+    if arguments.processor_time:
+        if setup.threads > 1 or arguments.device != "cpu":
+            raise UsageError("--processor-time is for --threads 1 on the CPU, and for what runs in this process")
+        use_processor_time()
     if target and is_causal(target):
-        if not arguments.speculation or arguments.assistant:
-            raise UsageError(f"{target.name}: a language model is measured by --speculation, with drafts of texts")
+        if arguments.speculation and arguments.assistant:
+            raise UsageError(f"{target.name}: for a language model, --speculation measures drafts of texts only")
         return setup, choose_sentences(arguments, Tokens.load(model, 0), None, arguments.sentences or SENTENCES[kind])
     tokens = Tokens.load(target or model, 0)
     if setup.assistant and tokens.processor.serialized_model_proto() != (
@@ -236,6 +247,7 @@ def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, 
         "device": arguments.device,
         "dtype": arguments.dtype,
         "threads": arguments.threads or os.cpu_count() or 1,
+        "clock": "processor" if arguments.processor_time else "wall",
         "repeats": arguments.repeats,
         "text": digest(sentences),
         "sentences": len(sentences),

@@ -101,7 +101,7 @@ def main(setup_file: str, name: str, sentences_file: str) -> None:
     setup = Setup.loads(Path(setup_file).read_text(encoding="utf-8"))
     use_device(setup.device)
     sentences = Path(sentences_file).read_text(encoding="utf-8").split("\n")
-    system = systems.find_system(name)
+    system = systems.find_system(name, systems.list_systems(setup))
     with ExitStack() as stack:
         run = systems.build(system, Pair(setup), stack)
         run(sentences[:1])

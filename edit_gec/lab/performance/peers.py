@@ -18,12 +18,15 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edit_gec.lab.evaluation.checkers import make_checker
 from edit_gec.lab.performance.sentences import OWN
-from edit_gec.lab.performance.setup import Setup, tensor_type
+from edit_gec.lab.performance.setup import Pair, Setup, tensor_type
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
+
+if TYPE_CHECKING:
+    from edit_gec.modeling.causal_lm import CausalLM
 
 Run = Callable[[Sequence[str]], list[str]]
 LOOKUP_TOKENS = 10  # transformers' own default
@@ -57,6 +60,51 @@ def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = Fal
         return cut_outputs([output[1:] for output in written.tolist()], limits, tokens)  # <pad> comes first
 
     return run
+
+
+def run_causal_transformers(pair: Pair, *, assisted: bool = False, lookup: bool = False) -> Run:
+    """`generate` on the weights and prompts of a language model, as `run_transformers`; rows are padded on the left."""
+    import torch
+
+    from edit_gec.modeling.causal_checkpoint import load_causal
+    from edit_gec.speculative.decode import cut_at_end
+
+    setup, target = pair.setup, pair.any_target
+    model = pair.hugging_face
+    ends = sorted(target.ends)
+    options: dict[str, Any] = {"do_sample": False, "eos_token_id": ends, "pad_token_id": ends[0]}
+    if assisted:
+        assistant = load_causal(setup.assistant, tensor_type(setup.dtype))
+        options["assistant_model"] = as_hugging_face(assistant).to(setup.device)
+    if lookup:
+        options["prompt_lookup_num_tokens"] = LOOKUP_TOKENS
+
+    def run(sentences: Sequence[str]) -> list[str]:
+        rows = [target.source_ids(sentence) for sentence in sentences]
+        width = max(map(len, rows))
+        ids = torch.tensor([[ends[0]] * (width - len(row)) + list(row) for row in rows], device=setup.device)
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=setup.device)
+        limits = [target.limit(sentence) for sentence in sentences]
+        with torch.inference_mode():
+            written = model.generate(ids, attention_mask=mask, max_new_tokens=max(limits), **options)
+        outputs = zip(written[:, width:].tolist(), limits, strict=True)
+        return [target.text(cut_at_end(output[:limit], target.ends)) for output, limit in outputs]
+
+    return run
+
+
+def as_hugging_face(model: CausalLM) -> Any:
+    """The same network as a model of `transformers`, in evaluation mode."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    from edit_gec.modeling.causal_checkpoint import export_hugging_face
+
+    config, tensors = export_hugging_face(model)
+    make: Any = AutoModelForCausalLM
+    made = make.from_config(AutoConfig.for_model(**config)).to(model.embedding.weight.dtype)
+    made.load_state_dict(tensors, strict=False)  # a tied output layer has no tensor of its own
+    made.tie_weights()
+    return made.eval()
 
 
 def output_limits(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:

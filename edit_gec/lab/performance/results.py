@@ -80,7 +80,25 @@ def format_result(result: Mapping[str, Any]) -> str:
             times = [result["systems"][name].get("latency", {}).get("mean_s") for name in (peer, "edit5")]
             if all(times):
                 notes.append(f"edit5 is {times[0] / times[1]:.1f} times as fast as {peer}, one sentence at a time")
-    return to_markdown(rows) + "".join(f"\n{note}" for note in notes) + "\n"
+    drafting = format_drafting(result) if result.get("reference") else ""
+    return to_markdown(rows) + drafting + "".join(f"\n{note}" for note in notes) + "\n"
+
+
+def format_drafting(result: Mapping[str, Any]) -> str:
+    """Markdown: each drafter at each batch size, its gain over the target alone beside the predicted one."""
+    heads = ["drafts", "batch", "passes", "accepted a pass", "in one pass", "read / written", "gain", "predicted"]
+    lines = [[*heads, "x transformers"]]
+    systems = result["systems"]
+    bases = (result["reference"], "transformers")
+    for name, row in systems.items():
+        for batch, found in row.get("drafting", {}).items():
+            plain, peer = (systems.get(other, {}).get("throughput", {}).get(batch) for other in bases)
+            rate = row["throughput"][batch]
+            gains = [f"{rate / other:.2f}" if other else "" for other in (plain, peer)]
+            values = [found["passes_mean"], found["accepted_mean"], found["one_pass_rate"], found["verified_per_token"]]
+            predicted = f"{found['predicted_gain']:.2f}"
+            lines.append([name, batch, *(f"{value:.2f}" for value in values), gains[0], predicted, gains[1]])
+    return f"\n{to_markdown(lines)}" if len(lines) > 1 else ""
 
 
 def _number(value: float | None, times: float = 1, unit: str = "") -> str:

@@ -104,6 +104,13 @@ class Setup:
             raise InputError(f"dtype {self.dtype}: on {kind} {', '.join(DTYPES.get(kind, ()))} can be measured")
         use_device(self.device)
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether the target is a language model."""
+        from edit_gec.modeling.causal_files import is_causal
+
+        return bool(self.target) and not self.random and is_causal(Path(self.target))
+
     def streams_of(self, which: str) -> Streams | None:
         """The streams that "model" or "target" follows, None where it decides itself."""
         from edit_gec.lab.performance.replay import Streams
@@ -143,6 +150,18 @@ class Pair:
     def target(self) -> Target:
         """The T5; on the encoder of the EdiT5, if that is how it is stored."""
         return self._on_encoder("target")
+
+    @cached_property
+    def any_target(self) -> Target | CausalTarget:
+        """The target, a T5 or a language model."""
+        return load_any_target(self.setup)
+
+    @cached_property
+    def hugging_face(self) -> Any:
+        """The same language model in `transformers`."""
+        from edit_gec.lab.performance.peers import as_hugging_face
+
+        return as_hugging_face(self.any_target.model).to(self.setup.device)
 
     def verified(self, *, respelt: bool = True) -> Corrector:
         """The whole path, with EdiT5 as the drafter of the target; without `respelt` it reads what other T5s read."""
@@ -214,10 +233,9 @@ def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None)
 
 def load_any_target(setup: Setup) -> Target | CausalTarget:
     """The target, a T5 or a language model."""
-    from edit_gec.modeling.causal_files import is_causal
     from edit_gec.speculative.causal_target import CausalTarget
 
-    if setup.random or not is_causal(Path(setup.target)):
+    if not setup.is_causal:
         return load_target(setup)
     how: dict[str, Any] = {"device": setup.device, "dtype": tensor_type(setup.dtype), "max_length": setup.max_length}
     return CausalTarget.load(setup.target, prompt=setup.prompt, **how)

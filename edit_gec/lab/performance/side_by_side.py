@@ -17,6 +17,7 @@ from typing import Any
 
 from edit_gec.errors import InputError
 from edit_gec.lab.performance import cold_start, peers, systems
+from edit_gec.lab.performance.drafting import Verification, fit_cost, summarize
 from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.setup import Pair, Setup
 from edit_gec.lab.performance.sizes import SIZES
@@ -26,7 +27,7 @@ from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.speculative.statistics import quantile
 from edit_gec.text.counts import format_count
 
-REFERENCE = "t5"  # whose text the exact systems write
+REFERENCES = ("t5", "lm")  # whose text the exact systems write
 COLD_SENTENCES = 32  # that a process of its own corrects as one batch
 Rows = dict[str, dict[str, Any]]
 Say = Callable[[str], None]
@@ -42,11 +43,12 @@ class Effort:
     repeats: int = 3
     cold_starts: int = 3
 
-    def systems(self) -> list[System]:
+    def systems(self, setup: Setup) -> list[System]:
         """The requested systems. Raises InputError for an unknown size or system."""
         if self.size not in SIZES:
             raise InputError(f"size {self.size}: expected {' or '.join(SIZES)}")
-        return [systems.find_system(name) for name in self.only] if self.only else list(systems.SYSTEMS)
+        every = systems.list_systems(setup)
+        return [systems.find_system(name, every) for name in self.only] if self.only else list(every)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def measure_side_by_side(
 ) -> dict[str, Any]:
     """Measure every system that can run here. Raises InputError for an unknown size or system."""
     effort = effort or Effort()
-    chosen = effort.systems()
+    chosen = effort.systems(given)
     with TemporaryDirectory(prefix="edit-gec-bench-") as work:
         ready = prepare(Path(work), given, sentences, effort.size, chosen)
         skipped = {system.name: why for system in chosen if (why := systems.missing(system, ready))}
@@ -78,13 +80,14 @@ def measure_side_by_side(
         chosen = [system for system in chosen if system.name not in skipped]
         rows = {system.name: {"replayed": bool(set(system.follows) & set(ready.replayed))} for system in chosen}
         result: dict[str, Any] = {"systems": rows, "skipped": skipped, "prefix": ready.prefix or ""}
+        result["reference"] = next((name for name in REFERENCES if name in rows), "")
         if ready.replayed:
             result["streams"] = f"{Path(given.model).name}, {Path(given.target).name or 'whose text the T5s write'}"
         measure_warm(rows, chosen, ready, sentences, effort, say)
         for system in chosen if effort.cold_starts else []:  # each runs alone
             say(f"cold start: {system.name}")
             rows[system.name].update(start_cold(system, ready, sentences, effort.cold_starts, Path(work)))
-        if effort.cold_starts and effort.size == "shipped":
+        if effort.cold_starts and effort.size == "shipped" and not ready.is_causal:
             result["command_cold_start_s"] = start_commands(ready, sentences[0], effort.cold_starts)
     return result
 
@@ -107,16 +110,19 @@ def measure_warm(
     rows: Rows, chosen: Sequence[System], ready: Setup, sentences: Sequence[str], effort: Effort, say: Say
 ) -> None:
     """Outputs, latency and throughput of all systems, each with a pair of its own."""
-    tokens = Tokens.load(ready.target or ready.model, 0)
+    tokens = Tokens.load(ready.model if ready.is_causal else ready.target or ready.model, 0)
     sample = TimedSentences(sentences, [len(tokens.ids(s)) for s in sentences], effort.repeats, ready.device)
     say(f"loading {len(chosen)} systems")
     with ExitStack() as stack:
-        runs = {system.name: systems.build(system, Pair(ready), stack) for system in chosen}
+        shared = Pair(ready)  # a language model takes a gigabyte: one for all
+        pairs = {system.name: shared if ready.is_causal else Pair(ready) for system in chosen}
+        runs = {system.name: systems.build(system, pairs[system.name], stack) for system in chosen}
         for name, outputs in compare_outputs(chosen, runs, sentences).items():
             rows[name].update(outputs)
         if 1 in effort.batches:
             say(f"latency of {format_count(len(sentences), 'sentence')}")
             measure_latency(rows, runs, sample)
+            count_drafting(rows, runs, sample, 1)
         able = {system.name: runs[system.name] for system in chosen if system.batches}
         for batch in (number for number in effort.batches if number > 1):
             if batch > len(sentences):
@@ -124,12 +130,13 @@ def measure_warm(
                 continue
             say(f"batches of {batch}")
             measure_throughput(rows, able, sample, batch)
+            count_drafting(rows, able, sample, batch)
 
 
 def compare_outputs(chosen: Sequence[System], runs: Mapping[str, Run], sentences: Sequence[str]) -> Rows:
     """The share of sentences on which each system writes what the target does. This is the warm-up as well."""
     outputs = {name: [run([sentence])[0] for sentence in sentences] for name, run in runs.items()}
-    reference = outputs.get(REFERENCE)
+    reference = next((outputs[name] for name in REFERENCES if name in outputs), None)
     if reference is None:
         return {}
     same = {name: fmean(a == b for a, b in zip(texts, reference, strict=True)) for name, texts in outputs.items()}
@@ -155,6 +162,17 @@ def measure_throughput(rows: Rows, runs: Mapping[str, Run], sample: TimedSentenc
     times = interleave(runs, sample.batches(batch), repeats=sample.repeats, device=sample.device)
     for name, of_jobs in times.items():
         rows[name].setdefault("throughput", {})[str(batch)] = len(sample.sentences) / sum(medians(of_jobs))
+
+
+def count_drafting(rows: Rows, runs: Mapping[str, Run], sample: TimedSentences, batch: int) -> None:
+    """Passes and tokens of the systems that verify drafts, in what was just timed."""
+    verifying = {name: run for name, run in runs.items() if isinstance(run, Verification)}
+    if not verifying:
+        return
+    batches = sample.batches(batch)
+    cost = fit_cost(next(iter(verifying.values())).target, sample.sentences, batch, sample.device)
+    for name, run in verifying.items():
+        rows[name].setdefault("drafting", {})[str(batch)] = summarize(run, batches, cost)
 
 
 # ---------------------------------------------------------------- in processes of their own

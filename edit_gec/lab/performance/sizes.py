@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def prepare_shipped(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     """The trained pair as it is; a target on the model's encoder is written to `work` as a T5 of its own."""
-    return _export_target(work, setup) if setup.target else setup
+    return _export_target(work, setup) if setup.target and not setup.is_causal else setup
 
 
 def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
@@ -34,6 +34,8 @@ def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
     from edit_gec.modeling.t5 import PRESETS, T5
     from edit_gec.modeling.tokenizer import FILE
 
+    if setup.is_causal:
+        raise InputError("bench --size base replays what a T5 does: leave --size out for a language model")
     setup = _record_streams(work, setup, sentences)
     model, tokens = random_weights.build_edit5("edit5-base")
     model.save(work / "model", thresholds={})

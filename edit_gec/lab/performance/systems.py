@@ -2,8 +2,9 @@
 
     run = build(find_system("t5"), Pair(setup), stack);  run(["She go home."])  ->  ["She goes home."]
 
-SYSTEMS stand side by side in `bench`; peers.py builds those that are not ours. All T5 rows write the
-same text where nothing was quantised; whether they did is in the result. STAGED are those that `profile` takes apart:
+SYSTEMS stand side by side in `bench`, OF_LANGUAGE_MODELS where the target is one; peers.py builds those that are not
+ours. All rows of a target write the same text where nothing was quantised; whether they did is in the result. STAGED
+are those that `profile` takes apart:
 
     t5                 the target alone: one decoder step for each token
     edit5-sequential   EdiT5 alone with one slot after the other, as in the paper
@@ -55,16 +56,9 @@ def run_target(target: AnyTarget) -> Run:
 
 def run_drafter(target: AnyTarget, drafter: Drafter) -> Run:
     """The target verifies drafts: text to text, without the product around it."""
-    from edit_gec.speculative.decode import VerifyOptions, verify
-    from edit_gec.speculative.drafters import prepare_target
+    from edit_gec.lab.performance.drafting import Verification
 
-    prepared = prepare_target(target, drafter)
-
-    def run(given: Sequence[str]) -> list[str]:
-        outputs, _ = verify(prepared, drafter, given, VerifyOptions(batch_size=len(given)))
-        return [target.text(ids) for ids in outputs]
-
-    return run
+    return Verification(target, drafter)
 
 
 def run_copies(target: AnyTarget, *, unique: bool) -> Run:
@@ -83,6 +77,22 @@ def run_drafts(verified: Corrector) -> Run:
     assert isinstance(verified.predictor, Verified)
     target, edit5 = verified.predictor.verifier.target, verified.edit5
     return run_drafter(target, make_edit5_drafter(target, edit5.model, edit5.tokens, edit5.thresholds))
+
+
+def run_text_drafts(pair: Pair) -> Run:
+    """EdiT5's correction is the draft of a target that shares no encoder with it."""
+    from edit_gec.speculative.drafters import make_edit5_drafter
+
+    edit5 = pair.corrector.edit5
+    drafter = make_edit5_drafter(pair.any_target, edit5.model, edit5.tokens, edit5.thresholds)
+    return run_drafter(pair.any_target, drafter)
+
+
+def run_outputs(target: AnyTarget) -> Run:
+    """The target's own output is the draft: the bound of all drafts."""
+    from edit_gec.lab.performance.drafting import OutputDrafter
+
+    return run_drafter(target, OutputDrafter(target))
 
 
 def run_corrector(corrector: Corrector) -> Run:
@@ -149,6 +159,23 @@ SYSTEMS = (
     System("edit5 + t5", lambda p, _: run_corrector(p.verified(respelt=False)), _T, follows=_BOTH),
     *(System(name, partial(build_checker, name)) for name in CHECKERS),
 )  # fmt: skip
+OF_LANGUAGE_MODELS = (
+    System("transformers", lambda p, _: peers.run_causal_transformers(p), _T, "transformers", exact=True),
+    System(
+        "transformers assisted", lambda p, _: peers.run_causal_transformers(p, assisted=True),
+        ("target", "assistant"), "transformers", batches=False, exact=True,
+    ),
+    System(
+        "transformers lookup", lambda p, _: peers.run_causal_transformers(p, lookup=True),
+        _T, "transformers", batches=False, exact=True,
+    ),
+    System("lm", lambda p, _: run_target(p.any_target), _T, exact=True),
+    System("lm + copy, SAD", lambda p, _: run_copies(p.any_target, unique=True), _T, exact=True),
+    System("lm + copy", lambda p, _: run_copies(p.any_target, unique=False), _T, exact=True),
+    System("lm + edit5 draft", lambda p, _: run_text_drafts(p), _BOTH, exact=True),
+    System("lm + own output", lambda p, _: run_outputs(p.any_target), _T, exact=True),
+    System("edit5", lambda p, _: run_corrector(p.corrector), ("model",)),
+)  # fmt: skip
 STAGED = (
     System("t5", lambda p, _: run_target(p.target), _T),
     System("edit5-sequential", lambda p, _: run_corrector(slot_after_slot(p.corrector)), ("model",)),
@@ -157,12 +184,17 @@ STAGED = (
 )
 
 
-def find_system(name: str) -> System:
-    """The system of SYSTEMS with that name. Raises InputError when there is none."""
-    for system in SYSTEMS:
+def list_systems(setup: Setup) -> tuple[System, ...]:
+    """The systems that are measured with the target of a setup, a T5 or a language model."""
+    return OF_LANGUAGE_MODELS if setup.is_causal else SYSTEMS
+
+
+def find_system(name: str, systems: Sequence[System] = SYSTEMS) -> System:
+    """The system with that name. Raises InputError when there is none."""
+    for system in systems:
         if system.name == name:
             return system
-    raise InputError(f"bench: no system {name!r}; there are {', '.join(repr(system.name) for system in SYSTEMS)}")
+    raise InputError(f"bench: no system {name!r}; there are {', '.join(repr(system.name) for system in systems)}")
 
 
 def missing(system: System, setup: Setup) -> str | None:
