@@ -63,6 +63,13 @@ def test_alignment_finds_the_place(shipped: Tokens, accepted: str, proposed: str
     assert continued(shipped, SCHOOL, accepted).strip() == proposed.strip()
 
 
+def test_a_mark_stays_behind_a_word_that_is_replaced(shipped: Tokens) -> None:
+    """It stands right after the word, but is none of it; neither is the full stop before the end."""
+    draft = "She likes to cook, and dark winters."
+    assert continued(shipped, draft, "She likes to bake") == ", and dark winters."
+    assert continued(shipped, draft, "She likes to cook, and dark months") == "."
+
+
 def test_later_edits_survive_a_refused_one(shipped: Tokens) -> None:
     """The target keeps "walking", which the draft rewrote; what the draft changed behind it is still proposed."""
     source = "i was walking on park when I struck by bicycle"
