@@ -103,7 +103,7 @@ def predict_gain(target: AnyTarget, batches: Sequence[Sequence[str]], traces: Ma
     for batch in batches:
         of_batch = [traces[sentence] for sentence in batch]
         prompts = count_prompts(target, batch)
-        written, read = sum(t.tokens for t in of_batch), sum(sum(t.proposed) + t.passes + t.extra for t in of_batch)
+        written, read = sum(t.tokens for t in of_batch), sum(sum(t.proposed) + t.passes for t in of_batch)
         plain += cost.seconds(max(t.tokens for t in of_batch), written + prompts)
         drafted += cost.seconds(max(t.passes for t in of_batch), read + prompts)
     return plain / drafted

@@ -15,7 +15,7 @@ batch have on average.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ def run_causal_transformers(pair: Pair, *, assisted: bool = False, lookup: bool 
     from edit_gec.speculative.decode import cut_at_end
 
     setup, target = pair.setup, pair.any_target
-    model = pair.hugging_face
+    model = share_hugging_face(pair)
     ends = sorted(target.ends)
     options: dict[str, Any] = {"do_sample": False, "eos_token_id": ends, "pad_token_id": ends[0]}
     if assisted:
@@ -91,6 +91,12 @@ def run_causal_transformers(pair: Pair, *, assisted: bool = False, lookup: bool 
         return [target.text(cut_at_end(output[:limit], target.ends)) for output, limit in outputs]
 
     return run
+
+
+@lru_cache(maxsize=1)
+def share_hugging_face(pair: Pair) -> Any:
+    """The language model of a pair in `transformers`, one for all systems that run it."""
+    return as_hugging_face(pair.any_target.model).to(pair.setup.device)
 
 
 def as_hugging_face(model: CausalLM) -> Any:

@@ -156,13 +156,6 @@ class Pair:
         """The target, a T5 or a language model."""
         return load_any_target(self.setup)
 
-    @cached_property
-    def hugging_face(self) -> Any:
-        """The same language model in `transformers`."""
-        from edit_gec.lab.performance.peers import as_hugging_face
-
-        return as_hugging_face(self.any_target.model).to(self.setup.device)
-
     def verified(self, *, respelt: bool = True) -> Corrector:
         """The whole path, with EdiT5 as the drafter of the target; without `respelt` it reads what other T5s read."""
         from edit_gec.speculative.verified import Verified

@@ -63,6 +63,7 @@ def measure_speculation(
     setup: Setup, sentences: Sequence[str], *, learn: Sequence[str] = (), repeats: int = 2, say: Say = lambda line: None
 ) -> dict[str, Any]:
     """Rows of all available drafters, plain decoding to compare them with, and the time of passes."""
+    from edit_gec.lab.performance.drafting import OutputDrafter
     from edit_gec.speculative.sampling import Sampling
 
     target = load_any_target(setup)
@@ -72,7 +73,8 @@ def measure_speculation(
     sentences = [sentence for sentence in sentences if target.fits(sentence)]
     if not sentences:
         raise InputError("bench --speculation: no sentence is short enough for this target")
-    makers[PERFECT] = (make_perfect_drafter(target, sentences), (ALL,))
+    outputs = OutputDrafter(target)
+    makers[PERFECT] = (lambda gamma, sampling: outputs, (ALL,))
     result: dict[str, Any] = {"skipped": skipped, "rows": [], "plain": {}}
     widths = time_passes(target, sentences, setup.device)
     for temperature in (0, 1):
@@ -143,14 +145,6 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     else:
         skipped["small t5"] = "no small T5 (--assistant FOLDER)"
     return makers, skipped
-
-
-def make_perfect_drafter(target: AnyTarget, sentences: Sequence[str]) -> Make:
-    """Drafts that are what the target writes, and cost nothing: no drafter can gain more."""
-    from edit_gec.speculative.drafters import TextDrafter
-
-    written = {sentence: target.text(target.generate([sentence])[0]) for sentence in sentences}
-    return lambda gamma, sampling: TextDrafter(target.tokens, lambda sources: [written[source] for source in sources])
 
 
 def learn_ngrams(lines: Sequence[str], tokens: Vocabulary) -> Makers:
