@@ -63,7 +63,9 @@ def test_parts_of_a_tensor_and_no_rows_at_all() -> None:
 
 
 @pytest.mark.skipif(not onednn.onednn_is_faster(), reason="no AVX-512 here")
-def test_where_it_is_used() -> None:
+@pytest.mark.parametrize(("row_by_mkl", "counts"), [(False, (3, 2)), (True, (1, 4))])
+def test_where_it_is_used(row_by_mkl: bool, counts: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onednn, "mkl_is_faster_for_a_row", lambda: row_by_mkl)
     x, layer = torch.randn(4, 512), Linear(512, 512, bias=False)
     weight = layer.weight.detach()
     assert weight.numel() * 4 == MIN_PRODUCTS and not can_use_onednn(x, weight), "gradients are computed here"
@@ -79,7 +81,7 @@ def test_where_it_is_used() -> None:
             linear(x[:1], Linear(512, 128).eval())  # too small for one row
             linear(x[:1], torch.nn.Embedding(4096, 512).eval())
     names = [event.name for event in seen.events()]
-    assert (names.count("mkldnn::_linear_pointwise"), names.count("aten::linear")) == (3, 2)
+    assert (names.count("mkldnn::_linear_pointwise"), names.count("aten::linear")) == counts
 
 
 def test_gradients_are_torchs() -> None:

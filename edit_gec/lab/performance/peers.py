@@ -96,7 +96,11 @@ def run_causal_transformers(pair: Pair, *, assisted: bool = False, lookup: bool 
 @lru_cache(maxsize=1)
 def share_hugging_face(pair: Pair) -> Any:
     """The language model of a pair in `transformers`, one for all systems that run it."""
-    return as_hugging_face(pair.any_target.model).to(pair.setup.device)
+    from edit_gec.modeling.causal_lm import CausalLM
+
+    model = pair.any_target.model
+    assert isinstance(model, CausalLM)
+    return as_hugging_face(model).to(pair.setup.device)
 
 
 def as_hugging_face(model: CausalLM) -> Any:

@@ -24,8 +24,8 @@ def causal(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Setu
     """A tiny language model on disk, which is its own assistant."""
     folder = tmp_path_factory.mktemp("causal")
     save_folder(folder, max_position_embeddings=600)
-    how = {"prompt": "Correct: {source}\n", "max_length": 24}
-    return Setup(model=str(model_folder), target=str(folder), assistant=str(folder), **how)
+    target = str(folder)
+    return Setup(str(model_folder), target, assistant=target, prompt="Correct: {source}\n", max_length=24)
 
 
 def test_all_write_what_the_language_model_writes(causal: Setup) -> None:
