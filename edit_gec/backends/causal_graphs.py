@@ -9,7 +9,8 @@ the sum over the vocabulary is rounded. B rows, T positions, N places, d model w
 width, V vocabulary, P positions of the table of angles, K = LIKELIEST.
 
 Weights are external initializers that carry our names: `X` in float32 [K, N]; with int8 `X.digits` [K, N] and
-`X.scales` [N].
+`X.scales` [N]. Where a model has powers of two for them, norms and the matrices behind them are smoothed
+(causal_weights.py), and there one part of the inputs is enough.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from edit_gec.backends.graphs import CONTRIB, Nodes, finish
+from edit_gec.backends.sessions import SMOOTHED
 from edit_gec.modeling.causal_config import CausalConfig
 
 PRECISIONS = ("float32", "int8")
@@ -29,18 +31,20 @@ def causal_graph_files(precision: str) -> tuple[str, str]:
     return f"read{kind}.onnx", f"normalise{kind}.onnx"
 
 
-def build_causal(config: CausalConfig, precision: str) -> dict[str, Any]:
-    """The two graphs as ONNX ModelProtos, by the name of their file."""
+def build_causal(config: CausalConfig, precision: str, *, smooths: bool = False) -> dict[str, Any]:
+    """The two graphs as ONNX ModelProtos, by the name of their file. `smooths`: the model has powers of two."""
     read, normalise = causal_graph_files(precision)
-    return {read: _read(CausalNodes(config, precision)), normalise: _normalise(CausalNodes(config, precision))}
+    nodes = [CausalNodes(config, precision, smooths=smooths) for _ in range(2)]
+    return {read: _read(nodes[0]), normalise: _normalise(nodes[1])}
 
 
 class CausalNodes(Nodes):
     """Nodes of a graph of a decoder-only model."""
 
-    def __init__(self, config: CausalConfig, precision: str) -> None:
+    def __init__(self, config: CausalConfig, precision: str, *, smooths: bool = False) -> None:
         super().__init__(int8=precision == "int8")
         self.config = config
+        self.smooths = smooths and self.int8
 
     def norm(self, x: str, name: str) -> str:
         """Scale by the root mean square [..., d]."""
@@ -48,7 +52,18 @@ class CausalNodes(Nodes):
 
     def product(self, x: str, name: str, inputs: int, outputs: int, *, biased: bool = False) -> str:
         """x [..., inputs] -> [..., outputs]."""
-        y = self.linear_in_two(x, f"{name}.weight", inputs, outputs)
+        return self._add_bias(self.linear_in_two(x, f"{name}.weight", inputs, outputs), name, outputs, biased=biased)
+
+    def normed_product(self, x: str, norm: str, name: str, outputs: int, *, biased: bool = False) -> str:
+        """x [..., d], scaled by a norm -> [..., outputs]."""
+        width = self.config.hidden_size
+        if not self.smooths:
+            return self.product(self.norm(x, f"{norm}.weight"), name, width, outputs, biased=biased)
+        normed = self.norm(x, f"{norm}.weight{SMOOTHED}")
+        y = self.linear(normed, f"{name}.weight{SMOOTHED}", width, outputs)
+        return self._add_bias(y, name, outputs, biased=biased)
+
+    def _add_bias(self, y: str, name: str, outputs: int, *, biased: bool) -> str:
         return self.add("Add", y, self.weight(f"{name}.bias", outputs)) if biased else y
 
     def linear_in_two(self, x: str, name: str, inputs: int, outputs: int) -> str:
@@ -79,10 +94,11 @@ class CausalNodes(Nodes):
         return names
 
     def attend(self, x: str, name: str) -> str:
-        """Grouped-query attention with rotary positions [B, T, d] -> [B, T, d]."""
+        """Grouped-query attention with rotary positions, and the norm before it [B, T, d] -> [B, T, d]."""
         c = self.config
         heads, groups, width = c.num_attention_heads, c.num_key_value_heads, c.head_dim
-        mixed = self.product(x, f"{name}.qkv", c.hidden_size, (heads + 2 * groups) * width, biased=c.qkv_bias)
+        wide = (heads + 2 * groups) * width
+        mixed = self.normed_product(x, f"{name}_norm", f"{name}.qkv", wide, biased=c.qkv_bias)
         turning, values = self.divide(mixed, -1, (heads + groups) * width, groups * width)
         turned = self.add(
             "RotaryEmbedding", turning, "positions", "cosines", "sines", domain=CONTRIB, num_heads=heads + groups,
@@ -103,10 +119,10 @@ class CausalNodes(Nodes):
     def layer(self, x: str, name: str) -> str:
         """[B, T, d] -> [B, T, d]."""
         c = self.config
-        x = self.add("Add", x, self.attend(self.norm(x, f"{name}.attention_norm.weight"), f"{name}.attention"))
-        normed = self.norm(x, f"{name}.feed_forward_norm.weight")
-        wide = self.product(normed, f"{name}.wi", c.hidden_size, 2 * c.intermediate_size, biased=c.mlp_bias)
-        gate, value = self.split(wide, 2)
+        x = self.add("Add", x, self.attend(x, f"{name}.attention"))
+        norm, wide = f"{name}.feed_forward_norm", 2 * c.intermediate_size
+        wide_states = self.normed_product(x, norm, f"{name}.wi", wide, biased=c.mlp_bias)
+        gate, value = self.split(wide_states, 2)
         hidden = self.add("Mul", self.add("QuickGelu", gate, domain=CONTRIB, alpha=1.0), value)  # alpha 1: SiLU
         narrow = self.product(hidden, f"{name}.wo", c.intermediate_size, c.hidden_size, biased=c.mlp_bias)
         return self.add("Add", x, narrow)

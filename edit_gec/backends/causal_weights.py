@@ -1,4 +1,12 @@
-"""The weights of a decoder-only model as its graphs want them (causal_graphs.py), without torch."""
+"""The weights of a decoder-only model as its graphs want them (causal_graphs.py), without torch.
+
+    FOLDER/smoothing.safetensors      layers.N.attention_norm.weight [d], layers.N.feed_forward_norm.weight [d] in int8
+
+A few dimensions of what goes into a matrix are far larger than the others, and one scale has to round them all. So the
+norm divides each dimension by a power of two, and the matrix behind it multiplies by it: exactly the same product, of
+numbers that are alike (SmoothQuant; Xiao et al. 2023). The file holds the exponents; lab/training/smoothing.py finds
+them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edit_gec.backends.sessions import DIGITS, SCALES
+from edit_gec.backends.sessions import DIGITS, REMEDY, SCALES, SMOOTHED
 from edit_gec.errors import ModelError
 from edit_gec.modeling.adapters import Adapter, read_adapters
 from edit_gec.modeling.bases import find_base
@@ -20,6 +28,8 @@ from edit_gec.modeling.weights import read_weights
 
 EMBEDDING = "embedding.weight"
 OUTPUT = "output.weight"
+SMOOTHING = "smoothing.safetensors"
+SMOOTHED_BY = {"attention.qkv": "attention_norm", "wi": "feed_forward_norm"}  # the matrix behind each norm of a layer
 _ROWS = 256  # that are rounded at once: some 0.6 MB, which stay in the cache
 
 Rows = Callable[[np.ndarray], np.ndarray]  # ids [...] -> rows of a table [..., d] in float32
@@ -27,16 +37,22 @@ Rows = Callable[[np.ndarray], np.ndarray]  # ids [...] -> rows of a table [..., 
 
 @dataclass(frozen=True, eq=False)
 class CausalWeights:
-    """Tensors by our names: the parts that are stacked to make each, and what adapters add."""
+    """Tensors by our names: the parts that are stacked to make each, what adapters add, and exponents of norms."""
 
     source: str
     config: CausalConfig
     parts: dict[str, list[Stored]]
     adapters: list[Adapter] = field(default_factory=list)
+    exponents: dict[str, np.ndarray] = field(default_factory=dict)
     _last: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def dense(self, name: str) -> np.ndarray:
-        """A tensor in float32, adapters merged. Raises ModelError where it is missing or holds no numbers."""
+        """A tensor in float32, adapters merged, smoothed if its name says so.
+
+        Raises ModelError where it is missing or holds no numbers.
+        """
+        if name.endswith(SMOOTHED):
+            return self._smoothed(name.removesuffix(SMOOTHED))
         parts = [part.dense() for part in self._find(name)]
         whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
         for adapter in self.adapters:
@@ -57,6 +73,18 @@ class CausalWeights:
             return scales if f".{kind}" == SCALES else np.ascontiguousarray(digits.T)
         whole = self.dense(name)
         return np.ascontiguousarray(whole.T) if whole.ndim == 2 and name not in (EMBEDDING, OUTPUT) else whole
+
+    def _smoothed(self, name: str) -> np.ndarray:
+        """The weight of a norm divided by its powers of two, or the matrix behind it whose columns are multiplied."""
+        layer, _, module = name.removesuffix(".weight").partition(".")[2].partition(".")
+        is_matrix = module in SMOOTHED_BY
+        norm = f"layers.{layer}.{SMOOTHED_BY[module]}.weight" if is_matrix else name
+        whole = self.dense(name)
+        found = self.exponents.get(norm)
+        if found is None or found.shape != whole.shape[-1:]:
+            raise ModelError(f"{self.source}: {SMOOTHING} does not fit these graphs; {REMEDY}")
+        whole *= np.exp2(found.astype(np.float32) * (1 if is_matrix else -1))
+        return whole
 
     def table(self, name: str) -> Rows:
         """What gives rows of a table, which stays as it is stored."""
@@ -87,7 +115,8 @@ def read_causal_weights(path: Path) -> CausalWeights:
             for ours, theirs in hugging_face_names(config).items()
             if all(name in tensors for name in theirs)
         }
-    return CausalWeights(str(base), config, parts, list(read_adapters(path, config)))
+    exponents = read_weights(path, SMOOTHING).tensors if (path / SMOOTHING).is_file() else {}
+    return CausalWeights(str(base), config, parts, list(read_adapters(path, config)), exponents)
 
 
 def quantise_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -60,5 +60,6 @@ def _causal_graphs(folder: Path) -> tuple[dict[str, Any], Take]:
     from edit_gec.backends.causal_weights import read_causal_weights
 
     weights = read_causal_weights(folder)
-    graphs = {name: graph for kind in PRECISIONS for name, graph in build_causal(weights.config, kind).items()}
-    return graphs, weights.take
+    smooths = bool(weights.exponents)
+    built = [build_causal(weights.config, precision, smooths=smooths) for precision in PRECISIONS]
+    return {name: graph for graphs in built for name, graph in graphs.items()}, weights.take

@@ -26,6 +26,7 @@ REMEDY = "make it with edit-gec export"
 # After the name of a matrix whose products are computed in int8.
 DIGITS = ".digits"
 SCALES = ".scales"
+SMOOTHED = ".smoothed"  # after the name of a norm and of the matrix behind it (causal_weights.py)
 TABLES = ("embedding.weight", "tag_embedding.weight", "rank_embedding.weight")  # are looked up by rows
 PROVIDER = "CPUExecutionProvider"
 
