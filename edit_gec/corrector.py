@@ -95,7 +95,7 @@ class Corrector:
         return self.correct(text)
 
     def correct(self, text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown") -> Correction:
-        """Correct one text. With `lines`, each line is a text of its own.
+        """Correct one text. With `lines`, each line is one sentence.
 
         `format` is one of text.formats.UNDERSTOOD, or a programming language. Without `markup` the text is plain:
         all of it is prose. Raises InputError for a text that is not a string, and for an unknown format.
