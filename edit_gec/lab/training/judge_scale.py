@@ -1,4 +1,4 @@
-"""JointFit one confidence from two models: an EdiT5's on its own proposals, and a language model's gain of each.
+"""Fit one confidence from two models: an EdiT5's on its own proposals, and a language model's gain of each.
 
     python -m edit_gec.lab.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV
     python -m edit_gec.lab.training.judge_scale --model models/edit5-mini --judge models/smollm2 --data DEV --write
