@@ -30,6 +30,9 @@ from edit_gec.text.files import atomic_write
 if TYPE_CHECKING:
     from torch import nn
 
+    from edit_gec.lab.training.objective import Objective
+    from edit_gec.lab.training.recipe import TrainingStage
+
 LOG = "log.jsonl"  # of a stage: a line of JSON every so many steps
 Say = Callable[[str], None]
 
@@ -76,8 +79,7 @@ def train(
 ) -> Path:
     """Run all stages of a recipe; returns the folder of the finished model. Finished stages are not repeated.
 
-    `say` is told what begins, in the process that writes.
-
+    In the process that writes, `say` is told what begins.
     Raises InputError where recipe, data or models are at fault, and when the training was stopped before its end.
     """
     import torch
@@ -106,11 +108,8 @@ def train(
             before = run / stage.start if stage.start else finished
             model = objective.start_model(stage, folder / stage.init if stage.init else before, init)
             run_stage(model.train(), Pairs(folder, data, recipe, stage), output, device, say)
-            if writes and stage.ema:
-                points = [1.0] if course.is_over() else stage.mean
-                average({course.folder(at, stage): 1.0 for at in points}, output, output)
-            elif writes:
-                objective.save_stage(model, output)
+            if writes:
+                save_stage(objective, model, stage, output)
         processes.wait_for_everyone()
         finished = output
     assert finished is not None, "read_recipe refuses a recipe without stages"
@@ -119,6 +118,15 @@ def train(
         copy_vocabulary(folder, run / "model")
     processes.wait_for_everyone()
     return run / "model"
+
+
+def save_stage(objective: Objective, model: nn.Module, stage: TrainingStage, output: Path) -> None:
+    """Write the model of a finished stage: its weights, or the mean of their running averages."""
+    if stage.ema:
+        points = [1.0] if course.is_over() else stage.mean
+        average({course.folder(at, stage): 1.0 for at in points}, output, output)
+    else:
+        objective.save_stage(model, output)
 
 
 def average(weights: dict[str, float], run: Path, output: Path) -> None:
