@@ -227,7 +227,6 @@ def test_files_say_what_they_are_and_never_print(path: Path) -> None:
 # Modules that are tested through others: which test exercises them.
 TESTED_BY = {
     "__main__": "cli/test_cli.py",
-    "backends.causal_weights": "backends/test_onnx_language_network.py",
     "backends.graphs": "backends/test_onnx_network.py",
     "cli.bench": "lab/performance/test_side_by_side.py",
     "cli.corpus": "corpus/test_corpus.py",
