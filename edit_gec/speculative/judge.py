@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Pieces
 
 MOST_GAIN = 8.0  # nats, in either direction; more counts as this
-NO_SUPPORT = -2.5  # log-odds above which a change supports others; this and the next three are round numbers that
-MOST_SUPPORT = 3.5  # the folds on learners' text and clean.txt did not mind (profiles/LOG.md)
-NO_RIVAL = -3.0  # log-odds above which a change rivals others
+NO_RIVAL = -3.0  # log-odds above which a change rivals others; it and the next are round numbers, not fitted
 MOST_RIVALRY = 4.0
 KEY = "judge"  # of config.json
 
@@ -60,12 +58,11 @@ class JointScale:
 
     alone    = first_slope * log-odds(EdiT5's confidence) + gain_slope * gain - rare_slope * rare + offset
     alone    = own_slope * gain - rare_slope * rare + the prior of its kind            of what the judge itself proposes
-    log-odds = alone + neighbour_slope * support - rival_slope * rivalry
+    log-odds = alone - rival_slope * rivalry
 
     rare: the share of the sentence that is rare words, numbers and marks (editing/lexicon.py); what is written in
-    everyday words has more errors. support: how sure the surest change elsewhere in the sentence is, because a sentence
-    with one error often has more. rivalry, of what the judge proposes: how sure the surest other change of the same
-    place is. Without priors the judge proposes nothing. `min_confidence` is the default threshold.
+    everyday words has more errors. rivalry: how sure the surest other change in the place of a rewording is. Without
+    priors the judge proposes nothing. `min_confidence` is the default threshold.
     """
 
     first_slope: float = 1.0
@@ -74,7 +71,6 @@ class JointScale:
     offset: float = 0.0
     min_confidence: float = 0.5
     own_slope: float = 0.0
-    neighbour_slope: float = 0.0
     rival_slope: float = 0.0
     priors: Mapping[str, float] = field(default_factory=dict)  # log-odds of each RewordingKind
 
@@ -83,8 +79,7 @@ class JointScale:
         alone = [self.alone(each, rare) for each in candidates]
         found = []
         for each, odds in zip(candidates, alone, strict=True):
-            support, rivalry = weigh_others(each, candidates, alone)
-            found.append(logistic(odds + self.neighbour_slope * support - self.rival_slope * rivalry))
+            found.append(logistic(odds - self.rival_slope * weigh_rivals(each, candidates, alone)))
         return found
 
     def alone(self, candidate: JudgedChange, rare: float) -> float:
@@ -97,12 +92,12 @@ class JointScale:
 
     def lowest_first(self, confidence: float) -> float:
         """The confidence of EdiT5 below which nothing lifts an edit to this confidence."""
-        most = self.gain_slope * MOST_GAIN + self.neighbour_slope * MOST_SUPPORT + self.offset
+        most = self.gain_slope * MOST_GAIN + self.offset
         return logistic((log_odds(confidence) - most) / self.first_slope)
 
     def able_kinds(self, confidence: float) -> frozenset[str]:
         """The kinds of rewordings that can reach a confidence."""
-        most = self.own_slope * MOST_GAIN + self.neighbour_slope * MOST_SUPPORT
+        most = self.own_slope * MOST_GAIN
         return frozenset(kind for kind, prior in self.priors.items() if prior + most >= log_odds(confidence))
 
     @classmethod
@@ -119,28 +114,22 @@ class JointScale:
         if not known or not all(isinstance(value, int | float) for value in (*values.values(), *priors.values())):
             raise ModelError(f"{expected}, and priors for some of {', '.join(RewordingKind)}")
         scale = cls(**values, priors=priors)
-        slopes = (scale.gain_slope, scale.rare_slope, scale.own_slope, scale.neighbour_slope, scale.rival_slope)
+        slopes = (scale.gain_slope, scale.rare_slope, scale.own_slope, scale.rival_slope)
         if min(slopes) < 0 or scale.first_slope <= 0 or not 0 < scale.min_confidence <= 1:
             raise ModelError(f"{expected}: first_slope above 0, other slopes not below, min_confidence a share above 0")
         return scale
 
 
-def weigh_others(
-    candidate: JudgedChange, candidates: Sequence[JudgedChange], alone: Sequence[float]
-) -> tuple[float, float]:
-    """The support that a change has from others elsewhere, and the rivalry of others in its place; 0 if there are none.
+def weigh_rivals(candidate: JudgedChange, candidates: Sequence[JudgedChange], alone: Sequence[float]) -> float:
+    """How sure the surest other change in the place of one that the judge proposes is, 0 if there is none.
 
     `alone` are the log-odds of the candidates. What an EdiT5 proposes has no rivals.
     """
-    support, rivalry = NO_SUPPORT, NO_RIVAL
-    for other, odds in zip(candidates, alone, strict=True):
-        if other is candidate:
-            continue
-        if touch(other.change, candidate.change):
-            rivalry = max(rivalry, odds) if candidate.kind else NO_RIVAL
-        else:
-            support = max(support, odds)
-    return min(support - NO_SUPPORT, MOST_SUPPORT), min(rivalry - NO_RIVAL, MOST_RIVALRY)
+    if candidate.kind is None:
+        return 0.0
+    pairs = zip(candidates, alone, strict=True)
+    rivals = (odds for each, odds in pairs if each is not candidate and touch(each.change, candidate.change))
+    return min(max(max(rivals, default=NO_RIVAL) - NO_RIVAL, 0.0), MOST_RIVALRY)
 
 
 class LanguageJudge:

@@ -6,8 +6,8 @@
 
 A model that has learnt to correct reads the source as if it wrote it. Where another token is likelier than what stands
 there, or nearly as likely, it is tried in each of these ways, and deletes what it skips. What comes of it is kept if it
-is small: another form of a word, a function word, a mark or a capital (`RewordingKind`). Other words are a matter of
-taste, and misspelt ones are EdiT5's.
+is one word for another: a form of it, another function word, or another capital (`RewordingKind`). Other words are a
+matter of taste, and misspelt ones, marks, and words that are missing or too many are EdiT5's (profiles/LOG.md).
 """
 
 from __future__ import annotations
@@ -41,10 +41,7 @@ class RewordingKind(str, Enum):
     """What a rewording changes: kinds are right with different frequencies. As a string, it is its value."""
 
     FORM = "form"  # another form of the same word: go, goes
-    INSERTED = "inserted"  # a function word is missing
-    DELETED = "deleted"  # a function word is too many
     EXCHANGED = "exchanged"  # one function word for another
-    MARK = "mark"
     CASE = "case"
 
     def __str__(self) -> str:
@@ -188,18 +185,11 @@ def name_rewording(old: str, new: str, words: WordList | None) -> RewordingKind 
         return None
     if before != after and [part.lower() for part in before] == [part.lower() for part in after]:
         return RewordingKind.CASE
-    if ours == theirs:
-        return RewordingKind.MARK if before != after else None
-    function = word_set("function")
-    if max(len(before), len(after)) > 1:
+    if len(before) != 1 or len(after) != 1 or not ours or not theirs or ours == theirs:
         return None
-    if not ours or not theirs:
-        (word,) = ours or theirs
-        is_small = word in function and not (before and after)
-        return (RewordingKind.DELETED if ours else RewordingKind.INSERTED) if is_small else None
     if is_form(*ours, *theirs):
         return RewordingKind.FORM
-    return RewordingKind.EXCHANGED if ours[0] in function and theirs[0] in function else None
+    return RewordingKind.EXCHANGED if word_set("function") >= {*ours, *theirs} else None
 
 
 def is_form(one: str, other: str) -> bool:

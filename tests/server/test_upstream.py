@@ -14,13 +14,13 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.live_server import serving
+from support.upstream_server import Answer, Fields, answering, make_match, matches_of
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
 from edit_gec.server.matches import find_confidence, is_match, merge_matches
 from edit_gec.server.upstream import Upstream, parse_url
-from tests.support.live_server import serving
-from tests.support.upstream_server import Answer, Fields, answering, make_match, matches_of
 
 TEXT = "She go to school 🏠 and I recieved your letter, which I like alot."
 GERMAN = "Das Haus, das wir gesehen haben, ist nicht das auf der Karte."

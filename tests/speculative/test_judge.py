@@ -16,7 +16,7 @@ from support.tiny_causal import save_folder
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError, ModelError
-from edit_gec.speculative.judge import KEY, JointScale, JudgedChange, LanguageJudge, weigh_others
+from edit_gec.speculative.judge import KEY, JointScale, JudgedChange, LanguageJudge, weigh_rivals
 from edit_gec.speculative.judged import Judged
 from edit_gec.speculative.language_model import Question
 from edit_gec.speculative.rewordings import RewordingKind, touch
@@ -77,7 +77,7 @@ changes = st.builds(
     st.integers(0, 12), st.integers(0, 3), shares, st.floats(-9, 9), st.none() | st.sampled_from(RewordingKind),
 )  # fmt: skip
 full_scales = st.builds(
-    replace, scales, own_slope=st.floats(0, 1), neighbour_slope=st.floats(0, 1), rival_slope=st.floats(0, 1),
+    replace, scales, own_slope=st.floats(0, 1), rival_slope=st.floats(0, 1),
     priors=st.just({kind.value: -1.0 for kind in RewordingKind}),
 )  # fmt: skip
 
@@ -96,14 +96,13 @@ def test_what_cannot_pass_is_not_asked(
 
 @law
 @given(full_scales, st.lists(changes, min_size=2, max_size=6))
-def test_others_elsewhere_support_and_others_here_rival(scale: JointScale, candidates: list[JudgedChange]) -> None:
+def test_others_in_its_place_rival_what_the_judge_proposes(scale: JointScale, candidates: list[JudgedChange]) -> None:
     first, *others = candidates
     (alone,) = scale.confidences([first], 0.0)
-    elsewhere = [each for each in others if not touch(each.change, first.change)]
-    assert scale.confidences([first, *elsewhere], 0.0)[0] >= alone - 1e-12
-    here = [each for each in others if touch(each.change, first.change)]
-    assert scale.confidences([first, *here], 0.0)[0] <= alone + 1e-12
-    assert weigh_others(first, [first], [0.0]) == (0.0, 0.0)
+    elsewhere = [each for each in others if first.kind is None or not touch(each.change, first.change)]
+    assert scale.confidences([first, *elsewhere], 0.0)[0] == alone
+    assert scale.confidences(candidates, 0.0)[0] <= alone + 1e-12
+    assert weigh_rivals(first, [first], [0.0]) == 0.0
 
 
 def test_gains_are_those_of_each_change_alone_after_the_prompt(folder: Path) -> None:
@@ -154,7 +153,7 @@ def test_alone_and_in_a_batch_the_edits_are_the_same(folder: Path) -> None:
         ({KEY: {**asdict(SCALE), "gain_slope": "much"}}, "expected numbers"),
         ({KEY: {**asdict(SCALE), "first_slope": 0}}, "first_slope above 0"),
         ({KEY: {**asdict(SCALE), "min_confidence": 2}}, "a share above 0"),
-        ({KEY: {**asdict(SCALE), "priors": {"guess": 1}}}, "priors for some of form, inserted"),
+        ({KEY: {**asdict(SCALE), "priors": {"guess": 1}}}, "priors for some of form, exchanged"),
         ({KEY: {**asdict(SCALE), "priors": {"form": "often"}}}, "priors for some of form"),
         ({"prompt": "Correct this:"}, "a text with {source} once"),
         ({"prompt": 3}, "a text with {source} once"),

@@ -108,9 +108,9 @@ def test_the_change_between_two_texts_makes_one_of_the_other(source: str, text: 
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        ("go", "goes", "form"), ("was", "were", "form"), ("", "the ", "inserted"),
-        ("to ", "", "deleted"), ("on", "in", "exchanged"), ("this", "these", "form"), ("", ",", "mark"),
-        (",", ".", "mark"), ("monday", "Monday", "case"), (". and", ", and", "mark"), ("big", "large", None),
+        ("go", "goes", "form"), ("was", "were", "form"), ("", "the ", None),
+        ("to ", "", None), ("on", "in", "exchanged"), ("this", "these", "form"), ("", ",", None),
+        (",", ".", None), ("monday", "Monday", "case"), (". and", ", and", None), ("big", "large", None),
         ("recieve", "receive", None), ("meet", "see", None), ("", "big ", None), ("a very", "the", None),
         ("is", "is", None), ("informations", "information", "form"), ("went to", "goes at", None), ("end", ".", None),
     ],

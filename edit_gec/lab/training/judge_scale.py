@@ -44,7 +44,7 @@ from edit_gec.lab.training.calibrate import (
 from edit_gec.lab.training.entry import run_main
 from edit_gec.lab.training.evidence import ProposedEdit, Sample, collect, collect_proposed, reread
 from edit_gec.modeling.config import read_config
-from edit_gec.speculative.judge import KEY, MOST_GAIN, JointScale, JudgedChange, LanguageJudge, weigh_others
+from edit_gec.speculative.judge import KEY, MOST_GAIN, JointScale, JudgedChange, LanguageJudge, weigh_rivals
 from edit_gec.speculative.rewordings import RewordingKind, choose_apart
 from edit_gec.text.edits import Change
 from edit_gec.text.files import write_json
@@ -54,9 +54,6 @@ if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Pieces
 
 USUAL_RATE = 1.5  # clean sentences changed by default, per cent
-# What the regression finds is twice as much; then learners' sentences, which have several errors, gain 0.3 of F0.5, and
-# everyday sentences, which have one, lose 11 of 185 repairs (profiles/LOG.md).
-NEIGHBOUR_SLOPE = 0.12
 AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is
 
 
@@ -163,7 +160,7 @@ def collect_opinions(judge: LanguageJudge, corrector: Corrector, test: TestSet) 
 
 
 def features(candidate: JudgedChange, rare: float) -> list[float]:
-    """What the regression weighs, without support and rivalry."""
+    """What the regression weighs, without rivalry."""
     gain = max(-MOST_GAIN, min(MOST_GAIN, candidate.gain))
     kinds = [float(candidate.kind == kind) for kind in RewordingKind]
     if candidate.kind:
@@ -188,17 +185,17 @@ def fit_joint(opinions: Opinions, own: Scale) -> JointScale:
         raise InputError(f"{len(right)} edits, {sum(right)} right: too few sentences to fit a scale")
     scale = JointScale(priors=dict.fromkeys(RewordingKind, 0.0))
     for _ in range(ROUNDS):
-        others = [pair for candidates, rare, _ in windows for pair in weigh_all(scale, candidates, rare)]
-        rows = [[*features(each, rare), -rivalry] for (each, rare), (_, rivalry) in zip(asked, others, strict=True)]
-        weights = fit_logistic(rows, right, [NEIGHBOUR_SLOPE * support for support, _ in others])
+        rivalry = [weight for candidates, rare, _ in windows for weight in weigh_all(scale, candidates, rare)]
+        rows = [[*features(each, rare), -weight] for (each, rare), weight in zip(asked, rivalry, strict=True)]
+        weights = fit_logistic(rows, right)
         scale = scale_of([round(weight, 3) for weight in weights], kinds)
     return scale
 
 
-def weigh_all(scale: JointScale, candidates: Sequence[JudgedChange], rare: float) -> list[tuple[float, float]]:
-    """Support and rivalry of each candidate of a window."""
+def weigh_all(scale: JointScale, candidates: Sequence[JudgedChange], rare: float) -> list[float]:
+    """The rivalry of each candidate of a window."""
     alone = [scale.alone(each, rare) for each in candidates]
-    return [weigh_others(each, candidates, alone) for each in candidates]
+    return [weigh_rivals(each, candidates, alone) for each in candidates]
 
 
 def scale_of(weights: Sequence[float], kinds: set[RewordingKind | None]) -> JointScale:
@@ -206,7 +203,7 @@ def scale_of(weights: Sequence[float], kinds: set[RewordingKind | None]) -> Join
     first, gained, own, rare, offset, *priors, rivalry = weights
     return JointScale(
         first_slope=max(first, 0.001), gain_slope=max(gained, 0.0), rare_slope=max(rare, 0.0), offset=offset,
-        own_slope=max(own, 0.0), neighbour_slope=NEIGHBOUR_SLOPE, rival_slope=max(rivalry, 0.0),
+        own_slope=max(own, 0.0), rival_slope=max(rivalry, 0.0),
         priors={str(kind): prior for kind, prior in zip(RewordingKind, priors, strict=True) if kind in kinds},
     )  # fmt: skip
 

@@ -20,7 +20,6 @@ from edit_gec.lab.training.calibrate import grade
 from edit_gec.lab.training.evidence import ProposedEdit, Sample
 from edit_gec.lab.training.judge_scale import (
     AS_IT_IS,
-    NEIGHBOUR_SLOPE,
     JointFit,
     Opinion,
     Opinions,
@@ -100,7 +99,6 @@ def test_what_the_judge_proposes_has_a_slope_and_priors_of_its_own() -> None:
         assert getattr(fitted, name) == pytest.approx(getattr(TRUE, name), abs=0.1)
     assert set(fitted.priors) == {"form"}
     assert fitted.rival_slope == 0, "nothing was drawn in one place"
-    assert fitted.neighbour_slope == NEIGHBOUR_SLOPE
     assert [len(sample.proposals) for sample in opinions.alone(Scale())] == [6000, 2000]
 
 
