@@ -119,7 +119,7 @@ def test_sparse_files_cost_nothing(head: bytes, tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF)
     for read in (read_weights, read_tensors, read_config, lambda folder: Tokens.load(folder, 40)):
         with pytest.raises(ModelError):
-            read(tmp_path)  # type: ignore[operator]
+            read(tmp_path)
     after = resource.getrusage(resource.RUSAGE_SELF)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1
     assert after.ru_maxrss - before.ru_maxrss < 2**18  # kilobytes
