@@ -36,7 +36,7 @@ def test_a_judge_has_its_say(judge: str) -> None:
 def test_names() -> None:
     assert is_ours("edit-gec") and is_ours("edit-gec+smollm2") and not is_ours("edit-gec-old {in} {out}")
     assert judge_of("edit-gec+smollm2") == "smollm2" and judge_of("edit-gec") is None
-    with pytest.raises(InputError, match=r"'edit-gec\+JUDGE', 'none'"):
+    with pytest.raises(InputError, match=r"'edit-gec\+JUDGE', 'languagetool', 'harper', 'quire', 'none'"):
         run_system("a-tool", TEXTS)
     with pytest.raises(ModelError, match="no-such-judge"):
         run_system("edit-gec+no-such-judge", TEXTS)
