@@ -45,14 +45,17 @@ class MissingExtraError(EditGecError):
 
 
 def describe_failure(error: BaseException) -> str:
-    """An exception that nobody foresaw, as one line: what was raised, the last line of what it says, and where we were.
+    """An exception that nobody foresaw, as one line: what was raised, how its message begins and ends, where we were.
 
     >>> describe_failure(ZeroDivisionError("division by zero"))
     'a defect of edit-gec: ZeroDivisionError: division by zero; please report it (python -X dev shows all of it)'
+    >>> describe_failure(RuntimeError("a worker failed:\\nTraceback\\nIndexError: 3")).partition("; ")[0]
+    'a defect of edit-gec: RuntimeError: a worker failed: IndexError: 3'
     """
     if isinstance(error, MemoryError):
         return "out of memory; give it more, or less text at a time"
-    said = str(error).strip().splitlines()[-1:]
+    lines = str(error).strip().splitlines()
+    said = dict.fromkeys(line.rstrip(":") for line in (*lines[:1], *lines[-1:]))  # of a traceback, its last line counts
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(PACKAGE + os.sep)]
     places = [f"{os.path.relpath(frame.filename, PACKAGE)}:{frame.lineno}" for frame in frames[-1:]]
     raised = ": ".join([type(error).__name__, *(line[:200] for line in said)])

@@ -264,7 +264,7 @@ def test_the_shipped_graphs_are_what_export_writes(tmp_path: Path) -> None:
         (
             FILE,
             (62).to_bytes(8, "little") + b'{"a": {"dtype": "F32", "shape": [9], "data_offsets": [0, 8]}} ' + b"0" * 8,
-            "for the shape",
+            "8 bytes for tensors of 36",
         ),
     ],
 )  # fmt: skip

@@ -257,7 +257,7 @@ def test_a_folder_without_the_lists_is_refused(tmp_path: Path) -> None:
         Corruptor.load(tmp_path)
 
 
-SYNTHETIC = ("corruptor", "sentence", "inflections", "misspellings", "commas", "changes", "comparison")
+SYNTHETIC = ("corruptor", "sentence", "inflections", "misspellings", "commas")
 
 
 @pytest.mark.parametrize("module", [*SYNTHETIC, "function_words", "verbs", "nouns", "surface"])
