@@ -69,8 +69,7 @@ def find_rewordings(
     """What the model would write in another way in each source; nothing in one that it cannot read as a whole."""
     found: list[list[Rewording]] = [[] for _ in questions]
     rows = [Source.encode(n, question, model) for n, question in enumerate(questions)]
-    able = {row.question: row for row in rows if row.is_readable}
-    for batch in group_rows(list(able.values())):
+    for batch in group_rows([row for row in rows if row.is_readable]):
         for row, likelier in zip(batch, find_likelier(model, batch), strict=True):
             found[row.question] = list(row.rewordings(likelier, model.tokens, words))
     return found
@@ -122,8 +121,7 @@ class Source(Row):
         if token in after[1 : MOST_SKIPPED + 1]:
             yield before + after[after.index(token, 1) :]
         yield [*before, token, *after]
-        if after:
-            yield [*before, token, *after[1:]]
+        yield [*before, token, *after[1:]]
         end = self.word_end(place)
         if end > 1:
             yield [*before, token, *after[end:]]
@@ -136,11 +134,11 @@ class Source(Row):
 
 def find_likelier(model: LanguageModel, rows: Sequence[Source]) -> list[list[Likelier]]:
     """The tokens that are worth a try in each row of one pass, the best first."""
-    asked = [(n, place) for n, row in enumerate(rows) for place in range(row.first - 1, row.length)]
-    written = [token for row in rows for token in (*row.ids, model.tokens.begin)]
-    given, tokens, values = model.network.likeliest(*lay_out(rows), np.array(asked), np.array(written))
+    asked = [(n, place) for n, row in enumerate(rows) for place in range(row.first - 1, row.length - 1)]
+    written = np.array([token for row in rows for token in row.ids])
+    given, tokens, values = model.network.likeliest(*lay_out(rows), np.array(asked), written)
     found: list[list[Likelier]] = [[] for _ in rows]
-    good = (values > LEAST_LIKELY) & (values > given[:, None] + LEAST_RATIO) & (tokens != np.array(written)[:, None])
+    good = (values > LEAST_LIKELY) & (values > given[:, None] + LEAST_RATIO) & (tokens != written[:, None])
     for at, k in zip(*np.nonzero(good), strict=True):
         n, place = asked[at]
         ratio = float(values[at, k] - given[at])

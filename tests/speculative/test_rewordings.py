@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,7 @@ def test_a_token_is_as_much_likelier_as_the_model_says(model: LanguageModel, tex
         for ratio, place, token in found:
             known = row.prefix[: row.first + place]
             ids, at = np.array([known]), np.array([[0, len(known) - 1]] * 2)
-            stands = row.ids[place] if place < len(row.ids) else 0
+            stands = row.ids[place]
             visible = np.tri(len(known), dtype=bool)[None]
             positions = np.arange(len(known))[None]
             likely = model.network.log_probabilities(ids, positions, visible, at, np.array([token, stands]))
@@ -96,7 +97,6 @@ def test_a_token_is_written_for_the_next_one_for_its_word_and_before_it(model: L
     assert [*ids[:place], token, *ids[place:]] in written
     assert [*ids[:place], token, *ids[place + 1 :]] in written
     assert [*ids[:place], token, *ids[place + row.word_end(place) :]] in written
-    assert list(row.write(len(ids), token)) == [[*ids, token]]
 
 
 @law
@@ -140,6 +140,14 @@ def test_no_change_of_the_judge_stands_beside_another(found: list[Change]) -> No
     assert choose_apart([each for each in found if each.provenance != Provenance.JUDGE]) == sorted(
         each for each in found if each.provenance != Provenance.JUDGE
     )
+
+
+def test_a_model_without_a_token_that_begins_a_text_proposes_too(model: LanguageModel, words: WordList) -> None:
+    bare = LanguageModel(model.network, replace(model.tokens, begin=None, end=None))
+    texts = ("She go there.", "It was late , because she likes it every day", "They go to school there every day.")
+    rows = [Source.encode(n, Question("Fix: ", text, ()), bare) for n, text in enumerate(texts)]
+    assert rows[0].prefix[0] == bare.tokens.encode("Fix: ").ids[0]
+    assert any(find_likelier(bare, rows))
 
 
 def test_nothing_is_proposed_where_the_judge_cannot_read_the_whole(model: LanguageModel, words: WordList) -> None:
