@@ -54,11 +54,11 @@ def describe_failure(error: BaseException) -> str:
     """
     if isinstance(error, MemoryError):
         return "out of memory; give it more, or less text at a time"
-    lines = str(error).strip().splitlines()
-    said = dict.fromkeys(line.rstrip(":") for line in (*lines[:1], *lines[-1:]))  # of a traceback, its last line counts
+    lines = [line.rstrip(":") for line in str(error).strip().splitlines()]
+    ends = lines[-1:] if str(error).startswith("Traceback (") else lines[:1] + lines[-1:]  # a traceback's end counts
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(PACKAGE + os.sep)]
     places = [f"{os.path.relpath(frame.filename, PACKAGE)}:{frame.lineno}" for frame in frames[-1:]]
-    raised = ": ".join([type(error).__name__, *(line[:200] for line in said)])
+    raised = ": ".join([type(error).__name__, *(line[:200] for line in dict.fromkeys(ends))])
     return f"a defect of edit-gec: {', at '.join([raised, *places])}; please report it (python -X dev shows all of it)"
 
 
