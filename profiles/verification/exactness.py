@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from edit_gec.speculative.causal_target import CausalTarget
 from edit_gec.speculative.target import Target
 
 
@@ -24,7 +25,10 @@ class Flip:
 
 
 def find_flips(
-    target: Target, sentences: Sequence[str], own: Sequence[Sequence[int]], verified: Sequence[Sequence[int]]
+    target: Target | CausalTarget,
+    sentences: Sequence[str],
+    own: Sequence[Sequence[int]],
+    verified: Sequence[Sequence[int]],
 ) -> list[Flip]:
     """The first difference of each sentence whose `verified` output is not the target's `own`."""
     found = []

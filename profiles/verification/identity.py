@@ -28,8 +28,9 @@ from edit_gec.catalog import find_model
 from edit_gec.editing.windows import fitting_windows
 from edit_gec.lab.performance import machine
 from edit_gec.lab.performance.sentences import read_sentences
-from edit_gec.lab.performance.setup import Setup, load_target
+from edit_gec.lab.performance.setup import Setup, load_any_target
 from edit_gec.lab.performance.speculation import list_drafters
+from edit_gec.speculative.causal_target import CausalTarget
 from edit_gec.speculative.decode import VerifyOptions, verify
 from edit_gec.speculative.drafters import prepare_target
 from edit_gec.speculative.target import Target
@@ -38,7 +39,12 @@ GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as
 
 
 def row(
-    target: Target, drafter: Any, sentences: list[str], own: list[list[int]], batch: int, longest: int | None
+    target: Target | CausalTarget,
+    drafter: Any,
+    sentences: list[str],
+    own: list[list[int]],
+    batch: int,
+    longest: int | None,
 ) -> dict[str, Any]:
     target = prepare_target(target, drafter)
     begun = perf_counter()
@@ -83,7 +89,7 @@ def main() -> None:
     threads = torch.get_num_threads()
     given = {"assistant": assistant, "speculator": args.speculator}
     setup = Setup(model, target_folder, **given, dtype=args.dtype, threads=threads)
-    target = load_target(setup)
+    target = load_any_target(setup)
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = list_drafters(setup, target, learn)
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
