@@ -257,9 +257,11 @@ class Run:
             if other is not None and not self.arguments.quiet:
                 name = "standard input" if document.path == STDIN else document.path
                 say(f"edit-gec: {name}: this looks like {other.name}; only English is corrected")
-            edits = self._choose(source, correction.edits) if correction.edits and other is None else ()
+            is_read = other is None
+            edits = self._choose(source, correction.edits) if correction.edits and is_read else ()
             if not self.arguments.write_baseline:
-                self.output.put(document, assemble(document.text, edits, correction.refused))
+                hints = self._choose(source, correction.hints) if correction.hints and is_read else ()
+                self.output.put(document, assemble(document.text, edits, correction.refused, hints))
         except (InputError, WriteError) as error:  # InputError: an old version of the file cannot be read
             self.inputs.fail(error)
 

@@ -26,6 +26,7 @@ class Report(NamedTuple):
     text: str
     edits: Sequence[Edit]
     refused: Sequence[Edit]
+    hints: Sequence[Edit]
 
 
 @dataclass
@@ -51,7 +52,7 @@ class Output:
             files.write(document, correction.corrected)
         self.count(len(edits))
         if self.has_notes and self.form not in STRUCTURED:
-            for note in render.notes(document.path, document.text, edits):
+            for note in render.notes(document.path, document.text, edits, correction.hints if self.is_check else ()):
                 say(note)
 
     def count(self, edits: int) -> None:
@@ -64,7 +65,7 @@ class Output:
         if self.form == "json":
             out_json([render.as_json(*each) for each in self.reports], indent=1)
         elif self.form == "sarif":
-            out_json(sarif(version(), [each[:3] for each in self.reports]), indent=1)
+            out_json(sarif(version(), [(*each[:3], each.hints) for each in self.reports]), indent=1)
         if self.is_quiet:
             return
         if self.form == "write":
@@ -75,21 +76,19 @@ class Output:
     def _print(self, document: files.Document, correction: Correction) -> None:
         path = document.path
         text = document.text
-        edits = correction.edits
+        edits, hints = correction.edits, correction.hints
         path = "stdin" if path == "-" else path
         if self.form in ("json", "sarif"):
-            self.reports.append(Report(path, text, edits, correction.refused))
+            self.reports.append(Report(path, text, edits, correction.refused, hints))
         elif self.form in ("jsonl", "rdjsonl"):
-            is_own = self.form == "jsonl"
-            for line in (
-                [render.as_json(path, text, edits, correction.refused)] if is_own else rdjson(path, text, edits)
-            ):
+            as_own = render.as_json(path, text, edits, correction.refused, hints)
+            for line in [as_own] if self.form == "jsonl" else rdjson(path, text, edits, hints):
                 out_json(line)
         elif self.form == "github":
-            out(render.github(path, text, edits))
+            out(render.github(path, text, edits, hints))
         elif self.form == "findings":
             if not (self.is_check and self.is_quiet):
-                out("".join(note + "\n" for note in render.notes(path, text, edits, color=self.has_colors)))
+                out("".join(note + "\n" for note in render.notes(path, text, edits, hints, color=self.has_colors)))
         elif self.form == "diff":
             out(_diff(path, document, edits, color=self.has_colors))
         elif self.form == "inline":

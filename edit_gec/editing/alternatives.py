@@ -97,7 +97,7 @@ class Suggester:
     def extend(self, correction: Correction, sentences: Iterable[Sentence]) -> Correction:
         """A correction with the alternatives and hints of its text's sentences."""
         edits = {edit.span: edit for edit in correction.edits}
-        hints: list[Edit] = []
+        hints = [*correction.hints]
         for sentence in sentences:
             inside = [edit for edit in edits.values() if sentence.holds(edit)]
             suggested = self.suggest(correction.text, sentence, inside, hints=True)

@@ -4,15 +4,16 @@
     "occupy" -> "occupys"               refused by a check (rules/checks.py)
     "colour" -> "color"                 refused: a word stays on its side of the Atlantic
 
-Changes of a target are never refused: its output is reproduced exactly.
+Changes of a target are never refused: its output is reproduced exactly. What would be edited in errors that are shown
+on purpose, and in titles that something refers to, is a hint.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from edit_gec.editing.confidence import log_odds
 from edit_gec.editing.obvious import DOUBLED, find_obvious
@@ -20,7 +21,7 @@ from edit_gec.rules.checks import find_refusal
 from edit_gec.rules.dialect import find_other_side, keep_side
 from edit_gec.rules.kept import keep_known_words
 from edit_gec.rules.placed_edit import PlacedEdit
-from edit_gec.text.edits import Change, Edit, contains_word
+from edit_gec.text.edits import Change, Edit, contains_word, edits_touch
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
 from edit_gec.text.titles import keep_marks
@@ -33,6 +34,14 @@ if TYPE_CHECKING:
     from edit_gec.editing.predictor import WindowChanges
 
 LOG = logging.getLogger("edit_gec.rules")
+
+
+class ProjectedEdits(NamedTuple):
+    """The edits of a sentence, those that were drafted and that a target refuses, and those that are hints only."""
+
+    edits: list[Edit]
+    refused: list[Edit]
+    hints: list[Edit]
 
 
 @dataclass(frozen=True)
@@ -48,12 +57,21 @@ class Projection:
     dialect: str | None = None
     min_confidence: float = 0.0
 
-    def to_edits(self, text: str, sentence: Sentence, found: WindowChanges) -> tuple[list[Edit], list[Edit]]:
-        """The edits in a sentence of the text, obvious errors corrected, too; and those that are refused: none here."""
+    def to_edits(self, text: str, sentence: Sentence, found: WindowChanges) -> ProjectedEdits:
+        """The edits in a sentence of the text, obvious errors corrected, too; none is refused here."""
         with span(Stage.REALIZE):
             edits = self.choose(text, sentence, found.changes)
             respelt = self.respell(text, sentence)
-        return keep_marks(text, sentence, self.add_obvious(text, sentence, edits + respelt)), []
+        edits = keep_marks(text, sentence, self.add_obvious(text, sentence, edits + respelt))
+        return ProjectedEdits(edits, [], self.find_hints(text, sentence, found.changes, edits))
+
+    def find_hints(self, text: str, sentence: Sentence, changes: Iterable[Change], edits: Sequence[Edit]) -> list[Edit]:
+        """What would be edited beside these edits, were it not shown on purpose or referred to."""
+        opened = sentence.opened()
+        if opened is None:
+            return []
+        found = self.add_obvious(text, opened, self.choose(text, opened, changes))
+        return [hint for hint in found if not any(edits_touch(hint, edit) for edit in edits)]
 
     def project(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> list[Edit]:
         """All changes of a sentence of the text as edits, except those of words to leave alone."""

@@ -24,7 +24,7 @@ class Options:
     """`min_confidence` or `strictness`: both None mean that of the project, or else of the model.
 
     `comments`: check the comments of code. `hints`: show words that are surely wrong where no correction is sure
-    enough.
+    enough, and errors that are shown on purpose.
     """
 
     min_confidence: float | None = None

@@ -57,8 +57,8 @@ Key = tuple[str, Hashable]  # a sentence, and the parameters of the request
 class SentenceResult:
     """A sentence of a text, text[start:end], and the edits in it (code points of the text).
 
-    `refused` are drafted edits that the target rejected; `hints` are those of `suggest`. `source` is what the
-    model read.
+    `refused` are drafted edits that the target rejected; `hints` are of errors that are shown on purpose, and those of
+    `suggest`. `source` is what the model read.
     """
 
     start: int
@@ -231,7 +231,8 @@ class AsyncCorrector:
                 return result
             self.options.put(key, options)
         suggested = suggester.project(text, sentence, result.edits, options)
-        return replace(result, edits=suggested.edits, hints=tuple(filter(is_wanted, suggested.hints)))
+        found = resolve_overlaps((*result.hints, *filter(is_wanted, suggested.hints)))
+        return replace(result, edits=suggested.edits, hints=tuple(found))
 
     async def explain(
         self, text: str, sentences: Sequence[SentenceResult], stages: Stages | None = None
@@ -305,9 +306,10 @@ class AsyncCorrector:
         is_wanted, needs_types = edit_filter.on(text), edit_filter.needs_types(text)
 
         async def choose(sentence: SentenceResult) -> SentenceResult:
-            if needs_types and sentence.edits:
+            if needs_types and (sentence.edits or sentence.hints):
                 (sentence,) = await self.explain(text, [sentence], stages)
-            return replace(sentence, edits=tuple(filter(is_wanted, sentence.edits)))
+            edits, hints = (tuple(filter(is_wanted, each)) for each in (sentence.edits, sentence.hints))
+            return replace(sentence, edits=edits, hints=hints)
 
         return choose
 
@@ -332,12 +334,11 @@ class AsyncCorrector:
 
     def _finish(self, text: str, sentence: Sentence, changes: WindowChanges, corrector: Corrector) -> SentenceResult:
         """A sentence with its changes as edits of the text."""
-        found, refused = corrector.projection.to_edits(text, sentence, changes)
-        edits = tuple(resolve_overlaps(found))
+        found = corrector.projection.to_edits(text, sentence, changes)
+        edits, refused, hints = (tuple(resolve_overlaps(each)) for each in found)
         if self.metrics:
             self.metrics.edits.inc(len(edits))
-        left_out = tuple(resolve_overlaps(refused))
-        return SentenceResult(sentence.offsets[0], sentence.offsets[-1], edits, left_out, source=sentence)
+        return SentenceResult(sentence.offsets[0], sentence.offsets[-1], edits, refused, hints, source=sentence)
 
 
 def _split(text: str, format: str) -> Steps[list[NumberedSentence]]:

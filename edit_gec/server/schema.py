@@ -132,7 +132,9 @@ class CorrectionResponse(BaseModel):
         description="Edits that were drafted and that the target, if there is one, did not make; not in `corrected`."
     )
     hints: list[Edit] = Field(
-        [], description="Edits that are not sure enough to be made, where they are asked for; not in `corrected`."
+        [],
+        description="Edits of errors that are shown on purpose and of titles that something refers to, and, where they "
+        "are asked for, those that are not sure enough to be made; not in `corrected`.",
     )
     timing: Timing
     language: OtherLanguage | None = Field(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from edit_gec.editing.document_edits import Projection
+from edit_gec.editing.document_edits import ProjectedEdits, Projection
 from edit_gec.editing.predictor import WindowChanges
-from edit_gec.text.edits import Edit, Provenance
+from edit_gec.text.edits import Edit, Provenance, edits_touch
 from edit_gec.text.sentences import Sentence
 from edit_gec.text.titles import keep_marks
 from edit_gec.tracing import Stage, span
@@ -17,14 +17,15 @@ from edit_gec.tracing import Stage, span
 class VerifiedProjection(Projection):
     """How the changes of a target become edits: all of them, because its text is exact."""
 
-    def to_edits(self, text: str, sentence: Sentence, found: WindowChanges) -> tuple[list[Edit], list[Edit]]:
+    def to_edits(self, text: str, sentence: Sentence, found: WindowChanges) -> ProjectedEdits:
         """The target's edits in a sentence of the text, and those that were drafted and that it refuses."""
         with span(Stage.REALIZE):
             drafted = self.choose(text, sentence, found.drafted)
             respelt = self.respell(text, sentence)
         with span(Stage.ALIGN):
             edits, refused = attribute_provenance(drafted, self.project(text, sentence, found.changes))
-            return keep_marks(text, sentence, edits + respelt), refused
+            edits = keep_marks(text, sentence, edits + respelt)
+            return ProjectedEdits(edits, refused, self.find_hints(text, sentence, found.changes, edits))
 
 
 def attribute_provenance(drafted: Sequence[Edit], verified: Sequence[Edit]) -> tuple[list[Edit], list[Edit]]:
@@ -41,8 +42,3 @@ def attribute_provenance(drafted: Sequence[Edit], verified: Sequence[Edit]) -> t
         edits.append(replace(edit, provenance=provenance))
     rejected = [edit for edit in drafted if not any(edits_touch(edit, other) for other in verified)]
     return edits, [replace(edit, provenance=Provenance.REJECTED) for edit in rejected]
-
-
-def edits_touch(a: Edit, b: Edit) -> bool:
-    """Whether two edits overlap, or begin at the same place."""
-    return (a.start < b.end and b.start < a.end) or a.start == b.start

@@ -28,8 +28,9 @@ PATH = "text"  # the path to print for a text that comes from no file
 class Correction:
     """A text, its corrected form and the edits between them (code points of `text`).
 
-    `refused` are edits that EdiT5 drafted and a target rejected. `hints`, where they were asked for
-    (`Corrector.suggest`), mark words that are surely wrong and have no sure replacement. Neither are in `corrected`.
+    `refused` are edits that EdiT5 drafted and a target rejected. `hints` are edits of errors that are shown on purpose
+    and of titles that something refers to, and, where they were asked for (`Corrector.suggest`), of words that are
+    surely wrong and have no sure replacement. Neither are in `corrected`.
     `str` gives the corrected text.
     """
 
@@ -62,11 +63,11 @@ class Correction:
 
     def to_json(self, path: str = PATH) -> str:
         """One line of JSON, as `edit-gec correct --format jsonl` writes it: edits with offsets in all units."""
-        return json.dumps(render.as_json(path, self.text, self.edits, self.refused), ensure_ascii=False)
+        return json.dumps(render.as_json(path, self.text, self.edits, self.refused, self.hints), ensure_ascii=False)
 
     def to_sarif(self, path: str = PATH) -> str:
-        """A SARIF 2.1.0 log with a result for each edit."""
-        return json.dumps(sarif.sarif(version(), [(path, self.text, self.edits)]), ensure_ascii=False)
+        """A SARIF 2.1.0 log with a result for each edit, and a note for each hint."""
+        return json.dumps(sarif.sarif(version(), [(path, self.text, self.edits, self.hints)]), ensure_ascii=False)
 
     def to_m2(self) -> str:
         """The edits in M2 format, a block for each line of the text; `render.m2` says how tokens are made."""
@@ -74,11 +75,12 @@ class Correction:
 
 
 class SentenceEdits(NamedTuple):
-    """The edits of one sentence, in code points of its text, and the drafted edits that a target refused."""
+    """The edits of one sentence, in code points of its text, the drafted ones that a target refused, and hints."""
 
     text: int  # which of the texts
     edits: list[Edit]
     refused: list[Edit]
+    hints: list[Edit]
 
 
 def assemble(text: str, edits: Iterable[Edit], refused: Iterable[Edit] = (), hints: Iterable[Edit] = ()) -> Correction:
@@ -89,13 +91,12 @@ def assemble(text: str, edits: Iterable[Edit], refused: Iterable[Edit] = (), hin
 
 def assemble_texts(texts: Sequence[str], found: Iterable[SentenceEdits]) -> list[Correction]:
     """The correction of each text from the edits of its sentences."""
-    edits: list[list[Edit]] = [[] for _ in texts]
-    refused: list[list[Edit]] = [[] for _ in texts]
+    parts: list[tuple[list[Edit], ...]] = [([], [], []) for _ in texts]
     for sentence in found:
-        edits[sentence.text] += sentence.edits
-        refused[sentence.text] += sentence.refused
+        for part, edits in zip(parts[sentence.text], sentence[1:], strict=True):
+            part += edits
     with span(Stage.DETOKENIZE):
-        return [assemble(*each) for each in zip(texts, edits, refused, strict=True)]
+        return [assemble(text, *each) for text, each in zip(texts, parts, strict=True)]
 
 
 def assemble_part(text: str, start: int, end: int, found: Iterable[SentenceEdits]) -> Correction:

@@ -217,6 +217,11 @@ def resolve_overlaps(found: Iterable[Edit]) -> list[Edit]:
     return chosen
 
 
+def edits_touch(a: Edit, b: Edit) -> bool:
+    """Whether two edits overlap, or begin at the same place."""
+    return (a.start < b.end and b.start < a.end) or a.start == b.start
+
+
 _DICTIONARY_WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
 
 

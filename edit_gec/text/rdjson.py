@@ -9,21 +9,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from edit_gec.text.edits import Edit, Offset, spans
-from edit_gec.text.render import describe, rule_id
+from edit_gec.text.edits import Edit, Offset
+from edit_gec.text.render import describe, find_places, rule_id
 
 
-def rdjson(path: str, text: str, edits: Sequence[Edit]) -> Iterator[dict[str, Any]]:
-    """A diagnostic for each edit of one file."""
-    for edit, start, end in spans(text, edits):
+def rdjson(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = ()) -> Iterator[dict[str, Any]]:
+    """A diagnostic for each edit of one file, and for each hint, which has no suggestion."""
+    for edit, start, end, is_hint in find_places(text, edits, hints):
         place = {"start": _position(text, start), "end": _position(text, end)}
         yield {
             "message": describe(edit),
             "location": {"path": PurePath(path).as_posix(), "range": place},
-            "severity": "WARNING",
+            "severity": "INFO" if is_hint else "WARNING",
             "source": {"name": "edit-gec"},
             "code": {"value": rule_id(edit)},
-            "suggestions": [{"range": place, "text": edit.replacement}],
+            **({} if is_hint else {"suggestions": [{"range": place, "text": edit.replacement}]}),
         }
 
 

@@ -29,7 +29,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from edit_gec.text.edits import Edit, apply, check, count_shared_ends, spans
+from edit_gec.text.edits import Edit, Offset, apply, check, count_shared_ends, spans
 from edit_gec.text.kinds import NAMES, EditKind
 
 JSON_SCHEMA = 1  # goes up when a field changes its meaning or goes away, not when one is added
@@ -175,16 +175,19 @@ def color_diff(diff: str) -> str:
     return "".join(shown)
 
 
-def as_json(path: str, text: str, edits: Sequence[Edit], refused: Sequence[Edit] = ()) -> dict[str, Any]:
+def as_json(
+    path: str, text: str, edits: Sequence[Edit], refused: Sequence[Edit] = (), hints: Sequence[Edit] = ()
+) -> dict[str, Any]:
     """One file's edits as plain JSON values; start and end in code points, UTF-8 bytes and UTF-16 code units.
 
-    `refused` are edits that a verifying target did not make.
+    `refused` are edits that a verifying target did not make, `hints` those of what is shown or referred to.
     """
     return {
         "schema": JSON_SCHEMA,
         "path": path,
         "edits": _json_edits(text, edits),
         **({"refused": _json_edits(text, refused)} if refused else {}),
+        **({"hints": _json_edits(text, hints)} if hints else {}),
     }
 
 
@@ -211,6 +214,24 @@ def _json_edits(text: str, edits: Sequence[Edit]) -> list[dict[str, Any]]:
         }
         for edit, start, end in spans(text, edits)
     ]
+
+
+class Finding(NamedTuple):
+    """An edit with its place; a hint is not made: its error is shown on purpose, or something refers to its title."""
+
+    edit: Edit
+    start: Offset
+    end: Offset
+    is_hint: bool
+
+
+def find_places(text: str, edits: Iterable[Edit], hints: Iterable[Edit] = ()) -> Iterator[Finding]:
+    """The edits and the hints, in order. Raises ValueError for those that do not fit."""
+    found = sorted(
+        [*((each, False) for each in edits), *((each, True) for each in hints)], key=lambda each: each[0].span
+    )
+    for (_, is_hint), place in zip(found, spans(text, [edit for edit, _ in found]), strict=True):
+        yield Finding(*place, is_hint)
 
 
 def describe(edit: Edit) -> str:
@@ -242,14 +263,14 @@ def rule_name(edit: Edit) -> str:
     return NAMES.get(category) or str(edit.kind or NAMES["OTHER"])
 
 
-def notes(path: str, text: str, edits: Sequence[Edit], *, color: bool = False) -> list[str]:
+def notes(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = (), *, color: bool = False) -> list[str]:
     """One line for each edit, as compilers write them: path:line:column: what [type or kind]."""
     bold, cyan, plain = (BOLD, CYAN, PLAIN) if color else ("", "", "")
-    named = ((edit, start, edit.type or edit.kind) for edit, start, _ in spans(text, edits))
+    named = ((*each, each.edit.type or each.edit.kind) for each in find_places(text, edits, hints))
     return [
-        f"{bold}{path}:{start.line}:{start.column}:{plain} {describe(edit)}"
+        f"{bold}{path}:{start.line}:{start.column}:{plain} {'hint: ' if is_hint else ''}{describe(edit)}"
         + (f" {cyan}[{name}]{plain}" if name else "")
-        for edit, start, name in named
+        for edit, start, _, is_hint, name in named
     ]
 
 
@@ -258,16 +279,16 @@ def _escape(value: str, also: str = "") -> str:
     return "".join(f"%{ord(c):02X}" if c in "%\r\n" + also else c for c in value)
 
 
-def github(path: str, text: str, edits: Sequence[Edit]) -> str:
+def github(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = ()) -> str:
     """Workflow commands that annotate a pull request, one line for each edit."""
     out = []
-    for edit, start, end in spans(text, edits):
+    for edit, start, end, is_hint in find_places(text, edits, hints):
         name = _escape(PurePath(path).as_posix(), ":,")
         place = f"file={name},line={start.line},endLine={end.line}"
         if start.line == end.line:  # GitHub refuses columns across lines
             place += f",col={start.column},endColumn={end.column}"
         title = _escape(" ".join(["edit-gec", *filter(None, [edit.type or edit.kind])]), ":,")
-        out.append(f"::warning {place},title={title}::{_escape(describe(edit))}\n")
+        out.append(f"::{'notice' if is_hint else 'warning'} {place},title={title}::{_escape(describe(edit))}\n")
     return "".join(out)
 
 

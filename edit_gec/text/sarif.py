@@ -14,26 +14,29 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from edit_gec.text.edits import Edit, Offset, spans
-from edit_gec.text.render import describe, rule_id, rule_name
+from edit_gec.text.edits import Edit
+from edit_gec.text.render import Finding, describe, find_places, rule_id, rule_name
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit]]]) -> dict[str, Any]:
-    """One log for (path, text, edits) of all files; results carry fixes, columns are code points."""
+def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit], Sequence[Edit]]]) -> dict[str, Any]:
+    """One log for (path, text, edits, hints) of all files; results carry fixes, columns are code points.
+
+    A hint is a note without a fix: a tool that applies fixes leaves it alone.
+    """
     results: list[dict[str, Any]] = []
     rules: dict[str, dict[str, Any]] = {}
-    for path, text, edits in files:
+    for path, text, edits, hints in files:
         uri = PurePath(path).as_uri() if os.path.isabs(path) else quote(os.fsencode(PurePath(path).as_posix()))
         seen: Counter[str] = Counter()
-        for edit, start, end in spans(text, edits):
-            result = _result(uri, edit, start, end)
-            fingerprint = _fingerprint(text, edit)
+        for finding in find_places(text, edits, hints):
+            result = _result(uri, finding)
+            fingerprint = _fingerprint(text, finding.edit)
             seen[fingerprint] += 1
             result["partialFingerprints"] = {"primaryLocationLineHash": f"{fingerprint}:{seen[fingerprint]}"}
             results.append(result)
-            rules.setdefault(result["ruleId"], _rule(edit))
+            rules.setdefault(result["ruleId"], _rule(finding.edit))
     driver = {"name": "edit-gec", "version": version, "rules": [rules[name] for name in sorted(rules)]}
     return {
         "$schema": SCHEMA,
@@ -42,15 +45,20 @@ def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit]]]) -> dic
     }
 
 
-def _result(uri: str, edit: Edit, start: Offset, end: Offset) -> dict[str, Any]:
+def _result(uri: str, finding: Finding) -> dict[str, Any]:
+    edit, start, end, is_hint = finding
     place = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
     fix = {"deletedRegion": place, "insertedContent": {"text": edit.replacement}}
     return {
         "ruleId": rule_id(edit),
-        "level": "warning",
+        "level": "note" if is_hint else "warning",
         "message": {"text": describe(edit)},
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": place}}],
-        "fixes": [{"artifactChanges": [{"artifactLocation": {"uri": uri}, "replacements": [fix]}]}],
+        **(
+            {}
+            if is_hint
+            else {"fixes": [{"artifactChanges": [{"artifactLocation": {"uri": uri}, "replacements": [fix]}]}]}
+        ),
         "properties": {"confidence": round(edit.confidence, 4), "provenance": str(edit.provenance)},
     }
 

@@ -88,6 +88,8 @@ class Sentence:
     alone: bool = False  # a line that was taken by itself: no document is around it
     is_underlined: bool = False  # a title above marks that must be as long as it, if its document has such titles
     unmarked: bool = False  # its document has no code blocks or the like: it may be anybody's letter
+    kept: tuple[tuple[int, int], ...] | None = None  # `protected` without errors that are shown on purpose and titles
+    # that something refers to; None where there are none
 
     def project(self, document: str, change: Change) -> Edit | None:
         """A change of the sentence as an edit of its document; None where `to_document` finds no place for it.
@@ -108,6 +110,10 @@ class Sentence:
         if self.in_code and not keeps_comment(document, start, end, replacement):
             return None
         return Edit(start, end, document[start:end], replacement, round(confidence, 4), provenance)
+
+    def opened(self) -> Sentence | None:
+        """The sentence as if what is shown or referred to were any prose; None where nothing is."""
+        return None if self.kept is None else replace(self, protected=self.kept, kept=None)
 
     def holds(self, edit: Edit) -> bool:
         """Whether an edit of the document lies in the sentence."""
@@ -311,6 +317,7 @@ class _View(NamedTuple):
     offsets: Sequence[int]  # of each character
     flags: bytearray  # of each character: PROTECTED, FOLD
     folds: dict[int, str]  # document offset -> the characters that the space stands for
+    before: bytearray | None = None  # the flags before what is shown was protected, too, if something is
 
 
 def split(text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown") -> list[Sentence]:
@@ -365,11 +372,9 @@ class _Document:
         unmarked = not self.is_flagged and self.flags.count(0) == len(self.flags)
         is_marked = not unmarked or _MARKED.search(self.text) is not None
         for view, fragment, is_example in self._find_blocks(flags):
-            if is_example or (keys and key_of(view.text) in keys):  # a title that something refers to
-                mark(view.flags, 0, len(view.text), PROTECTED)
-            for start, end in find_shown(view.text, is_marked=is_marked):
-                mark(view.flags, start, end, PROTECTED)
-            for sentence in _sentences(view, fragment, self.special):
+            whole = is_example or (keys and key_of(view.text) in keys)  # a title that something refers to
+            spans = [(0, len(view.text))] if whole else find_shown(view.text, is_marked=is_marked)
+            for sentence in _sentences(_keep_shown(view, spans), fragment, self.special):
                 yield replace(sentence, unmarked=unmarked, is_underlined=self.is_underlining and fragment)
 
     def _find_blocks(self, flags: bytearray) -> Iterator[tuple[_View, bool, bool]]:
@@ -457,9 +462,8 @@ def _to_document(text: str, part: Part, sentence: Sentence, kind: str) -> Senten
     return replace(
         sentence,
         offsets=range(places[0], last + 1) if dense else (*places, last),
-        protected=(*sorted((*sentence.protected, *((at, at + 1) for at in escaped))),)
-        if escaped
-        else sentence.protected,
+        protected=_add_characters(sentence.protected, escaped),
+        kept=None if sentence.kept is None else _add_characters(sentence.kept, escaped),
         folds=tuple(sorted(folds.items())),
         fragment=sentence.fragment or part.fragment,
         special=sentence.special + SPECIAL.get(kind, ""),
@@ -467,13 +471,16 @@ def _to_document(text: str, part: Part, sentence: Sentence, kind: str) -> Senten
     )
 
 
+def _add_characters(spans: tuple[tuple[int, int], ...], places: list[int]) -> tuple[tuple[int, int], ...]:
+    return tuple(sorted((*spans, *((at, at + 1) for at in places)))) if places else spans
+
+
 def _line(text: str, start: int, end: int, markup: bool) -> Sentence:
     raw = _View(text[start:end], range(start, end), bytearray(end - start), {})
     if markup:
         inline(raw.text, raw.flags)
     view = _keep(raw, 0, end - start)
-    for shown in find_shown(view.text, is_marked=False):
-        mark(view.flags, *shown, PROTECTED)
+    view = _keep_shown(view, find_shown(view.text, is_marked=False))
     return replace(_sentence(view, 0, len(view.text)) or Sentence("", range(start, start + 1), ()), alone=True)
 
 
@@ -560,11 +567,19 @@ def _keep(raw: _View, start: int, end: int) -> _View:
     return view
 
 
+def _keep_shown(view: _View, spans: Iterable[tuple[int, int]]) -> _View:
+    """The view with these spans protected, which hold errors that are shown."""
+    before = bytearray(view.flags)
+    for start, end in spans:
+        mark(view.flags, start, end, PROTECTED)
+    return view if before == view.flags else view._replace(before=before)
+
+
 def _sentences(view: _View, fragment: bool, special: str) -> Iterator[Sentence]:
     """The sentences of one block."""
     start = 0
     before = None
-    for end in boundaries(view.text, view.flags):
+    for end in boundaries(view.text, view.flags if view.before is None else view.before):
         found = _sentence(view, start, end)
         start = end
         if found is None:
@@ -589,9 +604,17 @@ def _sentence(view: _View, start: int, end: int) -> Sentence | None:
     last += len(view.folds[last]) if view.flags[end - 1] & FOLD else 1
     dense = last - first == end - start
     folds = (fold.start() for fold in _IS_FOLD.finditer(view.flags, start, end))
+    protected = _find_protected(view.flags, start, end)
+    kept = protected if view.before is None else _find_protected(view.before, start, end)
     return Sentence(
         view.text[start:end],
         range(first, last + 1) if dense else (*view.offsets[start:end], last),
-        tuple((m.start() - start, m.end() - start) for m in _IS_PROTECTED.finditer(view.flags, start, end)),
+        protected,
         tuple((at - start, view.folds[view.offsets[at]]) for at in folds),
+        kept=None if kept == protected else kept,
     )
+
+
+def _find_protected(flags: bytearray, start: int, end: int) -> tuple[tuple[int, int], ...]:
+    """The protected spans of a sentence, counted from its start."""
+    return tuple((found.start() - start, found.end() - start) for found in _IS_PROTECTED.finditer(flags, start, end))

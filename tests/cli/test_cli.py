@@ -101,6 +101,37 @@ def test_check(args: list[str], stdin: bytes, result: tuple[int, bytes, str]) ->
     assert run("correct", "--check", *args, stdin=stdin) == result
 
 
+SHOWN = b'She go [sic] home. The word "teh" is misspelt.'
+HINTS = """stdin:1:5: hint: “go” → “goes” (97%) [replacement]
+stdin:1:30: hint: “teh” → “the” (60%) [spelling]
+""".encode()
+
+
+@pytest.mark.parametrize("output", [["--diff"], ["--inline"], ["--format", "text"]])
+def test_shown_errors_are_hints_and_never_made(output: list[str]) -> None:
+    assert run("correct", "--check", stdin=SHOWN) == (0, HINTS, "")
+    assert run("correct", "--check", "--quiet", stdin=SHOWN) == (0, b"", "")
+    assert run("correct", "--check", "--ignore", "spelling", stdin=SHOWN)[:2] == (0, HINTS[: HINTS.index(b"\n") + 1])
+    status, found, _ = run("correct", "--check", stdin=SHOWN + b" They go.")
+    assert (status, found.count(b"hint: "), found.count(b"\n")) == (1, 2, 3)
+    assert run("correct", *output, stdin=SHOWN) == (0, b"" if output == ["--diff"] else SHOWN, "")
+    put(a=SHOWN)
+    assert (
+        run("correct", "-w", "a.txt") == (0, b"", "0 files changed, 0 edits\n") and Path("a.txt").read_bytes() == SHOWN
+    )
+
+
+def test_hints_in_structured_output() -> None:
+    (one,) = json.loads(run("correct", "--format", "json", stdin=SHOWN)[1])
+    assert (one["edits"], [each["replacement"] for each in one["hints"]]) == ([], ["goes", "the"])
+    assert json.loads(run("correct", "--format", "jsonl", stdin=SHOWN)[1]) == one
+    (log,) = json.loads(run("correct", "--format", "sarif", stdin=SHOWN)[1])["runs"]
+    assert [(each["level"], "fixes" in each) for each in log["results"]] == [("note", False)] * 2
+    assert run("correct", "--format", "github", stdin=SHOWN)[1].count(b"::notice ") == 2
+    for line in run("correct", "--format", "rdjsonl", stdin=SHOWN)[1].splitlines():
+        assert json.loads(line)["severity"] == "INFO" and "suggestions" not in json.loads(line)
+
+
 def test_write_in_place_and_again() -> None:
     put(a=BAD, b=codecs.BOM_UTF8 + b"fine\r\n", sub__c=codecs.BOM_UTF8 + b"teh\r\n")
     Path("a.txt").chmod(0o640)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +12,16 @@ pytest.importorskip("pygls")
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
+from edit_gec.config.projects import Projects
+from edit_gec.config.user_words import WatchedLineFile
+from edit_gec.corrector import Corrector
 from edit_gec.editing.document_edits import name_kinds
 from edit_gec.lsp.actions import make_diagnostic, make_fix_all, make_fixes
 from edit_gec.lsp.documents import Document, Mark
+from edit_gec.lsp.options import Options
+from edit_gec.lsp.server import Server
+from edit_gec.lsp.user_dictionary import UserDictionary
+from edit_gec.runtime.async_corrector import AsyncCorrector
 from edit_gec.text.edits import Edit
 
 TEXT = "She go to school, becuase she must."
@@ -60,3 +69,26 @@ def test_only_a_word_whose_spelling_is_doubted_is_offered_to_dictionaries(
     named = replace(found, edit=name_kinds(TEXT, [found.edit])[0])
     titles = [each.title for each in make_fixes(document, named, "information", NOTHING, project_words=True)]
     assert sum("dictionary" in title for title in titles) == 2 * is_offered
+
+
+@pytest.mark.parametrize("hints", [True, False])
+def test_an_error_that_is_shown_is_a_hint(hints: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = 'The word "recieve" is misspelt. I recieve it.'
+    shown = Document("file:///a.txt", text, 1, "plaintext", position_codec=PositionCodec())
+    server = Server(
+        Corrector.load, UserDictionary(Projects(own=WatchedLineFile(tmp_path / "own.txt"))), Options(hints=hints)
+    )
+    published: list[types.PublishDiagnosticsParams] = []
+    monkeypatch.setattr(server, "text_document_publish_diagnostics", published.append)
+
+    async def check() -> None:
+        async with AsyncCorrector(Corrector.load(threads=1)) as corrector:
+            await server._find_marks(corrector, shown)
+
+    asyncio.run(check())
+    words = [(mark.edit.original, mark.is_hint) for mark in shown.marks]
+    assert words == [("recieve", True), ("recieve", False)][not hints :]
+    assert types.DiagnosticSeverity.Hint in {each.severity for each in published[-1].diagnostics} or not hints
+    (action,) = make_fix_all(shown, shown.marks, 0.0, NOTHING)
+    (change,) = action.edit.changes["file:///a.txt"]  # type: ignore[union-attr,index]
+    assert change.range.start.character > text.index("I ")

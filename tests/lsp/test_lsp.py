@@ -250,7 +250,7 @@ def test_rules_and_messages_are_those_of_http_and_sarif(editors: dict[str, Edito
     editor, edits = editors["neovim"], named(corrector, PROSE)
     found = heard(editor.open(PROSE))
     matches = languagetool.build_matches(languagetool.parse_request({"text": PROSE, "language": "en"}), edits, [])
-    results = sarif("1", [("a.md", PROSE, edits)])["runs"][0]["results"]
+    results = sarif("1", [("a.md", PROSE, edits, [])])["runs"][0]["results"]
     assert [match["rule"]["id"] for match in matches] == [rule for rule, _ in found]
     assert all(  # HTTP says why, too
         match["message"].startswith(message) for match, (_, message) in zip(matches, found, strict=True)

@@ -32,6 +32,7 @@ class Correction:
     corrected: str
     edits: tuple[Edit, ...]
     refused: tuple[Edit, ...] = ()
+    hints: tuple[Edit, ...] = ()
 
 
 class Predictor:
@@ -71,11 +72,11 @@ class Corrector:
                 time.sleep(STEP_S)
                 if progress is not None:
                     progress(step + 1, steps)
-            found = (
-                edit for sentence in split(text, lines=lines, format=format) for edit in self._edits(text, sentence)
-            )
-            edits = tuple(found)
-            corrections.append(Correction(text, apply(text, edits), edits))
+            sentences = split(text, lines=lines, format=format)
+            edits = tuple(edit for sentence in sentences for edit in self._edits(text, sentence))
+            opened = (each.opened() for each in sentences)
+            hints = (edit for each in opened if each for edit in self._edits(text, each) if edit not in edits)
+            corrections.append(Correction(text, apply(text, edits), edits, hints=tuple(hints)))
         return corrections
 
     def correct_in_stretches(self, text: str, *, lines: bool, format: str) -> Iterator[Correction]:

@@ -104,7 +104,7 @@ def test_json_has_every_unit_and_survives_a_round_trip() -> None:
 
 
 def test_sarif_fixes_give_the_corrected_text() -> None:
-    log = json.loads(json.dumps(sarif.sarif("1.0", [("docs/a b.txt", TEXT, EDITS), ("/abs/ü.txt", TEXT, [])])))
+    log = json.loads(json.dumps(sarif.sarif("1.0", [("docs/a b.txt", TEXT, EDITS, []), ("/abs/ü.txt", TEXT, [], [])])))
     (run,) = log["runs"]
     assert (log["version"], run["tool"]["driver"]["version"]) == ("2.1.0", "1.0")
     assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {result["ruleId"] for result in run["results"]}
@@ -127,7 +127,7 @@ def test_sarif_has_what_github_asks_for() -> None:
 
     def fingerprints(text: str) -> list[str]:
         edits = [Edit(at.start(), at.end(), "go", "goes", 0.9, kind="replacement") for at in re.finditer("go", text)]
-        (run,) = sarif.sarif("1", [("a.md", text, edits)])["runs"]
+        (run,) = sarif.sarif("1", [("a.md", text, edits, [])])["runs"]
         for rule in run["tool"]["driver"]["rules"]:
             assert rule["id"] == "EDIT_GEC_REPLACEMENT"
             assert rule["shortDescription"]["text"] and rule["fullDescription"]["text"]
@@ -241,7 +241,7 @@ SARIF = {  # what SARIF 2.1.0 requires of the parts that we write
 
 def test_sarif_has_the_shape_that_it_requires() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    log = json.loads(json.dumps(sarif.sarif("1.0", [("docs/a b.txt", TEXT, EDITS)])))
+    log = json.loads(json.dumps(sarif.sarif("1.0", [("docs/a b.txt", TEXT, EDITS, [])])))
     jsonschema.Draft7Validator(SARIF).validate(log)
     del log["runs"][0]["results"][0]["message"]["text"]
     with pytest.raises(jsonschema.ValidationError):

@@ -61,3 +61,28 @@ def test_quoted_sentences_stay_in_documents_with_markup() -> None:
     assert shown('# Test\n\nIt says "They was late today." to us.\n') == ['"They was late today."']
     assert shown('It says "They was late today." to us.\n') == []
     assert shown('# Test\n\nIt says "they was late" to us.\n') == []
+
+
+SHOWN = "He recieve [sic] it, `teh` code. They was late.\n\n- [Kids](#two-childs)\n\n## Two childs\n"
+
+
+def test_what_is_shown_is_open_in_a_copy_of_its_sentence_and_nothing_else_is() -> None:
+    first, second, link, title = split(SHOWN)
+    assert second.opened() is None and link.opened() is None
+    for sentence, kept in ((first, ["teh"]), (title, [])):
+        opened = sentence.opened()
+        assert opened and (opened.text, opened.offsets) == (sentence.text, sentence.offsets)
+        assert [opened.text[start:end].strip("`") for start, end in opened.protected] == kept
+        assert sentence.protected == ((0, len(sentence.text)),) and opened.opened() is None
+
+
+def test_every_reader_knows_what_is_shown() -> None:
+    for format in ("markdown", "plain", "rst", "asciidoc", "org", "latex", "html", "mail", "code/python"):
+        text = (
+            f'#: The word "{"recieve"}" is misspelt.\n'
+            if format == "code/python"
+            else 'The word "recieve" is misspelt.\n'
+        )
+        for sentence in split(text.replace("#:", "#"), format=format):
+            opened = sentence.opened()
+            assert opened and not opened.protected, format

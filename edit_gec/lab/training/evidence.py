@@ -120,7 +120,7 @@ def collect_proposed(
     edited = []
     for n, (window, found) in enumerate(zip(prepared, propose(windows), strict=True)):
         for change, evidence in found:
-            edits, _ = corrector.projection.to_edits(texts[window.text], window.sentence, WindowChanges((change,)))
+            edits = corrector.projection.to_edits(texts[window.text], window.sentence, WindowChanges((change,))).edits
             if edits:
                 proposals.append(ProposedEdit(window.text, n, change, evidence))
                 edited.append(apply(texts[window.text], edits))
