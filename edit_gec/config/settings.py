@@ -20,9 +20,6 @@ min-confidence = 0.5
 from __future__ import annotations
 
 import os
-import re
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +30,7 @@ from edit_gec.errors import InputError, did_you_mean
 from edit_gec.rules.dialect import DIALECTS
 from edit_gec.text import files
 from edit_gec.text.edit_filter import EditFilter
+from edit_gec.text.expressions import check_expressions
 from edit_gec.text.file_search import Patterns
 from edit_gec.text.kinds import parse_names
 
@@ -85,7 +83,7 @@ class Settings:
         return EditFilter(
             frozenset(word.casefold() for word in self.dictionary),
             parse_names(self.ignore),
-            tuple(map(_compile, self.ignore_regex)),
+            self.ignore_regex,
         )
 
 
@@ -129,42 +127,6 @@ def words(path: str) -> tuple[str, ...]:
     return tuple(word for line in files.read_settings(path).split("\n") if (word := line.strip()))
 
 
-def _compile(pattern: str) -> re.Pattern[str]:
-    with warnings.catch_warnings():  # about what another version may read otherwise
-        warnings.simplefilter("ignore")
-        return re.compile(pattern, re.MULTILINE)
-
-
-def nests_repetitions(pattern: str) -> bool:
-    """Whether a regular expression repeats, without a bound, what is repeated without a bound inside.
-
-    Its time can double with each character.
-
-    >>> nests_repetitions("(a+)+$"), nests_repetitions("(ab?)+c*")
-    (True, False)
-    """
-    if sys.version_info >= (3, 11):
-        import re._parser as parser  # type: ignore[import-not-found]
-    else:
-        import sre_parse as parser
-
-    def nests(parsed: Any, is_repeated: bool) -> bool:
-        for operation, value in parsed:
-            repeats = str(operation) in ("MAX_REPEAT", "MIN_REPEAT") and value[1] is parser.MAXREPEAT
-            if repeats and is_repeated:
-                return True
-            parts = value if isinstance(value, (tuple, list)) else (value,)
-            inside = [each for part in parts for each in (part if isinstance(part, list) else [part])]
-            within = is_repeated or repeats
-            if any(nests(each, within) for each in inside if isinstance(each, parser.SubPattern)):
-                return True
-        return False
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return nests(parser.parse(pattern), False)
-
-
 def _strings(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InputError(f"must be a list of strings, not {value!r}")
@@ -184,15 +146,9 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _expressions(value: Any) -> tuple[str, ...]:
-    for pattern in _strings(value):
-        shown = repr(pattern[:60])
-        try:
-            _compile(pattern)
-        except (re.error, OverflowError, RecursionError, MemoryError) as error:
-            raise InputError(f"{shown} is not a regular expression: {error}") from None
-        if nests_repetitions(pattern):
-            raise InputError(f"{shown} repeats a repetition, which can take for ever; write a+ for (a+)+")
-    return tuple(value)
+    patterns = _strings(value)
+    check_expressions(patterns)
+    return patterns
 
 
 def _confidence(value: Any) -> float:

@@ -9,13 +9,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from edit_gec.text.directives import Region, find_directives
 from edit_gec.text.edits import Edit, contains_word
+from edit_gec.text.expressions import Matches, find_matches
 from edit_gec.text.kinds import Names, name_kind
 
 
@@ -26,7 +26,7 @@ class EditFilter:
 
     words: frozenset[str] = frozenset()
     ignored: Names = field(default_factory=Names)
-    patterns: tuple[re.Pattern[str], ...] = ()
+    patterns: tuple[str, ...] = ()
 
     def needs_types(self, text: str) -> bool:
         """Whether edits of this text are judged by their ERRANT types, which they must have then."""
@@ -34,14 +34,12 @@ class EditFilter:
         return bool(self.ignored.types) or any(region.names and region.names.types for region in regions)
 
     def on(self, text: str) -> Callable[[Edit], bool]:
-        """Whether an edit of this text is wanted."""
+        """Whether an edit of this text is wanted. Raises InputError where the patterns take too long."""
         regions = _LeftAlone(find_directives(text))
-        matches = (found.span() for pattern in self.patterns for found in pattern.finditer(text))
-        spans = sorted(span for span in matches if span[0] < span[1])  # an empty match has no character to share
-        reach = _reach(spans)
+        matches = find_matches(self.patterns, text)
 
         def is_wanted(edit: Edit) -> bool:
-            if contains_word(edit.original, self.words) or _is_within(spans, reach, edit):
+            if contains_word(edit.original, self.words) or any(_is_within(each, edit) for each in matches):
                 return False
             kind = edit.kind or name_kind(text, *edit.span, edit.replacement)
             return not self.ignored.include(kind, edit.type) and not regions.include(edit, kind)
@@ -79,7 +77,7 @@ def _reach(spans: list[tuple[int, int]]) -> list[int]:
     return ends
 
 
-def _is_within(spans: list[tuple[int, int]], reach: list[int], edit: Edit) -> bool:
-    """Whether an edit shares a character with a span, or inserts into one."""
-    before = bisect_left(spans, (edit.end, 0))
-    return before > 0 and reach[before - 1] > edit.start
+def _is_within(matches: Matches, edit: Edit) -> bool:
+    """Whether an edit shares a character with a match, or inserts into one."""
+    before = bisect_left(matches.starts, edit.end)
+    return before > 0 and matches.ends[before - 1] > edit.start

@@ -1,14 +1,15 @@
 """Does a second run find more? `python tests/attack/idempotence.py DEV/wi-3k.m2 DEV/clean.txt DEV/documents/md`
 
-Each text (the sentences of an M2 file, the lines of a .txt file, a file of a folder) is corrected, and its correction
-again: nothing may change. Then, in a sentence, each word that was replaced by another one is written twice, unless it
-may stand twice ("no no"): an edit must touch it. Prints how many texts change again, and how many doubled words nobody
-touched; status 1 above `--allowed` in 1,000 of the changed texts.
+Each text (the sentences of an M2 file, "text" or "src" of the lines of a .jsonl file, the lines of another file, a file
+of a folder) is corrected, and its correction again: nothing may change. Then, in a sentence, each word that was
+replaced by another one is written twice, unless it may stand twice ("no no"): an edit must touch it. Prints how many
+texts change again, and how many doubled words nobody touched; status 1 above `--allowed` in 1,000 of the changed texts.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -40,6 +41,9 @@ def read_texts(path: Path, most: int) -> Iterator[tuple[str, str]]:
                 yield file.read_text(encoding="utf-8", errors="replace"), str(format)
     elif path.suffix == ".m2":
         yield from ((detokenize(block.tokens).text, "plain") for block in read_m2(str(path))[:most])
+    elif path.suffix == ".jsonl":
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[:most]]
+        yield from ((row.get("text") or row["src"], "plain") for row in rows)
     else:
         yield from ((line, "plain") for line in path.read_text(encoding="utf-8").splitlines()[:most] if line.strip())
 
