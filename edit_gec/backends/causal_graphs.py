@@ -1,8 +1,9 @@
 """A decoder-only model as two ONNX graphs without weights: `build_causal` makes them from its shape.
 
-    read      x, positions, cosines, sines, mask, at  -> hidden    states of the places `at`
-    normalise hidden                                  -> total     log of the sum over the vocabulary of exp(logit)
-                                                         largest, tokens     the K largest logits and whose they are
+    read      x, positions, cosines, sines, mask, past -> hidden    states
+                                                          read      keys and values, the past of what comes after
+    normalise hidden                                   -> total     log of the sum over the vocabulary of exp(logit)
+                                                          largest, tokens     the K largest logits and whose they are
 
 Embeddings are looked up by the caller, and so are the rows of the output layer for the tokens that it asks about: only
 the sum over the vocabulary is rounded. B rows, T positions, N places, d model width, H heads, G key/value heads, k head
@@ -45,6 +46,7 @@ class CausalNodes(Nodes):
         super().__init__(int8=precision == "int8")
         self.config = config
         self.smooths = smooths and self.int8
+        self.read: list[str] = []  # keys, then values, of each layer so far
 
     def norm(self, x: str, name: str) -> str:
         """Scale by the root mean square [..., d]."""
@@ -93,6 +95,12 @@ class CausalNodes(Nodes):
         self.nodes.append(helper.make_node("Split", [x, self.constant(sizes)], names, axis=axis))
         return names
 
+    def grow(self, new: str) -> str:
+        """Keys or values [B, T, G k], behind their past: [B, L, G k]."""
+        past = self.add("Gather", "past", self.constant(len(self.read)), axis=0)
+        self.read.append(self.add("Unsqueeze", new, self.constant([0])))
+        return self.add("Concat", past, new, axis=1)
+
     def attend(self, x: str, name: str) -> str:
         """Grouped-query attention with rotary positions, and the norm before it [B, T, d] -> [B, T, d]."""
         c = self.config
@@ -105,12 +113,13 @@ class CausalNodes(Nodes):
             rotary_embedding_dim=0, interleaved=0,
         )  # fmt: skip
         queries, keys = self.divide(turned, -1, heads * width, groups * width)
+        keys, values = (self.grow(each) for each in (keys, values))
         apart = [0, 0, groups, heads // groups, width]
         query = self.add("Transpose", self.add("Reshape", queries, self.constant(apart)), perm=[0, 2, 3, 1, 4])
         shared = self.constant([0, 0, groups, 1, width])
-        key = self.add("Transpose", self.add("Reshape", keys, shared), perm=[0, 2, 3, 4, 1])  # [B, G, 1, k, T]
+        key = self.add("Transpose", self.add("Reshape", keys, shared), perm=[0, 2, 3, 4, 1])  # [B, G, 1, k, L]
         value = self.add("Transpose", self.add("Reshape", values, shared), perm=[0, 2, 3, 1, 4])
-        scores = self.add("MatMul", self.add("Mul", query, self.constant(width**-0.5)), key)  # [B, G, H / G, T, T]
+        scores = self.add("MatMul", self.add("Mul", query, self.constant(width**-0.5)), key)  # [B, G, H / G, T, L]
         weights = self.add("Softmax", self.add("Add", scores, "mask"), axis=-1)
         attended = self.add("Transpose", self.add("MatMul", weights, value), perm=[0, 3, 1, 2, 4])
         joined = self.add("Reshape", attended, self.constant([0, 0, heads * width]))
@@ -133,16 +142,19 @@ def _read(g: CausalNodes) -> Any:
     x = "x"
     for n in range(c.num_hidden_layers):
         x = g.layer(x, f"layers.{n}")
-    g.name(g.norm(g.add("GatherND", x, "at"), "norm.weight"), "hidden")
+    g.name(g.norm(x, "norm.weight"), "hidden")
+    g.name(g.add("Concat", *g.read, axis=0), "read")
+    wide = c.num_key_value_heads * c.head_dim
     inputs: dict[str, Any] = {
         "x": ["B", "T", c.hidden_size],
         "positions": "BT",
         "cosines": ["P", c.head_dim // 2],
         "sines": ["P", c.head_dim // 2],
-        "mask": ["B", 1, 1, "T", "T"],
-        "at": ["N", 2],
+        "mask": ["B", 1, 1, "T", "L"],
+        "past": [2 * c.num_hidden_layers, "B", "S", wide],
     }
-    return finish(g, "read", inputs, {"hidden": ["N", c.hidden_size]})
+    outputs = {"hidden": ["B", "T", c.hidden_size], "read": [2 * c.num_hidden_layers, "B", "T", wide]}
+    return finish(g, "read", inputs, outputs)
 
 
 def _normalise(g: CausalNodes) -> Any:

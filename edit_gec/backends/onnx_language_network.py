@@ -33,7 +33,7 @@ class OnnxLanguageNetwork:
     """speculative.language_model.LanguageNetwork over ONNX Runtime's sessions."""
 
     config: CausalConfig
-    read: InferenceSession
+    reading: InferenceSession
     normalise: InferenceSession
     embedding: Rows
     output: Rows
@@ -52,13 +52,13 @@ class OnnxLanguageNetwork:
         precision = _choose(precision)
         weights = read_causal_weights(folder)
         shared: dict[str, Any] = {}
-        read, normalise = (
+        reading, normalise = (
             open_session(folder / FOLDER / name, weights.take, shared, session_options(threads))
             for name in causal_graph_files(precision)
         )
         embedding = weights.table(EMBEDDING)
         output = embedding if weights.config.tie_word_embeddings else weights.table(OUTPUT)
-        network = cls(weights.config, read, normalise, embedding, output, precision)
+        network = cls(weights.config, reading, normalise, embedding, output, precision)
         network.try_out(folder)
         return network
 
@@ -66,34 +66,22 @@ class OnnxLanguageNetwork:
         """Read two tokens. Raises ModelError where a graph or a weight is of another shape."""
         ids, visible = np.array([[0, self.config.vocab_size - 1]]), np.tri(2, dtype=bool)[None]
         try:
-            found = self.log_probabilities(ids, np.array([[0, 1]]), visible, np.array([[0, 1]]), np.array([0]))
+            hidden, _ = self.read(ids, np.array([[0, 1]]), visible)
+            found = self.log_probabilities(hidden[0], np.array([0, 0]))
         except Exception as error:  # ONNX Runtime's own errors share no public class
             raise ModelError(f"{folder}: graphs and weights do not fit each other ({first_line(error)})") from None
         if not np.isfinite(found).all():
             raise ModelError(f"{folder}: the graphs compute values that are no numbers")
 
-    def log_probabilities(
-        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray, tokens: np.ndarray
-    ) -> np.ndarray:
-        """log p of tokens [N] after the places `asked` [N, 2] (row, column) of ids, positions [B, T]; visible
-        [B, T, T]."""
-        places, which = np.unique(asked, axis=0, return_inverse=True)  # branches are compared at the same places
-        hidden = self._read(ids, positions, visible, places)
-        chosen = np.einsum("nd,nd->n", hidden[which], self.output(tokens))
-        return chosen - self._normalise(hidden, "total")[0][which]  # type: ignore[no-any-return]
-
-    def likeliest(
-        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray, tokens: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`log_probabilities` [N], the K likeliest tokens [N, K] of each place, and log p of these [N, K]."""
-        hidden = self._read(ids, positions, visible, asked)
-        total, largest, found = self._normalise(hidden, "total", "largest", "tokens")
-        chosen = np.einsum("nd,nd->n", hidden, self.output(tokens))
-        return chosen - total, found, largest - total[:, None]
-
-    def _read(self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        """The states of the places [N, d]."""
-        frequencies = self.config.rotary.frequencies(self.config.head_dim)
+    def read(
+        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, past: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The states [B, T, d] of ids, positions [B, T], and their keys and values [2 M, B, T, G k], the past [2 M, B,
+        S, G k] of what comes after; visible [B, T, S + T]."""
+        c = self.config
+        if past is None:
+            past = np.zeros((2 * c.num_hidden_layers, len(ids), 0, c.num_key_value_heads * c.head_dim), np.float32)
+        frequencies = c.rotary.frequencies(c.head_dim)
         most = max(int(positions.max()) + 1, ids.shape[1])  # ONNX Runtime wants as many angles as there are columns
         angles = np.arange(most, dtype=np.float32)[:, None] * frequencies  # [P, k / 2]
         inputs = {
@@ -102,10 +90,19 @@ class OnnxLanguageNetwork:
             "cosines": np.cos(angles),
             "sines": np.sin(angles),
             "mask": np.where(visible, np.float32(0), np.float32(NEGATIVE))[:, None, None],
-            "at": asked,
+            "past": past,
         }
-        (hidden,) = self.read.run(None, inputs)
-        return hidden  # type: ignore[no-any-return]
+        hidden, read = self.reading.run(None, inputs)
+        return hidden, read
+
+    def log_probabilities(self, hidden: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+        """log p of tokens [N] after states [N, d]."""
+        return np.einsum("nd,nd->n", hidden, self.output(tokens)) - self._normalise(hidden, "total")[0]  # type: ignore[no-any-return]
+
+    def likeliest(self, hidden: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`log_probabilities` [N], the K likeliest tokens [N, K] after each state, and log p of these [N, K]."""
+        total, largest, found = self._normalise(hidden, "total", "largest", "tokens")
+        return np.einsum("nd,nd->n", hidden, self.output(tokens)) - total, found, largest - total[:, None]
 
     def _normalise(self, hidden: np.ndarray, *outputs: str) -> list[np.ndarray]:
         """Outputs of the second graph for all states [N, d], not too many of them at once."""

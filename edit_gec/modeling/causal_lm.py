@@ -98,7 +98,9 @@ class CausalLM(nn.Module):
         """Empty caches, one per layer."""
         return [Cache() for _ in self.layers]
 
-    def forward(self, ids: Tensor, positions: Tensor, visible: Tensor, caches: Sequence[Cache] | None = None) -> Tensor:
+    def forward(
+        self, ids: Tensor, positions: Tensor, visible: Tensor, caches: Sequence[GrowingCache] | None = None
+    ) -> Tensor:
         """ids, positions [B, T], visible [B, T, L], where L counts what the caches hold, too -> hidden [B, T, d]."""
         x = self.embedding(ids)
         turn = self.turn(positions)

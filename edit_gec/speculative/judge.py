@@ -173,52 +173,58 @@ class LanguageJudge:
         self, windows: Sequence[Window], proposed: Sequence[Sequence[Change]], threshold: float
     ) -> list[list[Change]]:
         """The changes of each window whose joint confidence reaches the threshold, with that confidence."""
-        pieces = [window.pieces for window in windows]
-        own = self.reword(pieces, proposed, self.scale.able_kinds(threshold))
-        asked = [[*((c, None) for c in changes), *more] for changes, more in zip(proposed, own, strict=True)]
-        found = self.gains(pieces, [[change for change, _ in each] for each in asked])
+        weighed = self.weigh([window.pieces for window in windows], proposed, self.scale.able_kinds(threshold))
         judged: list[list[Change]] = []
-        for window, each, gains in zip(windows, asked, found, strict=True):
+        for window, candidates in zip(windows, weighed, strict=True):
             rare = self.words.rare_share(window.pieces.covered) if self.words else 0.0
-            candidates = [JudgedChange(change, gain, kind) for (change, kind), gain in zip(each, gains, strict=True)]
             sure = self.scale.confidences(candidates, rare)
             joint = [c.change._replace(confidence=value) for c, value in zip(candidates, sure, strict=True)]
             judged.append(choose_apart(change for change in joint if change.confidence >= threshold))
         with self._counting:
-            self._asked += sum(map(len, asked))
-            self._refused += sum(map(len, asked)) - sum(map(len, judged))
+            self._asked += sum(map(len, weighed))
+            self._refused += sum(map(len, weighed)) - sum(map(len, judged))
         return judged
 
-    def reword(
-        self, windows: Sequence[Pieces], known: Sequence[Sequence[Change]], kinds: Collection[str]
-    ) -> list[list[Rewording]]:
-        """What the judge proposes of these kinds in each window beside the changes that are known."""
-        if not kinds:
-            return [[] for _ in windows]
+    def weigh(
+        self, windows: Sequence[Pieces], proposed: Sequence[Sequence[Change]], kinds: Collection[str]
+    ) -> list[list[JudgedChange]]:
+        """What is proposed in each window, and behind it what the judge proposes of these kinds, each with its gain."""
+        weighed: list[list[JudgedChange]] = [[] for _ in windows]
+        asked = [n for n, changes in enumerate(proposed) if kinds or changes]
         with span(Stage.VERIFY):
-            found = find_rewordings(self.model, [self._ask(pieces) for pieces in windows], self.words)
-        own = []
-        for pieces, changes, rewordings in zip(windows, known, found, strict=True):
-            start, text = pieces.starts[0] if pieces.starts else 0, pieces.covered
-            written = {apply_changes(text, [change]) for change in shift(changes, -start)}
-            new = [
-                each for each in rewordings if each.kind in kinds and apply_changes(text, [each.change]) not in written
-            ]
-            own.append([Rewording(shift([change], start)[0], kind) for change, kind in new])
-        return own
+            for reading in self.model.read([self._ask(windows[n]) for n in asked]):
+                numbers = [asked[source.number] for source in reading.sources]
+                own = find_rewordings(reading, self.model.tokens, self.words) if kinds else [[] for _ in numbers]
+                wanted = ([each for each in found if each.kind in kinds] for found in own)
+                variants = [
+                    list_variants(windows[n], proposed[n], more) for n, more in zip(numbers, wanted, strict=True)
+                ]
+                gains = self.model.compare(reading, [[each.text for each in found] for found in variants])
+                for n, found, of_each in zip(numbers, variants, gains, strict=True):
+                    pairs = zip(found, of_each, strict=True)
+                    weighed[n] = [JudgedChange(each.change, gain, each.kind) for each, gain in pairs]
+        return weighed
 
-    def gains(self, windows: Sequence[Pieces], asked: Sequence[Sequence[Change]]) -> list[list[float]]:
-        """By how many nats each change, alone, makes its window likelier."""
-        questions = []
-        for pieces, changes in zip(windows, asked, strict=True):
-            here = shift(changes, -pieces.starts[0]) if changes else []
-            questions.append(self._ask(pieces, tuple(apply_changes(pieces.covered, [change]) for change in here)))
-        with span(Stage.VERIFY):
-            return self.model.gains(questions)
-
-    def _ask(self, pieces: Pieces, variants: tuple[str, ...] = ()) -> Question:
+    def _ask(self, pieces: Pieces) -> Question:
         """A question about a window."""
-        return Question(self.prompt.fill(pieces.covered) if self.prompt else "", pieces.covered, variants)
+        return Question(self.prompt.fill(pieces.covered) if self.prompt else "", pieces.covered)
+
+
+class Variant(NamedTuple):
+    """A window with one change."""
+
+    text: str
+    change: Change
+    kind: RewordingKind | None
+
+
+def list_variants(pieces: Pieces, proposed: Sequence[Change], own: Sequence[Rewording]) -> list[Variant]:
+    """A window with each change that is proposed, and with each rewording that makes another text of it."""
+    start, text = pieces.starts[0] if pieces.starts else 0, pieces.covered
+    variants = [Variant(apply_changes(text, shift([change], -start)), change, None) for change in proposed]
+    known = {variant.text for variant in variants}
+    rewordings = (Variant(apply_changes(text, [change]), shift([change], start)[0], kind) for change, kind in own)
+    return [*variants, *(variant for variant in rewordings if variant.text not in known)]
 
 
 def plain_prompt(text: str, tokens: BytePairs) -> Prompt:

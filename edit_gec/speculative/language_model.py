@@ -1,11 +1,13 @@
 """What a language model thinks of variants of a text: log p(variant) - log p(source), for all variants in one pass.
 
-    row       <s> He go to school .  |  goes to school .  |  went to school .
-    position   0   1  2  3  4     5        2  3  4     5       2  3  4     5
+    reading   <s> He go to school .                   the source, once; its keys and values stay
+    position   0   1  2  3  4     5
+    branches        goes to school .  |  went to school .
+    position           2  3  4     5        2  3  4     5
 
-The source stands once. A variant begins where its tokens differ, at the position of the token that it replaces, and
-attends to the source before that and to itself. It ends `TAIL` tokens after its last difference: what a change does to
-likelihoods is done by then. So a variant costs tens of tokens, not a whole text.
+A variant begins where its tokens differ, at the position of the token that it replaces, and attends to the source
+before that and to itself. It ends `TAIL` tokens after its last difference: what a change does to likelihoods is done by
+then. So a variant costs tens of tokens, not a whole text.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -25,6 +28,7 @@ TAIL = 12  # tokens after the last difference that are compared: more change no 
 MOST_CONTEXT = 250  # tokens before the text
 MOST_ROW = 512  # tokens of a row
 MOST_TOKENS = 256  # tokens of one pass: what is computed stays in the cache (profiles/LOG.md)
+WIDTH = 16  # columns of branches in a row: 28 columns a sentence of wi-3k, 20 of them no padding; with 32, 32
 
 
 class Question(NamedTuple):
@@ -32,49 +36,104 @@ class Question(NamedTuple):
 
     before: str
     source: str
-    variants: tuple[str, ...]
+    variants: tuple[str, ...] = ()
 
 
 class LanguageNetwork(Protocol):
     """A decoder-only network, whatever runs it."""
 
-    def log_probabilities(
-        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray, tokens: np.ndarray
-    ) -> np.ndarray:
-        """log p of tokens [N] after the places `asked` [N, 2] (row, column) of ids, positions [B, T]; visible
-        [B, T, T]."""
+    def read(
+        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, past: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The states [B, T, d] of ids, positions [B, T], and their keys and values [2 M, B, T, ...], the past [2 M, B,
+        S, ...] of what comes after; visible [B, T, S + T]."""
 
-    def likeliest(
-        self, ids: np.ndarray, positions: np.ndarray, visible: np.ndarray, asked: np.ndarray, tokens: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`log_probabilities` [N], the K likeliest tokens [N, K] of each place, and log p of these [N, K]."""
+    def log_probabilities(self, hidden: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+        """log p of tokens [N] after states [N, d]."""
+
+    def likeliest(self, hidden: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`log_probabilities` [N], the K likeliest tokens [N, K] after each state, and log p of these [N, K]."""
 
 
-@dataclass
-class Branch:
-    """A variant in a row: its tokens from the first difference on, and the columns of what comes before."""
+@dataclass(frozen=True)
+class Source:
+    """A source as tokens, after the text before it."""
+
+    number: int  # of its question
+    text: str
+    before: tuple[int, ...]
+    ids: tuple[int, ...]
+    ends: tuple[int, ...]  # of its tokens, in characters
+    is_whole: bool  # nothing was cut
+
+    @property
+    def length(self) -> int:
+        """Columns."""
+        return len(self.before) + len(self.ids)
+
+    @property
+    def first(self) -> int:
+        """The column of the first token that another one is before."""
+        return max(len(self.before), 1)
+
+
+class Likelihoods(NamedTuple):
+    """What a model says of each token of a source from its `first` on."""
+
+    given: np.ndarray  # [N], log p of the token
+    tokens: np.ndarray  # [N, K], the likeliest tokens in its place
+    values: np.ndarray  # [N, K], log p of these
+
+
+UNASKED = Likelihoods(np.zeros(0), np.zeros((0, 1), np.int64), np.zeros((0, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Sources that were read in one pass, and what the network remembers of them."""
+
+    sources: Sequence[Source]
+    likelihoods: Sequence[Likelihoods]
+    hidden: np.ndarray  # [B, T, d]
+    past: np.ndarray  # [2 M, B, T, ...]
+
+
+class Branch(NamedTuple):
+    """A variant: its tokens from the first difference on, and the columns of what comes before."""
 
     variant: int
     start: int  # column of the source at which it begins
     ids: tuple[int, ...]
     shared: int  # tokens of the source, from `start` on, that it is compared with
 
+    @property
+    def length(self) -> int:
+        """Tokens that are read: the last one is only predicted."""
+        return max(len(self.ids) - 1, 0)
+
 
 @dataclass
 class Row:
-    """A source with its context and some of its variants, ready to be read."""
+    """Branches of a source, side by side."""
 
-    question: int
-    prefix: tuple[int, ...]  # begin, context, source
+    source: int
     branches: list[Branch]
 
     @property
     def length(self) -> int:
         """Columns."""
-        return len(self.prefix) + sum(len(branch.ids) for branch in self.branches)
+        return sum(branch.length for branch in self.branches)
 
 
-AnyRow = TypeVar("AnyRow", bound=Row)
+class HasLength(Protocol):
+    """What takes up columns."""
+
+    @property
+    def length(self) -> int:
+        """Columns."""
+
+
+AnyRow = TypeVar("AnyRow", bound=HasLength)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,96 +170,131 @@ class LanguageModel:
     def gains(self, questions: Sequence[Question]) -> list[list[float]]:
         """log p(variant) - log p(source) for each variant of each question; 0 for a variant that is the source."""
         gains = [[0.0] * len(question.variants) for question in questions]
-        rows = [row for n, question in enumerate(questions) for row in self.rows(n, question)]
-        for batch in group_rows(rows):
-            for row, found in zip(batch, self._read(batch), strict=True):
-                for branch, gain in zip(row.branches, found, strict=True):
-                    gains[row.question][branch.variant] = gain
+        for reading in self.read(questions):
+            asked = [questions[source.number].variants for source in reading.sources]
+            for source, found in zip(reading.sources, self.compare(reading, asked), strict=True):
+                gains[source.number] = found
         return gains
 
-    def rows(self, number: int, question: Question) -> Iterator[Row]:
-        """The rows of a question: one, unless its variants are too many for that."""
-        first = self.read_before(question)
-        source = self.tokens.encode(question.source).ids[: MOST_ROW - len(first)]
-        row = Row(number, (*first, *source), [])
-        for n, variant in enumerate(question.variants):
-            branch = find_branch(n, source, self.tokens.encode(variant).ids, len(first))
-            if branch is None:
-                continue
-            if row.branches and row.length + len(branch.ids) > MOST_ROW:
-                yield row
-                row = Row(number, row.prefix, [])
-            row.branches.append(branch)
-        if row.branches:
-            yield row
+    def read(self, questions: Sequence[Question]) -> Iterator[Reading]:
+        """The sources of questions, some in each pass, short ones first; empty ones in none."""
+        sources = [self.encode(n, question) for n, question in enumerate(questions)]
+        for batch in group_rows([source for source in sources if source.length]):
+            ids, positions, visible = lay_out([(*source.before, *source.ids) for source in batch])
+            hidden, past = self.network.read(ids, positions, visible)
+            columns = [range(source.first, source.length) for source in batch]
+            states = [hidden[n, of.start - 1 : of.stop - 1] for n, of in enumerate(columns)]
+            written = [ids[n, of.start : of.stop] for n, of in enumerate(columns)]
+            found = UNASKED
+            if any(columns):
+                found = Likelihoods(*self.network.likeliest(np.concatenate(states), np.concatenate(written)))
+            cuts = np.cumsum([len(of) for of in columns])[:-1]
+            parts = zip(*(np.split(each, cuts) for each in found), strict=True)
+            yield Reading(batch, [Likelihoods(*part) for part in parts], hidden, past)
 
-    def read_before(self, question: Question) -> tuple[int, ...]:
-        """The ids before the source: the begin of a text, and the end of the text before it."""
+    def encode(self, number: int, question: Question) -> Source:
+        """The tokens of a question, as many as a row may have: a begin, the end of the text before, and the source."""
         begin = () if self.tokens.begin is None else (self.tokens.begin,)
-        return (*begin, *(self.tokens.encode(question.before).ids[-MOST_CONTEXT:] if question.before else ()))
+        before = (*begin, *(self.tokens.encode(question.before).ids[-MOST_CONTEXT:] if question.before else ()))
+        encoded = self.tokens.encode(question.source)
+        most = MOST_ROW - len(before)
+        ids, ends = tuple(encoded.ids[:most]), tuple(encoded.ends[:most])
+        return Source(number, question.source, before, ids, ends, len(ids) == len(encoded.ids))
 
-    def _read(self, rows: Sequence[Row]) -> list[list[float]]:
-        """The gain of each branch of each row, in one pass."""
-        asked: list[tuple[int, int]] = []
+    def compare(self, reading: Reading, variants: Sequence[Sequence[str]]) -> list[list[float]]:
+        """The gains of variants of each source of a reading."""
+        gains = [[0.0] * len(texts) for texts in variants]
+        rows: list[Row] = []
+        for n, (source, texts) in enumerate(zip(reading.sources, variants, strict=True)):
+            found = (find_branch(v, source, self.tokens.encode(text).ids) for v, text in enumerate(texts))
+            rows += put_in_rows(n, [branch for branch in found if branch])
+        for batch in group_rows(rows):
+            for row, chances in zip(batch, self._read_branches(reading, batch), strict=True):
+                likely, first = reading.likelihoods[row.source].given, reading.sources[row.source].first
+                for branch, chance in zip(row.branches, chances, strict=True):
+                    replaced = likely[branch.start - first : branch.start - first + branch.shared]
+                    gains[row.source][branch.variant] = chance - float(replaced.sum())
+        return gains
+
+    def _read_branches(self, reading: Reading, rows: Sequence[Row]) -> list[list[float]]:
+        """log p of each branch of each row, in one pass."""
+        hidden = np.zeros((len(rows), 0, reading.hidden.shape[2]), np.float32)
+        if any(row.length for row in rows):
+            past = reading.past[:, [row.source for row in rows]]
+            hidden, _ = self.network.read(*lay_out_branches(rows, past.shape[2]), past)
+        states: list[np.ndarray] = []
         tokens: list[int] = []
-        spans: list[tuple[int, int]] = []
+        ends = [0]
         for n, row in enumerate(rows):
-            begin = len(row.prefix)
+            begin = 0
             for branch in row.branches:
-                end = begin + len(branch.ids)
-                before = [branch.start - 1, *range(begin, end - 1)] if branch.ids else []
-                for places, written in (
-                    (before, branch.ids),
-                    (range(branch.start - 1, branch.start - 1 + branch.shared), row.prefix[branch.start :]),
-                ):
-                    asked += [(n, place) for place in places]
-                    tokens += written[: len(places)]
-                    spans.append((len(asked) - len(places), len(asked)))
-                begin = end
-        found = self.network.log_probabilities(*lay_out(rows), np.array(asked), np.array(tokens))
-        sums = iter([float(found[start:end].sum()) for start, end in spans])
-        return [[next(sums) - next(sums) for _ in row.branches] for row in rows]
+                before = reading.hidden[row.source, branch.start - 1 : branch.start][: len(branch.ids)]
+                states += [before, hidden[n, begin : begin + branch.length]]
+                tokens += branch.ids
+                ends.append(len(tokens))
+                begin += branch.length
+        found = self.network.log_probabilities(np.concatenate(states), np.array(tokens)) if tokens else np.zeros(0)
+        sums = iter([float(found[start:end].sum()) for start, end in pairwise(ends)])
+        return [[next(sums) for _ in row.branches] for row in rows]
 
 
-def lay_out(rows: Sequence[Row]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """ids, positions [B, T] of rows and which places each place sees [B, T, T]."""
+def lay_out(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """ids, positions [B, T] of texts, and which places each place sees [B, T, T]; padding sees what is before it."""
+    longest = max(map(len, rows))
+    ids = np.zeros((len(rows), longest), np.int64)
+    for n, row in enumerate(rows):
+        ids[n, : len(row)] = row
+    positions = np.arange(longest)[None].repeat(len(rows), 0)
+    return ids, positions, np.tri(longest, dtype=bool)[None].repeat(len(rows), 0)
+
+
+def lay_out_branches(rows: Sequence[Row], past: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """ids, positions [B, T] of branches, and which places each place sees [B, T, S + T], where S is the `past`."""
     longest = max(row.length for row in rows)
     ids = np.zeros((len(rows), longest), np.int64)
     positions = np.zeros((len(rows), longest), np.int64)
-    visible = np.zeros((len(rows), longest, longest), bool)
-    visible[:, range(longest), range(longest)] = True  # padding sees itself
+    visible = np.zeros((len(rows), longest, past + longest), bool)
+    visible[:, range(longest), range(past, past + longest)] = True  # padding sees itself
     for n, row in enumerate(rows):
-        width = len(row.prefix)
-        ids[n, :width] = row.prefix
-        positions[n, :width] = range(width)
-        visible[n, :width, :width] = np.tri(width, dtype=bool)
-        begin = width
+        begin = 0
         for branch in row.branches:
-            end = begin + len(branch.ids)
-            ids[n, begin:end] = branch.ids
-            positions[n, begin:end] = range(branch.start, branch.start + len(branch.ids))
+            end = begin + branch.length
+            ids[n, begin:end] = branch.ids[: branch.length]
+            positions[n, begin:end] = range(branch.start, branch.start + branch.length)
             visible[n, begin:end, : branch.start] = True
-            visible[n, begin:end, begin:end] = np.tri(end - begin, dtype=bool)
+            visible[n, begin:end, past + begin : past + end] = np.tri(branch.length, dtype=bool)
             begin = end
     return ids, positions, visible
 
 
-def find_branch(variant: int, source: Sequence[int], tokens: Sequence[int], offset: int) -> Branch | None:
-    """Where a variant leaves the source; `offset` columns stand before the source. None where they are the same.
+def put_in_rows(source: int, branches: Sequence[Branch]) -> list[Row]:
+    """Branches of a source in rows of at most WIDTH columns, or one branch."""
+    rows: list[Row] = []
+    for branch in branches:
+        if not rows or rows[-1].length + branch.length > WIDTH:
+            rows.append(Row(source, []))
+        rows[-1].branches.append(branch)
+    return rows
 
-    >>> find_branch(0, [5, 6, 7, 8], [5, 9, 9, 7, 8], offset=1)
+
+def find_branch(variant: int, source: Source, tokens: Sequence[int]) -> Branch | None:
+    """Where a variant leaves its source. None where they are the same.
+
+    >>> source = Source(0, "", before=(1,), ids=(5, 6, 7, 8), ends=(), is_whole=True)
+    >>> find_branch(0, source, [5, 9, 9, 7, 8])
     Branch(variant=0, start=2, ids=(9, 9, 7, 8), shared=3)
     """
-    if tuple(source) == tuple(tokens):
+    if source.ids == tuple(tokens):
         return None
-    head, tail = count_shared_ends(source, tokens)
-    head = max(head, 1 - offset)  # something must stand before the first token that is compared
+    offset = len(source.before)
+    head, tail = count_shared_ends(source.ids, tokens)
+    head = max(head, source.first - offset)
     cut = max(0, tail - TAIL)
-    return Branch(variant, head + offset, tuple(tokens[head : len(tokens) - cut]), len(source) - cut - head)
+    return Branch(variant, head + offset, tuple(tokens[head : len(tokens) - cut]), len(source.ids) - cut - head)
 
 
 def group_rows(rows: Sequence[AnyRow]) -> Iterator[list[AnyRow]]:
-    """Rows of similar length in passes of at most MOST_TOKENS, padding included."""
+    """Rows of similar length in passes of at most MOST_TOKENS, or one row, padding included."""
     batch: list[AnyRow] = []
     for row in sorted(rows, key=lambda row: row.length):
         if batch and row.length * (len(batch) + 1) > MOST_TOKENS:

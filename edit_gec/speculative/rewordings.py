@@ -1,7 +1,7 @@
 """What a language model would write in another way: changes that an EdiT5 does not propose.
 
     source     The results was good.
-    reads      at " was":  " were" -0.1, " are" -2.1, " was" -6.1        log p of what stands there, in its prompt
+    reading    at " was":  " were" -0.1, " are" -2.1, " was" -6.1        log p of what stands there, in its prompt
     tries      The results were good.   The results were was good.       instead of the token or the word, before it
 
 A model that has learnt to correct reads the source as if it wrote it. Where another token is likelier than what stands
@@ -13,8 +13,7 @@ matter of taste, and misspelt ones, marks, and words that are missing or too man
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,13 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from edit_gec.rules.words import FOLDER, column, read_table, word_set
-from edit_gec.speculative.language_model import MOST_ROW, Question, Row, group_rows, lay_out
 from edit_gec.text.edits import Change, Provenance, count_shared_ends, fit_to_words
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
     from edit_gec.modeling.byte_pairs import BytePairs
-    from edit_gec.speculative.language_model import LanguageModel
+    from edit_gec.speculative.language_model import Likelihoods, Reading, Source
 
 LEAST_RATIO = -2.0  # nats that a token may be less likely than the source's; 9 of 10 right rewordings pass (LOG.md)
 LEAST_LIKELY = -3.2  # nats; what is less likely is no proposal
@@ -63,87 +61,56 @@ class Rewording(NamedTuple):
     kind: RewordingKind
 
 
-def find_rewordings(
-    model: LanguageModel, questions: Sequence[Question], words: WordList | None
-) -> list[list[Rewording]]:
-    """What the model would write in another way in each source; nothing in one that it cannot read as a whole."""
-    found: list[list[Rewording]] = [[] for _ in questions]
-    rows = [Source.encode(n, question, model) for n, question in enumerate(questions)]
-    for batch in group_rows([row for row in rows if row.is_readable]):
-        for row, likelier in zip(batch, find_likelier(model, batch), strict=True):
-            found[row.question] = list(row.rewordings(likelier, model.tokens, words))
-    return found
+def find_rewordings(reading: Reading, tokens: BytePairs, words: WordList | None) -> list[list[Rewording]]:
+    """What the model would write in another way in each source of a reading; nothing in one that was cut."""
+    pairs = zip(reading.sources, reading.likelihoods, strict=True)
+    return [list(reword(source, likely, tokens, words)) if source.is_whole else [] for source, likely in pairs]
 
 
-@dataclass
-class Source(Row):
-    """A row that holds a source alone."""
-
-    text: str = ""
-    first: int = 0  # the column of its first token
-    ends: tuple[int, ...] = ()  # of its tokens, in characters
-
-    @classmethod
-    def encode(cls, number: int, question: Question, model: LanguageModel) -> Source:
-        """The row of a question."""
-        before, encoded = model.read_before(question), model.tokens.encode(question.source)
-        return cls(number, (*before, *encoded.ids), [], question.source, len(before), encoded.ends)
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The tokens of the source."""
-        return self.prefix[self.first :]
-
-    @property
-    def is_readable(self) -> bool:
-        """There is something to read, after something else, and not too much of it."""
-        return 0 < self.first < self.length <= MOST_ROW
-
-    def rewordings(
-        self, likelier: Sequence[Likelier], tokens: BytePairs, words: WordList | None
-    ) -> Iterator[Rewording]:
-        """The small changes that come of writing these tokens."""
-        seen = {self.text}
-        for _, place, token in likelier:
-            for ids in self.write(place, token):
-                text = tokens.decode(ids)
-                if text in seen or "\ufffd" in text:
-                    continue
-                seen.add(text)
-                change = change_between(self.text, text)
-                kind = name_rewording(self.text[change.start : change.end], change.replacement, words)
-                if kind is not None:
-                    yield Rewording(change, kind)
-
-    def write(self, place: int, token: int) -> Iterator[list[int]]:
-        """The ids of each text in which a token is written at a place."""
-        before, after = list(self.ids[:place]), list(self.ids[place:])
-        if token in after[1 : MOST_SKIPPED + 1]:
-            yield before + after[after.index(token, 1) :]
-        yield [*before, token, *after]
-        yield [*before, token, *after[1:]]
-        end = self.word_end(place)
-        if end > 1:
-            yield [*before, token, *after[end:]]
-
-    def word_end(self, place: int) -> int:
-        """How many tokens from a place on its word has."""
-        starts = ((n, self.ends[n - 1]) for n in range(place + 1, len(self.ids)))
-        return next((n for n, at in starts if not self.text[at : at + 1].isalnum()), len(self.ids)) - place
+def reword(source: Source, likelihoods: Likelihoods, tokens: BytePairs, words: WordList | None) -> Iterator[Rewording]:
+    """The small changes that come of writing likelier tokens in a source."""
+    seen = {source.text}
+    for _, place, token in find_likelier(source, likelihoods):
+        for ids in write(source, place, token):
+            text = tokens.decode(ids)
+            if text in seen or "\ufffd" in text:
+                continue
+            seen.add(text)
+            change = change_between(source.text, text)
+            kind = name_rewording(source.text[change.start : change.end], change.replacement, words)
+            if kind is not None:
+                yield Rewording(change, kind)
 
 
-def find_likelier(model: LanguageModel, rows: Sequence[Source]) -> list[list[Likelier]]:
-    """The tokens that are worth a try in each row of one pass, the best first."""
-    asked = [(n, place) for n, row in enumerate(rows) for place in range(row.first - 1, row.length - 1)]
-    written = np.array([token for row in rows for token in row.ids])
-    given, tokens, values = model.network.likeliest(*lay_out(rows), np.array(asked), written)
-    found: list[list[Likelier]] = [[] for _ in rows]
+def find_likelier(source: Source, likelihoods: Likelihoods) -> list[Likelier]:
+    """The tokens that are worth a try in a source, the best first."""
+    given, tokens, values = likelihoods
+    skipped = source.first - len(source.before)  # tokens that nothing is before
+    written = np.array(source.ids[skipped:], np.int64)
     good = (values > LEAST_LIKELY) & (values > given[:, None] + LEAST_RATIO) & (tokens != written[:, None])
-    for at, k in zip(*np.nonzero(good), strict=True):
-        n, place = asked[at]
-        ratio = float(values[at, k] - given[at])
-        found[n].append(Likelier(ratio, place + 1 - rows[n].first, int(tokens[at, k])))
-    return [sorted(each, reverse=True)[:MOST_TRIED] for each in found]
+    found = [
+        Likelier(float(values[at, k] - given[at]), int(at) + skipped, int(tokens[at, k]))
+        for at, k in zip(*np.nonzero(good), strict=True)
+    ]
+    return sorted(found, reverse=True)[:MOST_TRIED]
+
+
+def write(source: Source, place: int, token: int) -> Iterator[list[int]]:
+    """The ids of each text in which a token is written at a place of a source."""
+    before, after = list(source.ids[:place]), list(source.ids[place:])
+    if token in after[1 : MOST_SKIPPED + 1]:
+        yield before + after[after.index(token, 1) :]
+    yield [*before, token, *after]
+    yield [*before, token, *after[1:]]
+    end = count_word(source, place)
+    if end > 1:
+        yield [*before, token, *after[end:]]
+
+
+def count_word(source: Source, place: int) -> int:
+    """How many tokens from a place on its word has."""
+    starts = ((n, source.ends[n - 1]) for n in range(place + 1, len(source.ids)))
+    return next((n for n, at in starts if not source.text[at : at + 1].isalnum()), len(source.ids)) - place
 
 
 def choose_apart(changes: Iterable[Change]) -> list[Change]:

@@ -143,14 +143,38 @@ def test_the_likeliest_tokens_are_those_of_torch(tmp_path: Path) -> None:
     save_folder(tmp_path, **SHAPE)
     export(tmp_path)
     network, torch_network = OnnxLanguageNetwork.load(tmp_path, precision="float32"), load_causal(tmp_path)
-    ids = np.array([[0, 5, 9, 30], [0, 7, 8, 200]])
-    places = np.array([[0, 0], [0, 3], [1, 1], [1, 2]])
-    asked = (ids, np.arange(4)[None].repeat(2, 0), np.tri(4, dtype=bool)[None].repeat(2, 0), places, np.arange(4))
-    ours, wanted = network.likeliest(*asked), TorchLanguageNetwork(torch_network).likeliest(*asked)
+    networks = (network, TorchLanguageNetwork(torch_network))
+    ids, tokens = np.array([[0, 5, 9, 30], [0, 7, 8, 200]]), np.arange(4)
+    text = (ids, np.arange(4)[None].repeat(2, 0), np.tri(4, dtype=bool)[None].repeat(2, 0))
+    states = [each.read(*text)[0].reshape(8, -1)[::2] for each in networks]
+    ours, wanted = (each.likeliest(hidden, tokens) for each, hidden in zip(networks, states, strict=True))
     assert (ours[1] == wanted[1]).all() and ours[1].shape == (4, LIKELIEST)
     for mine, theirs in zip(ours, wanted, strict=True):
         assert mine == pytest.approx(theirs, abs=1e-3)
-    assert ours[0] == pytest.approx(network.log_probabilities(*asked), abs=1e-5)
+    assert ours[0] == pytest.approx(network.log_probabilities(states[0], tokens), abs=1e-5)
+
+
+def test_what_follows_a_past_is_read_as_with_it(tmp_path: Path) -> None:
+    """In parts of any length, from rows in any order."""
+    save_folder(tmp_path, **SHAPE)
+    export(tmp_path)
+    ids = np.array([[0, 5, 9, 30, 4], [0, 7, 8, 200, 6]])
+    places, seen = np.arange(5)[None].repeat(2, 0), np.tri(5, dtype=bool)[None].repeat(2, 0)
+    for network in (
+        OnnxLanguageNetwork.load(tmp_path, precision="float32"),
+        TorchLanguageNetwork(load_causal(tmp_path)),
+    ):
+        whole, _ = network.read(ids, places, seen)
+        for cut in range(1, 5):
+            first, past = network.read(ids[:, :cut], places[:, :cut], seen[:, :cut, :cut])
+            rows = [1, 0, 1]
+            rest, read = network.read(
+                ids[rows, cut:], places[:1, cut:].repeat(3, 0), seen[[0] * 3, cut:], past[:, rows]
+            )
+            assert read.shape[1:3] == (3, 5 - cut)
+            assert first == pytest.approx(whole[:, :cut], abs=1e-4) and rest == pytest.approx(
+                whole[rows, cut:], abs=1e-4
+            )
 
 
 @pytest.mark.base

@@ -112,11 +112,12 @@ def test_gains_are_those_of_each_change_alone_after_the_prompt(folder: Path) -> 
     proposed = edit5.with_thresholds(min_confidence=judge.lowest_proposed(0.1)).propose(
         [each.pieces for each in windows]
     )
-    gains = judge.gains([each.pieces for each in windows], proposed)
+    weighed = judge.weigh([each.pieces for each in windows], proposed, ())
     assert sum(map(len, proposed)) > len(TEXTS)
-    for window, changes, found in zip(windows, proposed, gains, strict=True):
+    for window, changes, found in zip(windows, proposed, weighed, strict=True):
         text = window.pieces.source
-        for change, gain in zip(changes, found, strict=True):
+        assert [each.change for each in found] == list(changes)
+        for change, gain, _ in found:
             question = Question(f"Fix: {text}\n", text, (apply_changes(text, [change]),))
             assert judge.model.gains([question])[0][0] == pytest.approx(gain, abs=1e-3)
 

@@ -17,7 +17,7 @@ from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
 from edit_gec.modeling.causal_lm import CausalLM, causal_visibility
 from edit_gec.speculative import language_model
-from edit_gec.speculative.language_model import LanguageModel, Question
+from edit_gec.speculative.language_model import LanguageModel, Question, find_branch, put_in_rows
 
 WORDS = st.sampled_from("She goes go to school every day because it likes there . , 1984 a".split())
 TEXTS = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
@@ -53,15 +53,17 @@ def test_gains_are_differences_of_likelihoods(model: LanguageModel, asked: list[
         assert gains == pytest.approx(wanted, abs=2e-3)
 
 
-def test_long_questions_take_several_rows(model: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_variants_take_several_rows(model: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same gains, whatever fits into a row or a pass."""
     source = "She go to school every day because it likes there"
     question = Question("", source, tuple(source.replace("go", word) for word in ("goes", "a", "likes", "1984", "go")))
     whole = model.gains([question])
-    monkeypatch.setattr(language_model, "MOST_ROW", 40)
-    monkeypatch.setattr(language_model, "MOST_TOKENS", 40)
-    rows = list(model.rows(0, question))
-    assert len(rows) > 1 and all(row.length <= 40 + language_model.TAIL for row in rows)
+    monkeypatch.setattr(language_model, "WIDTH", 12)
+    monkeypatch.setattr(language_model, "MOST_TOKENS", 20)
+    source = model.encode(0, question)
+    found = (find_branch(n, source, model.tokens.encode(text).ids) for n, text in enumerate(question.variants))
+    rows = put_in_rows(0, [branch for branch in found if branch])
+    assert len(rows) > 1 and all(row.length <= 12 or len(row.branches) == 1 for row in rows)
     assert model.gains([question])[0] == pytest.approx(whole[0], abs=1e-3)
     assert whole[0][-1] == 0.0
 

@@ -23,13 +23,15 @@ from edit_gec.speculative.rewordings import (
     LEAST_LIKELY,
     LEAST_RATIO,
     MOST_TRIED,
+    Rewording,
     RewordingKind,
-    Source,
     change_between,
     choose_apart,
+    count_word,
     find_likelier,
     find_rewordings,
     name_rewording,
+    write,
 )
 from edit_gec.text.edits import Change, Provenance, apply_changes
 
@@ -59,27 +61,34 @@ def words() -> WordList:
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_a_token_is_as_much_likelier_as_the_model_says(model: LanguageModel, texts: Sequence[str]) -> None:
     """Each ratio is the difference of two log-probabilities, read in a row of its own."""
-    rows = [Source.encode(0, Question("Fix: ", text, ()), model) for text in texts]
-    for row, found in zip(rows, find_likelier(model, rows), strict=True):
-        assert len(found) <= MOST_TRIED and found == sorted(found, reverse=True)
-        for ratio, place, token in found:
-            known = row.prefix[: row.first + place]
-            ids, at = np.array([known]), np.array([[0, len(known) - 1]] * 2)
-            stands = row.ids[place]
-            visible = np.tri(len(known), dtype=bool)[None]
-            positions = np.arange(len(known))[None]
-            likely = model.network.log_probabilities(ids, positions, visible, at, np.array([token, stands]))
-            assert ratio == pytest.approx(likely[0] - likely[1], abs=1e-3)
-            assert ratio > LEAST_RATIO - 1e-3 and likely[0] > LEAST_LIKELY - 1e-3 and token != stands
+    for reading in model.read([Question("Fix: ", text) for text in texts]):
+        for source, likelihoods in zip(reading.sources, reading.likelihoods, strict=True):
+            found = find_likelier(source, likelihoods)
+            assert len(found) <= MOST_TRIED and found == sorted(found, reverse=True)
+            for ratio, place, token in found:
+                known = np.array([[*source.before, *source.ids[:place]]])
+                positions, visible = np.arange(known.shape[1])[None], np.tri(known.shape[1], dtype=bool)[None]
+                hidden, _ = model.network.read(known, positions, visible)
+                stands = source.ids[place]
+                likely = model.network.log_probabilities(hidden[[0, 0], -1], np.array([token, stands]))
+                assert ratio == pytest.approx(likely[0] - likely[1], abs=1e-3)
+                assert ratio > LEAST_RATIO - 1e-3 and likely[0] > LEAST_LIKELY - 1e-3 and token != stands
+
+
+def reword_all(model: LanguageModel, questions: Sequence[Question], words: WordList) -> list[list[Rewording]]:
+    """The rewordings of each source."""
+    found: list[list[Rewording]] = [[] for _ in questions]
+    for reading in model.read(questions):
+        for source, each in zip(reading.sources, find_rewordings(reading, model.tokens, words), strict=True):
+            found[source.number] = each
+    return found
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_rewordings_are_changes_of_their_sources(model: LanguageModel, words: WordList, texts: Sequence[str]) -> None:
     """Each once, at word borders, of a kind."""
-    for text, found in zip(
-        texts, find_rewordings(model, [Question("", text, ()) for text in texts], words), strict=True
-    ):
+    for text, found in zip(texts, reword_all(model, [Question("", text) for text in texts], words), strict=True):
         made = [apply_changes(text, [change]) for change, _ in found]
         assert text not in made and len(set(made)) == len(made)
         for change, kind in found:
@@ -88,15 +97,15 @@ def test_rewordings_are_changes_of_their_sources(model: LanguageModel, words: Wo
 
 
 def test_a_token_is_written_for_the_next_one_for_its_word_and_before_it(model: LanguageModel) -> None:
-    row = Source.encode(0, Question("Fix: ", "She gone there", ()), model)
-    place = next(n for n in range(len(row.ids)) if row.word_end(n) > 1)
-    token = row.ids[place + 2]
-    written = [list(ids) for ids in row.write(place, token)]
-    ids = list(row.ids)
+    source = model.encode(0, Question("Fix: ", "She gone there"))
+    place = next(n for n in range(len(source.ids)) if count_word(source, n) > 1)
+    token = source.ids[place + 2]
+    written = [list(ids) for ids in write(source, place, token)]
+    ids = list(source.ids)
     assert ids[:place] + ids[place + 2 :] in written  # it deletes what it skips
     assert [*ids[:place], token, *ids[place:]] in written
     assert [*ids[:place], token, *ids[place + 1 :]] in written
-    assert [*ids[:place], token, *ids[place + row.word_end(place) :]] in written
+    assert [*ids[:place], token, *ids[place + count_word(source, place) :]] in written
 
 
 @law
@@ -145,15 +154,17 @@ def test_no_change_of_the_judge_stands_beside_another(found: list[Change]) -> No
 def test_a_model_without_a_token_that_begins_a_text_proposes_too(model: LanguageModel, words: WordList) -> None:
     bare = LanguageModel(model.network, replace(model.tokens, begin=None, end=None))
     texts = ("She go there.", "It was late , because she likes it every day", "They go to school there every day.")
-    rows = [Source.encode(n, Question("Fix: ", text, ()), bare) for n, text in enumerate(texts)]
-    assert rows[0].prefix[0] == bare.tokens.encode("Fix: ").ids[0]
-    assert any(find_likelier(bare, rows))
+    (reading,) = bare.read([Question("Fix: ", text) for text in texts])
+    assert reading.sources[0].before[0] == bare.tokens.encode("Fix: ").ids[0]
+    assert any(map(find_likelier, reading.sources, reading.likelihoods))
+    (reading,) = bare.read([Question("", texts[1])])  # nothing is before the first token
+    (found,) = map(find_likelier, reading.sources, reading.likelihoods)
+    assert reading.sources[0].before == () and found and min(each.place for each in found) > 0
 
 
 def test_nothing_is_proposed_where_the_judge_cannot_read_the_whole(model: LanguageModel, words: WordList) -> None:
     long = "She goes to school every day. " * MOST_ROW
-    questions = [Question("Fix: ", text, ()) for text in ("", long)]
-    assert find_rewordings(model, questions, words) == [[], []]
+    assert reword_all(model, [Question("Fix: ", text) for text in ("", long)], words) == [[], []]
 
 
 @pytest.mark.base
@@ -169,7 +180,7 @@ def test_what_the_shipped_judge_would_write(words: WordList) -> None:
         "This is a perfectly fine sentence.": None,
     }
     assert judge.prompt is not None
-    questions = [Question(judge.prompt.fill(text), text, ()) for text in wanted]
-    for (text, change), found in zip(wanted.items(), find_rewordings(judge.model, questions, words), strict=True):
+    questions = [Question(judge.prompt.fill(text), text) for text in wanted]
+    for (text, change), found in zip(wanted.items(), reword_all(judge.model, questions, words), strict=True):
         made = [(text[each.start : each.end], each.replacement) for each, _ in found]
         assert made == [] if change is None else change in made

@@ -139,24 +139,18 @@ def collect_opinions(judge: LanguageJudge, corrector: Corrector, test: TestSet) 
     known: list[list[Change]] = [[] for _ in sample.windows]
     for p in sample.proposals:
         known[p.window].append(p.change)
-    kinds: dict[tuple[int, Change], RewordingKind] = {}
+    weighed = judge.weigh(sample.windows, known, [*RewordingKind])
+    opinions = {(n, each.change): Opinion(each.gain, each.kind) for n, found in enumerate(weighed) for each in found}
 
     def propose(windows: Sequence[Pieces]) -> list[list[tuple[Change, Evidence]]]:
-        found = judge.reword(windows, known, [*RewordingKind])
-        kinds.update({(n, change): kind for n, each in enumerate(found) for change, kind in each})
         rare = [judge.words.rare_share(pieces.covered) if judge.words else 0.0 for pieces in windows]
         return [
-            [(change, Evidence(0.5, rare=share)) for change, _ in each] for each, share in zip(found, rare, strict=True)
+            [(each.change, Evidence(0.5, rare=share)) for each in found if each.kind]
+            for found, share in zip(weighed, rare, strict=True)
         ]
 
-    own = collect_proposed(corrector, test, propose)
-    proposals = (*sample.proposals, *own.proposals)
-    asked: list[list[Change]] = [[] for _ in sample.windows]
-    for p in proposals:
-        asked[p.window].append(p.change)
-    gains = [iter(each) for each in judge.gains(sample.windows, asked)]
-    opinions = tuple(Opinion(next(gains[p.window]), kinds.get((p.window, p.change))) for p in proposals)
-    return sample._replace(proposals=proposals), opinions
+    proposals = (*sample.proposals, *collect_proposed(corrector, test, propose).proposals)
+    return sample._replace(proposals=proposals), tuple(opinions[p.window, p.change] for p in proposals)
 
 
 def features(candidate: JudgedChange, rare: float) -> list[float]:
