@@ -89,7 +89,7 @@ UNASKED = Likelihoods(np.zeros(0), np.zeros((0, 1), np.int64), np.zeros((0, 1)))
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ReadSources:
     """Sources that were read in one pass, and what the network remembers of them."""
 
     sources: Sequence[Source]
@@ -176,7 +176,7 @@ class LanguageModel:
                 gains[source.number] = found
         return gains
 
-    def read(self, questions: Sequence[Question]) -> Iterator[Reading]:
+    def read(self, questions: Sequence[Question]) -> Iterator[ReadSources]:
         """The sources of questions, some in each pass, short ones first; empty ones in none."""
         sources = [self.encode(n, question) for n, question in enumerate(questions)]
         for batch in group_rows([source for source in sources if source.length]):
@@ -190,7 +190,7 @@ class LanguageModel:
                 found = Likelihoods(*self.network.likeliest(np.concatenate(states), np.concatenate(written)))
             cuts = np.cumsum([len(of) for of in columns])[:-1]
             parts = zip(*(np.split(each, cuts) for each in found), strict=True)
-            yield Reading(batch, [Likelihoods(*part) for part in parts], hidden, past)
+            yield ReadSources(batch, [Likelihoods(*part) for part in parts], hidden, past)
 
     def encode(self, number: int, question: Question) -> Source:
         """The tokens of a question, as many as a row may have: a begin, the end of the text before, and the source."""
@@ -201,7 +201,7 @@ class LanguageModel:
         ids, ends = tuple(encoded.ids[:most]), tuple(encoded.ends[:most])
         return Source(number, question.source, before, ids, ends, len(ids) == len(encoded.ids))
 
-    def compare(self, reading: Reading, variants: Sequence[Sequence[str]]) -> list[list[float]]:
+    def compare(self, reading: ReadSources, variants: Sequence[Sequence[str]]) -> list[list[float]]:
         """The gains of variants of each source of a reading."""
         gains = [[0.0] * len(texts) for texts in variants]
         rows: list[Row] = []
@@ -216,7 +216,7 @@ class LanguageModel:
                     gains[row.source][branch.variant] = chance - float(replaced.sum())
         return gains
 
-    def _read_branches(self, reading: Reading, rows: Sequence[Row]) -> list[list[float]]:
+    def _read_branches(self, reading: ReadSources, rows: Sequence[Row]) -> list[list[float]]:
         """log p of each branch of each row, in one pass."""
         hidden = np.zeros((len(rows), 0, reading.hidden.shape[2]), np.float32)
         if any(row.length for row in rows):

@@ -26,7 +26,7 @@ from edit_gec.text.edits import Change, Provenance, count_shared_ends, fit_to_wo
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList
     from edit_gec.modeling.byte_pairs import BytePairs
-    from edit_gec.speculative.language_model import Likelihoods, Reading, Source
+    from edit_gec.speculative.language_model import Likelihoods, ReadSources, Source
 
 LEAST_RATIO = -2.0  # nats that a token may be less likely than the source's; 9 of 10 right rewordings pass (LOG.md)
 LEAST_LIKELY = -3.2  # nats; what is less likely is no proposal
@@ -61,7 +61,7 @@ class Rewording(NamedTuple):
     kind: RewordingKind
 
 
-def find_rewordings(reading: Reading, tokens: BytePairs, words: WordList | None) -> list[list[Rewording]]:
+def find_rewordings(reading: ReadSources, tokens: BytePairs, words: WordList | None) -> list[list[Rewording]]:
     """What the model would write in another way in each source of a reading; nothing in one that was cut."""
     pairs = zip(reading.sources, reading.likelihoods, strict=True)
     return [list(reword(source, likely, tokens, words)) if source.is_whole else [] for source, likely in pairs]
