@@ -13,6 +13,7 @@ outside left-out markup is in exactly one sentence; projected edits keep markup,
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -58,6 +59,7 @@ from edit_gec.text.shown import Examples, find_shown
 from edit_gec.text.words import Replacement, breaks_character, is_word_character, narrow
 
 _UNDERLINING = ("asciidoc", "rst")  # formats in which marks that are too short make a title text
+_CRLF = re.compile(r"(?<!\r)\r\n")
 LONG_TEXT = 200_000  # characters; the sentences of a longer one are never all in memory
 _KEPT = re.compile(rb"[\x00\x02\x04\x06\x10\x12\x14\x16]+")
 _NOT_BREAK = re.compile(rb"[\x00-\x07\x10-\x17]+")
@@ -333,7 +335,29 @@ def split(text: str, *, lines: bool = False, markup: bool = True, format: str = 
 def find_sentences(
     text: str, *, lines: bool = False, markup: bool = True, format: str = "markdown"
 ) -> Iterator[Sentence]:
-    """The sentences that `split` gives, each when it is asked for, so that memory holds none of a long text."""
+    """The sentences that `split` gives, each when it is asked for, so that memory holds none of a long text.
+
+    CRLF equals LF: with CRLF they are those of the text with LF, at other places.
+    """
+    returns = array("q", (found.start() - number for number, found in enumerate(_CRLF.finditer(text))))
+    if not returns:
+        return _find_sentences(text, lines=lines, markup=markup, format=format)
+    found = _find_sentences(_CRLF.sub("\n", text), lines=lines, markup=markup, format=format)
+    return (_with_returns(text, sentence, returns) for sentence in found)
+
+
+def _with_returns(text: str, sentence: Sentence, returns: Sequence[int]) -> Sentence:
+    """The sentence at its place in the text that has a CR more before each LF at `returns`."""
+    first, last = (bisect_left(returns, at) for at in (sentence.offsets[0], sentence.offsets[-1]))
+    if first == last and isinstance(offsets := sentence.offsets, range):
+        return replace(sentence, offsets=range(offsets.start + first, offsets.stop + first))
+    places = tuple(at + bisect_left(returns, at, first, last) for at in sentence.offsets)
+    spans = ((at, sentence.offsets[at] + len(characters)) for at, characters in sentence.folds)
+    folds = tuple((at, text[places[at] : end + bisect_left(returns, end, first)]) for at, end in spans)
+    return replace(sentence, offsets=places, folds=folds)
+
+
+def _find_sentences(text: str, *, lines: bool, markup: bool, format: str) -> Iterator[Sentence]:
     markup = markup and format != PLAIN
     if lines:
         return (_line(text, start, end, markup) for start, end in _lines(text))

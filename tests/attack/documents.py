@@ -3,14 +3,16 @@
 A stand-in for the network changes every window at random places (deletes, replaces, inserts words, spaces, line breaks,
 marks and broken characters); all else is the real path. Of every document: edits are in order, hold the text that they
 replace, and all bytes outside them are identical; line breaks stay; no edit cuts a character; nothing protected is
-touched. Documents are corrected in batches in random order, so that mixed-up ones would show. Prints counts every
-10,000 documents; status 1 and the document where a law breaks.
+touched. Documents are corrected in batches in random order, so that mixed-up ones would show. With the other line ends
+(CRLF for LF) a document is corrected in the same way. Prints counts every 10,000 documents; status 1 and the document
+where a law breaks.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -133,6 +135,15 @@ def check(text: str, correction: Correction) -> int:
     return len(correction.edits)
 
 
+def check_line_ends(editor: Corrector, texts: Sequence[str], kinds: Sequence[str], *, lines: bool) -> None:
+    """Raise AssertionError unless documents with LF and with CRLF are corrected alike."""
+    ends = [re.sub(r"\r\n?", "\n", text) for text in texts]
+    others = [text.replace("\n", "\r\n") for text in ends]
+    ours, theirs = (editor.correct_batch(each, lines=lines, formats=kinds) for each in (ends, others))
+    for own, other, kind in zip(ours, theirs, kinds, strict=True):
+        assert own.corrected.replace("\n", "\r\n") == other.corrected, f"{kind}: {own.text!r}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=1_000_000)
@@ -156,6 +167,11 @@ def main() -> int:
                 print(f"FAIL {kind} lines={lines}: {text!r} -> {correction.edits}")
                 return 1
             edits, edited, size = edits + made, edited + bool(made), size + len(text.encode(errors="surrogatepass"))
+        try:
+            check_line_ends(editor, texts, kinds, lines=lines)
+        except AssertionError as error:
+            print(f"FAIL with CRLF: lines={lines} {error}")
+            return 1
         tried += len(texts)
         if tried % 10_000 == 0:
             print(f"{tried:,} documents, {size:,} bytes, {edited:,} edited, {edits:,} edits", flush=True)
