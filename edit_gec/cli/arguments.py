@@ -1,9 +1,9 @@
-"""The arguments that commands share: their types, the options of a corrector, wrong usage.
+"""How a command declares its options, and the options and types that commands share.
 
-    add_model_options(parser)             # in add_arguments
-    load_corrector(arguments)             # in run; loading.py
-
-Each command has a frozen dataclass `Arguments` with a field for each of its options.
+@dataclass(frozen=True, kw_only=True)
+class Arguments(FrontOptions):
+    files: Sequence[str] = option(nargs="*", metavar="FILE", help="file or folder")
+    count: int = option("--count", type=positive, default=3, metavar="N", help="how many (default: 3)")
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -60,6 +60,38 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
+# ---------------------------------------------------------------- declarations
+
+
+def option(*flags: str, group: str = "", either: str = "", also: Mapping[str, str] | None = None, **how: Any) -> Any:
+    """A field of `Arguments` that argparse fills, as `how` says; without flags a positional argument of its name.
+
+    `group`: its heading, by default that of the field before it. Options of the same `either` exclude each other.
+    `also`: flags that stand for the value that they name, with their help.
+    """
+    return field(metadata={"flags": flags, "group": group, "either": either, "also": also or {}, "how": how})
+
+
+def add_options(parser: argparse.ArgumentParser, kind: type) -> None:
+    """Add what the fields of a command's `Arguments` declare: its own first, then those of the classes it extends."""
+    exclusive: dict[str, Any] = {}
+    declared = {each.name: each for each in fields(kind) if each.metadata}
+    for owner in kind.__mro__:
+        group: Any = parser
+        for name in [name for name in vars(owner).get("__annotations__", ()) if name in declared]:
+            said = declared.pop(name).metadata
+            if said["group"]:
+                group = parser.add_argument_group(said["group"])
+            place = group
+            if either := said["either"]:
+                place = exclusive[either] = exclusive.get(either) or group.add_mutually_exclusive_group()
+            for flags, summary in said["also"].items():
+                value = flags.rpartition("--")[2]
+                place.add_argument(*flags.split(), action="store_const", dest=name, const=value, help=summary)
+            named = {"dest": name} if said["flags"] else {}
+            place.add_argument(*(said["flags"] or (name,)), **named, **said["how"])
+
+
 # ---------------------------------------------------------------- types
 
 
@@ -79,14 +111,6 @@ def positive(value: str) -> int:
     number = _whole_number(value)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {value!r}")
-    return number
-
-
-def natural(value: str) -> int:
-    """A whole number from 0."""
-    number = _whole_number(value)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 0, not {value!r}")
     return number
 
 
@@ -123,9 +147,9 @@ def edit_names(value: str) -> tuple[str, ...]:
     return names
 
 
-def data_folder() -> Path:
-    """The default folder of corpora."""
-    return Path(os.environ.get("EDIT_GEC_DATA", "data"))
+def data_folder(value: str) -> Path:
+    """A folder of corpora; "" stands for the usual one."""
+    return Path(value or os.environ.get("EDIT_GEC_DATA", "data"))
 
 
 def _whole_number(value: str) -> int:
@@ -138,15 +162,34 @@ def _whole_number(value: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """The options of add_model_options, and whether a second model is asked."""
+    """The options of every command that corrects text."""
 
-    model: str | None
-    min_confidence: float | None
-    strictness: str | None
-    dictionary: Sequence[str]  # paths
-    target: str | None
-    threads: int | None
-    set: Sequence[tuple[str, Any]]
+    model: str | None = option(
+        "--model", group="model", metavar="NAME|PATH", help=f"model to correct with (default: {DEFAULT_MODEL})"
+    )
+    min_confidence: float | None = option(
+        "--min-confidence", either="threshold", type=confidence, metavar="P",
+        help="drop edits below this confidence, 0 to 1",
+    )  # fmt: skip
+    strictness: str | None = option(
+        "--strictness", either="threshold", choices=STRICTNESS,
+        help="threshold preset of the model: low for fewer edits, high for more",
+    )  # fmt: skip
+    dictionary: Sequence[str] = option(
+        "--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one per line"
+    )
+    threads: int | None = option(
+        "--threads", type=positive, metavar="N", help="CPU threads (default: all cores; corpus: 1, lsp: half of them)"
+    )
+    target: str | None = option(
+        "--target", metavar="NAME|PATH|ID",
+        help="second model, which judges the edits if it can, and otherwise shows its own text: a name such as "
+        f"{DEFAULT_JUDGE} or {DEFAULT_TARGET}, a folder, or an id on the Hugging Face hub",
+    )  # fmt: skip
+    set: Sequence[tuple[str, Any]] = option(
+        "--set", type=run_setting, action="append", default=[], metavar="KEY=VALUE",
+        help=f"how models run, as settings files say it: {', '.join(RUN)}; device=cuda, for instance",
+    )  # fmt: skip
     verify: bool = False
     own: ClassVar[Mapping[str, Any]] = {}  # what the command sets where nobody does
 
@@ -161,53 +204,22 @@ class ModelOptions:
         return {**dict(self.set), **({} if self.threads is None else {"threads": self.threads})}
 
 
-def add_model_options(parser: argparse.ArgumentParser, threads: str = "all cores") -> None:
-    """The options of every command that corrects text. `threads` is the default of --threads in words."""
-    group = parser.add_argument_group("model")
-    add = group.add_argument
-    add("--model", metavar="NAME|PATH", help=f"model to correct with (default: {DEFAULT_MODEL})")
-    threshold = group.add_mutually_exclusive_group().add_argument
-    threshold("--min-confidence", type=confidence, metavar="P", help="drop edits below this confidence, 0 to 1")
-    threshold(
-        "--strictness", choices=STRICTNESS, help="threshold preset of the model: low for fewer edits, high for more"
-    )
-    add("--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one per line")
-    add("--threads", type=positive, metavar="N", help=f"CPU threads (default: {threads})")
-    add(
-        "--target", metavar="NAME|PATH|ID",
-        help="second model, which judges the edits if it can, and otherwise shows its own text: a name such as "
-        f"{DEFAULT_JUDGE} or {DEFAULT_TARGET}, a folder, or an id on the Hugging Face hub",
-    )  # fmt: skip
-    add(
-        "--set", type=run_setting, action="append", default=[], metavar="KEY=VALUE",
-        help=f"how models run, as settings files say it: {', '.join(RUN)}; device=cuda, for instance",
-    )  # fmt: skip
-
-
-def add_verify_option(parser: argparse.ArgumentParser) -> None:
-    """Whether to ask the second model that is shipped."""
-    add = parser.add_argument_group("verification").add_argument
-    add("--verify", action="store_true", help=f"ask a second model: --target, or {DEFAULT_JUDGE}")
-
-
 @dataclass(frozen=True, kw_only=True)
 class FrontOptions(ModelOptions):
-    """The options of add_settings_options as well."""
+    """The options of every command that obeys the settings of projects (config/) as well."""
 
-    config: str | None
-    isolated: bool
-    ignore: Sequence[Sequence[str]]
-    dialect: str | None
-
-
-def add_settings_options(parser: argparse.ArgumentParser) -> None:
-    """The options of every command that obeys the settings of projects (config/)."""
-    add = parser.add_argument_group("settings").add_argument
-    add("--ignore", type=edit_names, action="append", default=[], metavar="NAMES",
-        help="drop edits of these kinds or types, for instance case,PUNCT,R:DET")  # fmt: skip
-    add("--dialect", choices=DIALECTS, help="enforce British or American spelling (default: accept both)")
-    add("--config", metavar="FILE", help="read settings from FILE only")
-    add("--isolated", action="store_true", help="ignore settings files and the user's own words")
+    ignore: Sequence[Sequence[str]] = option(
+        "--ignore", group="settings", type=edit_names, action="append", default=[], metavar="NAMES",
+        help="drop edits of these kinds or types, for instance case,PUNCT,R:DET",
+    )  # fmt: skip
+    dialect: str | None = option(
+        "--dialect", choices=DIALECTS, help="enforce British or American spelling (default: accept both)"
+    )
+    config: str | None = option("--config", metavar="FILE", help="read settings from FILE only")
+    isolated: bool = option("--isolated", action="store_true", help="ignore settings files and the user's own words")
+    verify: bool = option(
+        "--verify", group="verification", action="store_true", help=f"ask a second model: --target, or {DEFAULT_JUDGE}"
+    )
 
 
 def check_target(options: ModelOptions) -> None:

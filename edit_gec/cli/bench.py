@@ -11,7 +11,6 @@ it. The work is done in `edit_gec.lab.performance`.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import sys
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET, find_model, find_pretrained
-from edit_gec.cli.arguments import UsageError, device, natural, positive
+from edit_gec.cli.arguments import UsageError, device, option, positive
 from edit_gec.cli.console import out, say
 from edit_gec.config.load_settings import DTYPES
 from edit_gec.errors import InputError, ModelError
@@ -36,86 +35,53 @@ MLP = "mlp-speculator"  # what config.json of speculative/mlp_speculator.py says
 LONGEST = 120  # most pieces of a sentence, so that every model reads it at once; a target may read less
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Arguments:
     """The arguments of `edit-gec bench`."""
 
-    speculation: bool
-    size: str
-    only: Sequence[str]
-    batch: Sequence[int]
-    file: str | None
-    sentences: int | None
-    model: str
-    target: str | None
-    assistant: Sequence[str]
-    device: str
-    dtype: str
-    threads: int | None
-    repeats: int
-    processor_time: bool
-    cold_starts: int
-    compare: Sequence[str] | None
-    out: str | None
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    what = parser.add_argument_group("what to measure (default: systems side by side)")
-    what.add_argument(
-        "--speculation", action="store_true", help="compare the measured speed of drafters with the theory"
+    speculation: bool = option(
+        "--speculation", group="what to measure (default: systems side by side)", action="store_true",
+        help="compare the measured speed of drafters with the theory",
+    )  # fmt: skip
+    size: str = option("--size", default="shipped", metavar="S", help="shipped, or base (random weights)")
+    only: Sequence[str] = option(
+        "--only", action="append", default=[], metavar="SYSTEM", help="only this system (repeatable)"
     )
-    what.add_argument("--size", default="shipped", metavar="S", help="shipped, or base (random weights)")
-    what.add_argument("--only", action="append", default=[], metavar="SYSTEM", help="only this system (repeatable)")
-    what.add_argument(
-        "--batch",
-        nargs="+",
-        type=positive,
-        default=[1, 8, 32],
-        metavar="N",
+    batch: Sequence[int] = option(
+        "--batch", nargs="+", type=positive, default=[1, 8, 32], metavar="N",
         help="sentences that are read together (default: 1 8 32)",
+    )  # fmt: skip
+    file: str | None = option(
+        "--file", group="with what", metavar="FILE", help="one sentence per line, or M2 (default: built-in ones)"
     )
-    _add_inputs(parser)
-    _add_settings(parser)
-
-
-def _add_inputs(parser: argparse.ArgumentParser) -> None:
-    with_what = parser.add_argument_group("with what")
-    with_what.add_argument("--file", metavar="FILE", help="one sentence per line, or M2 (default: built-in ones)")
-    with_what.add_argument("--sentences", type=positive, metavar="N", help="number of sentences, spread over lengths")
-    with_what.add_argument(
-        "--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})"
+    sentences: int | None = option(
+        "--sentences", type=positive, metavar="N", help="number of sentences, spread over lengths"
     )
-    with_what.add_argument(
-        "--target",
-        metavar="NAME|PATH|ID",
+    model: str = option("--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})")
+    target: str | None = option(
+        "--target", metavar="NAME|PATH|ID",
         help=f"T5 or language model that all systems run (default: {DEFAULT_TARGET})",
-    )
-    with_what.add_argument(
+    )  # fmt: skip
+    assistant: Sequence[str] = option(
         "--assistant", action="append", default=[], metavar="PATH",
         help="drafter of tokens: a small T5, or an MLP (python -m edit_gec.lab.training.mlp_speculator); repeatable",
     )  # fmt: skip
-
-
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    how = parser.add_argument_group("how")
-    how.add_argument("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    how.add_argument("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
-    how.add_argument("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
-    how.add_argument(
+    device: str = option(
+        "--device", group="how", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)"
+    )
+    dtype: str = option("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
+    threads: int | None = option("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+    repeats: int = option(
         "--repeats", type=positive, default=3, metavar="N", help="repetitions; medians are reported (default: 3)"
     )
-    how.add_argument(
+    processor_time: bool = option(
         "--processor-time", action="store_true", help="count the processor's seconds (a busy machine; --threads 1)"
     )
-    how.add_argument("--cold-starts", type=natural, default=3, metavar="N", help="cold starts per system (default: 3)")
-    how.add_argument(
-        "--compare",
-        nargs=2,
-        metavar=("OLD", "NEW"),
+    compare: Sequence[str] | None = option(
+        "--compare", nargs=2, metavar=("OLD", "NEW"),
         help="measure nothing: compare two results of --out; exit with 1 if something is slower",
-    )
-    how.add_argument("--out", metavar="DIR", help="write the result and its plots to this folder")
+    )  # fmt: skip
+    out: str | None = option("--out", metavar="DIR", help="write the result and its plots to this folder")
 
 
 def run(arguments: Arguments) -> int:
@@ -137,7 +103,7 @@ def measure_side_by_side(arguments: Arguments) -> int:
     from edit_gec.lab.performance.side_by_side import Effort, measure_side_by_side
 
     setup, sentences = prepare(arguments, "side")
-    effort = Effort(arguments.size, arguments.only, arguments.batch, arguments.repeats, arguments.cold_starts)
+    effort = Effort(arguments.size, arguments.only, arguments.batch, arguments.repeats)
     figures = measure_side_by_side(setup, sentences, effort, say)
     result = {**heading(arguments, "bench", sentences), **figures}
     write(arguments, result, f"bench-{arguments.size}", plots.plot_latency)

@@ -9,97 +9,69 @@ The work itself is in corpus/, from run.py on.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from edit_gec.cli.arguments import (
-    SETTINGS,
-    FrontOptions,
-    UsageError,
-    add_model_options,
-    add_settings_options,
-    add_verify_option,
-    check_target,
-    positive,
-)
+from edit_gec.cli.arguments import SETTINGS, FrontOptions, UsageError, check_target, option, positive
 from edit_gec.cli.console import say
 from edit_gec.config.settings import Settings
 from edit_gec.corpus.run import UNIT_BYTES
 from edit_gec.runtime.dedup import REMEMBERED
 from edit_gec.text.formats import UNDERSTOOD
 
+EPILOG = f"--set device=cuda starts one process per GPU; --threads is per worker.\n\n{SETTINGS}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FrontOptions):
     """The arguments of `edit-gec corpus`."""
 
-    input: str
-    output: str
-    column: str
-    corrected: str
-    edits: str
-    subset: str | None
-    split: str | None
-    read_as: str
-    no_types: bool
-    engine: str
-    address: str | None
-    workers: int | None
-    unit_size: int
-    remember: int
-    hourly_cost: float | None
-    quiet: bool
-    own: ClassVar[Mapping[str, Any]] = {"threads": 1}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    parser.epilog = f"--set device=cuda starts one process per GPU; --threads is per worker.\n\n{SETTINGS}"
-    add = parser.add_argument
-    add("input", metavar="INPUT", help="file (text, JSONL, CSV, TSV, Parquet), folder, saved data set, or hub:NAME")
-    add("output", metavar="OUTPUT", help="folder for the parts; repeat the command to resume an interrupted job")
-    add("--column", default="text", metavar="NAME", help="column to correct (default: text)")
-    add("--corrected", default="corrected", metavar="NAME", help="column for the corrected text (default: corrected)")
-    add("--edits", default="edits", metavar="NAME", help="column for the edits (default: edits)")
-    add("--subset", metavar="NAME", help="configuration of the data set (hub:NAME)")
-    add("--split", metavar="NAME", help="split of the data set (default: all)")
-    add(
+    input: str = option(
+        metavar="INPUT", help="file (text, JSONL, CSV, TSV, Parquet), folder, saved data set, or hub:NAME"
+    )
+    output: str = option(metavar="OUTPUT", help="folder for the parts; repeat the command to resume an interrupted job")
+    column: str = option("--column", default="text", metavar="NAME", help="column to correct (default: text)")
+    corrected: str = option(
+        "--corrected", default="corrected", metavar="NAME", help="column for the corrected text (default: corrected)"
+    )
+    edits: str = option("--edits", default="edits", metavar="NAME", help="column for the edits (default: edits)")
+    subset: str | None = option("--subset", metavar="NAME", help="configuration of the data set (hub:NAME)")
+    split: str | None = option("--split", metavar="NAME", help="split of the data set (default: all)")
+    read_as: str = option(
         "--read-as", default="markdown", metavar="FORMAT",
         help=f"format of the texts: {', '.join(UNDERSTOOD[:-1])}, plain, or a programming language (default: markdown)",
     )  # fmt: skip
-    add("--no-types", action="store_true", help="leave out the types of edits, which need edit-gec[score]")
-    add(
-        "--engine",
-        choices=("local", "ray"),
-        default="local",
-        help="run in processes of this machine (default), or on Ray",
+    no_types: bool = option(
+        "--no-types", action="store_true", help="leave out the types of edits, which need edit-gec[score]"
     )
-    add("--address", metavar="A", help="Ray cluster: auto or ray://HOST:PORT (default: this machine)")
-    add("--workers", type=positive, metavar="N", help="processes or actors (default: one per GPU, or one per core)")
-    add(
+    engine: str = option(
+        "--engine", choices=("local", "ray"), default="local",
+        help="run in processes of this machine (default), or on Ray",
+    )  # fmt: skip
+    address: str | None = option(
+        "--address", metavar="A", help="Ray cluster: auto or ray://HOST:PORT (default: this machine)"
+    )
+    workers: int | None = option(
+        "--workers", type=positive, metavar="N", help="processes or actors (default: one per GPU, or one per core)"
+    )
+    unit_size: int = option(
         "--unit-size",
         type=positive,
         default=UNIT_BYTES,
         metavar="BYTES",
         help=f"size of a part (default: {UNIT_BYTES})",
     )
-    add(
-        "--remember", type=positive, default=REMEMBERED, metavar="N",
-        help=f"sentences to cache (default: {REMEMBERED})",
-    )  # fmt: skip
-    add(
-        "--hourly-cost",
-        type=float,
-        metavar="X",
-        help="price of all machines together per hour; the summary then has the cost of a million sentences",
+    remember: int = option(
+        "--remember", type=positive, default=REMEMBERED, metavar="N", help=f"sentences to cache (default: {REMEMBERED})"
     )
-    add("--quiet", action="store_true", help="report errors only")
-    add_settings_options(parser)
-    add_model_options(parser, threads="1")
-    add_verify_option(parser)
+    hourly_cost: float | None = option(
+        "--hourly-cost", type=float, metavar="X",
+        help="price of all machines together per hour; the summary then has the cost of a million sentences",
+    )  # fmt: skip
+    quiet: bool = option("--quiet", action="store_true", help="report errors only")
+    own: ClassVar[Mapping[str, Any]] = {"threads": 1}
 
 
 def run(arguments: Arguments) -> int:

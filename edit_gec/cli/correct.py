@@ -7,7 +7,6 @@ A file that cannot be read or written gives one line on standard error and exit 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import time
@@ -22,10 +21,8 @@ from edit_gec.cli.arguments import (
     STATUSES,
     FrontOptions,
     UsageError,
-    add_model_options,
-    add_settings_options,
-    add_verify_option,
     check_target,
+    option,
 )
 from edit_gec.cli.console import ProgressBar, ending_at_interrupt, out, say, shows_colors
 from edit_gec.cli.correct_inputs import GROUP_CHARACTERS, STDIN, InputDocument, InputReading, Inputs
@@ -45,24 +42,60 @@ if TYPE_CHECKING:
     from edit_gec.text.edits import Edit
 
 
+DESCRIPTION = (
+    "Correct FILE and print the corrected text; with several files, list what would change. "
+    f"Formats: {formats.list_understood()}.\n"
+    f"In folders, README and files with these suffixes are corrected: {' '.join(formats.suffixes())}"
+)
+EPILOG = f"{SETTINGS}\n\n{STATUSES}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FrontOptions):
     """The arguments of `edit-gec correct`."""
 
-    files: Sequence[str]
-    lines: bool
-    read_as: str | None
-    stdin_filename: str | None
-    code: bool
-    force_exclude: bool
-    since: str | None
-    baseline: str | None
-    write_baseline: bool
-    check: bool
-    output: str | None  # one of PRINTED, "write", "diff" or "inline"
-    explain: bool
-    verbose: bool
-    quiet: bool
+    files: Sequence[str] = option(nargs="*", metavar="FILE", help="file or folder; - or nothing for standard input")
+    lines: bool = option(
+        "--lines", action="store_true", help="each line is one sentence; for texts of several, edit-gec corpus"
+    )
+    read_as: str | None = option(
+        "--read-as", choices=formats.UNDERSTOOD, metavar="FORMAT",
+        help=f"format of the named files, whatever their suffixes: {', '.join(formats.UNDERSTOOD)}",
+    )  # fmt: skip
+    stdin_filename: str | None = option(
+        "--stdin-filename", metavar="NAME",
+        help="file name for standard input, from which its format and settings follow (default: Markdown)",
+    )  # fmt: skip
+    code: bool = option(
+        "--code", action="store_true", help="in folders, also correct the comments and docstrings of code"
+    )
+    force_exclude: bool = option(
+        "--force-exclude", action="store_true",
+        help="skip named files that are excluded in the settings, or of an unsupported format",
+    )  # fmt: skip
+    since: str | None = option("--since", metavar="REV", help="only sentences that are not in this git revision")
+    baseline: str | None = option("--baseline", metavar="FILE", help="only sentences that are not in this file")
+    write_baseline: bool = option(
+        "--write-baseline", action="store_true", help="write the sentences with findings to the --baseline FILE"
+    )
+    check: bool = option(
+        "--check", group="output", action="store_true", help="list what would change; exit with 1 if anything would"
+    )
+    output: str | None = option(
+        "--format", either="output", choices=PRINTED,
+        help="what to print (default: text, findings for several files)",
+        also={
+            "-w --write": "correct the files in place, atomically",
+            "--diff": "print a unified diff",
+            "--inline": "print the text with the edits marked in it",
+        },
+    )  # fmt: skip
+    explain: bool = option("--explain", action="store_true", help="name and explain each edit (needs edit-gec[score])")
+    verbose: bool = option(
+        "-v", "--verbose", group="messages", either="loudness", action="store_true",
+        help="report progress, each edit, and what verification did",
+    )  # fmt: skip
+    quiet: bool = option("-q", "--quiet", either="loudness", action="store_true", help="report errors only")
 
     @property
     def form(self) -> str:
@@ -71,64 +104,6 @@ class Arguments(FrontOptions):
             return self.output
         several = len(self.files) > 1 or any(map(os.path.isdir, self.files))
         return "findings" if self.check or self.write_baseline or several else "text"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    parser.description = (
-        "Correct FILE and print the corrected text; with several files, list what would change. "
-        f"Formats: {formats.list_understood()}.\n"
-        f"In folders, README and files with these suffixes are corrected: {' '.join(formats.suffixes())}"
-    )
-    parser.epilog = f"{SETTINGS}\n\n{STATUSES}"
-    _add_input(parser)
-    _add_output(parser)
-    add_settings_options(parser)
-    add_model_options(parser)
-    add_verify_option(parser)
-    loudness = parser.add_argument_group("messages").add_mutually_exclusive_group()
-    loudness.add_argument(
-        "-v", "--verbose", action="store_true", help="report progress, each edit, and what verification did"
-    )
-    loudness.add_argument("-q", "--quiet", action="store_true", help="report errors only")
-
-
-def _add_input(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("files", nargs="*", metavar="FILE", help="file or folder; - or nothing for standard input")
-    add("--lines", action="store_true", help="each line is one sentence; for texts of several, edit-gec corpus")
-    add(
-        "--read-as", choices=formats.UNDERSTOOD, metavar="FORMAT",
-        help=f"format of the named files, whatever their suffixes: {', '.join(formats.UNDERSTOOD)}",
-    )  # fmt: skip
-    add(
-        "--stdin-filename", metavar="NAME",
-        help="file name for standard input, from which its format and settings follow (default: Markdown)",
-    )  # fmt: skip
-    add("--code", action="store_true", help="in folders, also correct the comments and docstrings of code")
-    add(
-        "--force-exclude", action="store_true",
-        help="skip named files that are excluded in the settings, or of an unsupported format",
-    )  # fmt: skip
-    add("--since", metavar="REV", help="only sentences that are not in this git revision")
-    add("--baseline", metavar="FILE", help="only sentences that are not in this file")
-    add("--write-baseline", action="store_true", help="write the sentences with findings to the --baseline FILE")
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("output")
-    group.add_argument("--check", action="store_true", help="list what would change; exit with 1 if anything would")
-    output = group.add_mutually_exclusive_group()
-    for flags, summary in (
-        (("-w", "--write"), "correct the files in place, atomically"),
-        (("--diff",), "print a unified diff"),
-        (("--inline",), "print the text with the edits marked in it"),
-    ):
-        output.add_argument(*flags, action="store_const", dest="output", const=flags[-1][2:], help=summary)
-    output.add_argument(
-        "--format", choices=PRINTED, dest="output", help="what to print (default: text, findings for several files)"
-    )
-    group.add_argument("--explain", action="store_true", help="name and explain each edit (needs edit-gec[score])")
 
 
 def run(arguments: Arguments) -> int:

@@ -7,41 +7,33 @@ lab/training/synthetic/corruptor.py makes the errors.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edit_gec.cli.arguments import UsageError, positive
+from edit_gec.cli.arguments import UsageError, option, positive
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Arguments:
     """The arguments of `edit-gec corrupt`."""
 
-    text: Sequence[Path]
-    spelling: Path | None
-    sentences: int
-    rate: float
-    seed: int
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    add = parser.add_argument
-    add("text", nargs="+", type=Path, metavar="TEXT", help="clean text, .txt or .txt.xz, one paragraph per line")
-    add("--spelling", type=Path, metavar="DIR", help="folder of misspelling lists (default: invented misspellings)")
-    add(
-        "--sentences",
-        type=positive,
-        default=12_000,
-        metavar="N",
-        help="number of sentences, taken evenly from the texts (default: 12000)",
+    text: Sequence[Path] = option(
+        nargs="+", type=Path, metavar="TEXT", help="clean text, .txt or .txt.xz, one paragraph per line"
     )
-    add("--rate", type=float, default=1.0, metavar="R", help="factor for the number of errors (default: 1)")
-    add("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
+    spelling: Path | None = option(
+        "--spelling", type=Path, metavar="DIR", help="folder of misspelling lists (default: invented misspellings)"
+    )
+    sentences: int = option(
+        "--sentences", type=positive, default=12_000, metavar="N",
+        help="number of sentences, taken evenly from the texts (default: 12000)",
+    )  # fmt: skip
+    rate: float = option(
+        "--rate", type=float, default=1.0, metavar="R", help="factor for the number of errors (default: 1)"
+    )
+    seed: int = option("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
 
 
 def run(arguments: Arguments) -> int:

@@ -7,20 +7,12 @@ lab/training/distillation.py says why, and how the other model learns from them.
 
 from __future__ import annotations
 
-import argparse
 import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from edit_gec.catalog import DEFAULT_MODEL
-from edit_gec.cli.arguments import (
-    ModelOptions,
-    add_model_options,
-    check_target,
-    confidence,
-    data_folder,
-    positive,
-)
+from edit_gec.cli.arguments import ModelOptions, check_target, confidence, data_folder, option, positive
 from edit_gec.cli.console import out, say
 from edit_gec.text.counts import format_count
 
@@ -29,32 +21,24 @@ from edit_gec.text.counts import format_count
 class Arguments(ModelOptions):
     """The arguments of `edit-gec distil`."""
 
-    data: Path
-    output: Path
-    pairs: int
-    rate: float
-    real: float
-    clean: float
-    seed: int
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    add = parser.add_argument
-    add("--output", type=Path, required=True, metavar="FILE", help="file to write, .tsv, in a subfolder of --data")
-    add("--data", type=Path, default=data_folder(), metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)")
-    add("--pairs", type=positive, default=20_000, metavar="N", help="number of pairs (default: 20000)")
-    add("--rate", type=float, default=1.0, metavar="R", help="factor for the number of synthetic errors (default: 1)")
-    add(
-        "--real",
-        type=confidence,
-        default=0.08,
-        metavar="S",
-        help="share of sources that are real erroneous sentences (default: 0.08)",
+    output: Path = option(
+        "--output", type=Path, required=True, metavar="FILE", help="file to write, .tsv, in a subfolder of --data"
     )
-    add("--clean", type=confidence, default=0.12, metavar="S", help="share of sources without errors (default: 0.12)")
-    add("--seed", type=int, default=2, metavar="N", help="random seed (default: 2)")
-    add_model_options(parser)
+    data: Path = option(
+        "--data", type=data_folder, default="", metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)"
+    )
+    pairs: int = option("--pairs", type=positive, default=20_000, metavar="N", help="number of pairs (default: 20000)")
+    rate: float = option(
+        "--rate", type=float, default=1.0, metavar="R", help="factor for the number of synthetic errors (default: 1)"
+    )
+    real: float = option(
+        "--real", type=confidence, default=0.08, metavar="S",
+        help="share of sources that are real erroneous sentences (default: 0.08)",
+    )  # fmt: skip
+    clean: float = option(
+        "--clean", type=confidence, default=0.12, metavar="S", help="share of sources without errors (default: 0.12)"
+    )
+    seed: int = option("--seed", type=int, default=2, metavar="N", help="random seed (default: 2)")
 
 
 def run(arguments: Arguments) -> int:

@@ -8,9 +8,9 @@ What the graphs take and give is in backends/graphs.py and backends/causal_graph
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 
+from edit_gec.cli.arguments import option
 from edit_gec.cli.console import out
 
 
@@ -18,13 +18,10 @@ from edit_gec.cli.console import out
 class Arguments:
     """The arguments of `edit-gec export`."""
 
-    model: str
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    kinds = "an EdiT5 or a language model"
-    parser.add_argument("model", metavar="NAME|PATH", help=f"{kinds}; the graphs are written to onnx/ in its folder")
+    model: str = option(
+        metavar="NAME|PATH",
+        help="an EdiT5 or a language model; the graphs are written to onnx/ in its folder",
+    )
 
 
 def run(arguments: Arguments) -> int:

@@ -18,8 +18,8 @@ INTRODUCTION = """# The commands
 The output of `--help` for each. `python -m edit_gec.cli.help_page` writes this page; a test checks that it is current.
 
 In this folder: `main.py` starts a command, `arguments.py` has the options that commands share, `loading.py` makes a
-corrector of them, `console.py` prints. Each command is a file of its own, with a dataclass `Arguments`, `add_arguments`
-and `run`; a new one also needs a line in `COMMANDS` in `main.py`.
+corrector of them, `console.py` prints. Each command is a file of its own, with a dataclass `Arguments` and a
+function `run`; a new one also needs a line in `COMMANDS` in `main.py`.
 """
 
 

@@ -7,50 +7,40 @@ lab/training/label.py says which pairs are kept.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from edit_gec.catalog import DEFAULT_JUDGE, DEFAULT_MODEL
-from edit_gec.cli.arguments import positive
+from edit_gec.cli.arguments import option, positive
 from edit_gec.cli.console import say
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Arguments:
     """The arguments of `edit-gec label`."""
 
-    files: Sequence[Path]
-    output: Path
-    model: str
-    judge: str
-    take: float
-    leave: float
-    dtype: str
-    threads: int | None
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    add = parser.add_argument
-    add(
-        "files",
-        nargs="+",
-        type=Path,
-        metavar="FILE",
-        help="a sentence a line: .txt, .tsv (last column), .xz",
+    files: Sequence[Path] = option(
+        nargs="+", type=Path, metavar="FILE", help="a sentence a line: .txt, .tsv (last column), .xz"
     )
-    add("--output", type=Path, required=True, metavar="DIR", help="folder of pairs.tsv and clean.txt; a rerun goes on")
-    add("--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})")
-    add("--judge", default=DEFAULT_JUDGE, metavar="NAME|PATH", help=f"language model (default: {DEFAULT_JUDGE})")
-    add("--take", type=float, default=0.8, metavar="P", help="lowest confidence of an edit that is kept (default: 0.8)")
-    add(
+    output: Path = option(
+        "--output", type=Path, required=True, metavar="DIR", help="folder of pairs.tsv and clean.txt; a rerun goes on"
+    )
+    model: str = option("--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})")
+    judge: str = option(
+        "--judge", default=DEFAULT_JUDGE, metavar="NAME|PATH", help=f"language model (default: {DEFAULT_JUDGE})"
+    )
+    take: float = option(
+        "--take", type=float, default=0.8, metavar="P", help="lowest confidence of an edit that is kept (default: 0.8)"
+    )
+    leave: float = option(
         "--leave", type=float, default=0.15, metavar="P",
         help="confidence up to which a sentence counts as clean (default: 0.15)",
     )  # fmt: skip
-    add("--dtype", default="float32", choices=("float32", "bfloat16"), help="of the judge (default: float32)")
-    add("--threads", type=positive, default=None, metavar="N", help="CPU threads (default: all cores)")
+    dtype: str = option(
+        "--dtype", default="float32", choices=("float32", "bfloat16"), help="of the judge (default: float32)"
+    )
+    threads: int | None = option("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
 
 
 def run(arguments: Arguments) -> int:

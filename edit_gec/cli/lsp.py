@@ -7,7 +7,6 @@ Standard output belongs to the protocol: whatever else would print there goes to
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Mapping
@@ -15,16 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from edit_gec.catalog import find_model
-from edit_gec.cli.arguments import (
-    SETTINGS,
-    FrontOptions,
-    ModelOptions,
-    add_model_options,
-    add_settings_options,
-    add_verify_option,
-    check_target,
-    confidence,
-)
+from edit_gec.cli.arguments import SETTINGS, FrontOptions, ModelOptions, check_target, confidence, option
 from edit_gec.config.settings import Settings
 from edit_gec.errors import InputError
 
@@ -32,25 +22,19 @@ if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
 
 
+EPILOG = SETTINGS
+
+
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FrontOptions):
     """The arguments of `edit-gec lsp`."""
 
-    stdio: bool
-    fix_all_confidence: float
+    stdio: bool = option("--stdio", action="store_true", help="communicate over standard input and output (always on)")
+    fix_all_confidence: float = option(
+        "--fix-all-confidence", type=confidence, default=0.9, metavar="P",
+        help="lowest confidence of an edit that fix-all makes (default: 0.9)",
+    )  # fmt: skip
     own: ClassVar[Mapping[str, Any]] = {"threads": max(1, (os.cpu_count() or 1) // 2)}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    parser.epilog = SETTINGS
-    add = parser.add_argument
-    add("--stdio", action="store_true", help="communicate over standard input and output (always on)")
-    add("--fix-all-confidence", type=confidence, default=0.9, metavar="P",
-        help="lowest confidence of an edit that fix-all makes (default: 0.9)")  # fmt: skip
-    add_settings_options(parser)
-    add_model_options(parser, threads="half of the cores")
-    add_verify_option(parser)
 
 
 def run(arguments: Arguments) -> int:

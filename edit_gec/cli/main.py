@@ -5,9 +5,9 @@ r"""The command line: edit-gec correct | score | train | bench | serve ...
     $ edit-gec correct --write docs/ README.md
     2 files changed, 9 edits
 
-Data goes to standard output, messages to standard error. A command is a module with a dataclass `Arguments`, and
-the functions `add_arguments(parser)` and `run(arguments)`; only the module of the requested command is imported. Models
-are imported when there is work for them, because `--help` must answer at once.
+Data goes to standard output, messages to standard error. A command is a module with a dataclass `Arguments`, which
+declares its options, and a function `run(arguments)`; only the module of the requested command is imported. Models are
+imported when there is work for them, because `--help` must answer at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from edit_gec.cli.arguments import STATUSES, Parser, UsageError
+from edit_gec.cli.arguments import STATUSES, Parser, UsageError, add_options
 from edit_gec.cli.console import out, say
 from edit_gec.cli.extras import needing, require
 from edit_gec.errors import EditGecError, describe_failure, did_you_mean
@@ -151,12 +151,14 @@ def main_parser() -> argparse.ArgumentParser:
 def command_parser(name: str) -> argparse.ArgumentParser:
     """The parser of a command's arguments. Raises ModuleNotFoundError where the command's module needs another."""
     summary = COMMANDS[name].summary
+    module = importlib.import_module(COMMANDS[name].module)
     parser = Parser(
         prog=f"edit-gec {name}",
-        description=f"{summary[0].upper()}{summary[1:]}.",
+        description=getattr(module, "DESCRIPTION", f"{summary[0].upper()}{summary[1:]}."),
+        epilog=getattr(module, "EPILOG", None),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    importlib.import_module(COMMANDS[name].module).add_arguments(parser)
+    add_options(parser, module.Arguments)
     return parser
 
 

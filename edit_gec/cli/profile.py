@@ -14,14 +14,13 @@ system to DIR/traces/. The work is done in `edit_gec.lab.performance`.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.catalog import DEFAULT_MODEL, find_model
-from edit_gec.cli.arguments import UsageError, device, positive
+from edit_gec.cli.arguments import UsageError, device, option, positive
 from edit_gec.cli.console import out, say
 from edit_gec.config.load_settings import DTYPES, PRECISIONS
 
@@ -34,53 +33,39 @@ WARM_UP = 2  # unmeasured rounds
 TRACED = 2  # runs under torch.profiler
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Arguments:
     """The arguments of `edit-gec profile`."""
 
-    system: Sequence[str]
-    preset: str | None
-    model: Sequence[str]
-    text: str | None
-    file: str | None
-    backend: str
-    device: str
-    dtype: str
-    threads: int | None
-    repeats: int
-    out: str | None
-    compare: Sequence[str] | None
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `edit-gec profile`."""
-    add = parser.add_argument
-    systems = ("t5", "edit5-sequential", "edit5", "verified")
-    add(
-        "--system",
-        nargs="+",
-        choices=systems,
-        default=[],
+    system: Sequence[str] = option(
+        "--system", nargs="+", choices=("t5", "edit5-sequential", "edit5", "verified"), default=[],
         help="systems to measure (default: all that the models allow)",
+    )  # fmt: skip
+    preset: str | None = option(
+        "--preset", either="models", metavar="A,B",
+        help="models of these shapes, with random weights (default: edit5-base,t5-base)",
+    )  # fmt: skip
+    model: Sequence[str] = option(
+        "--model", either="models", nargs="+", metavar="NAME|PATH", default=[], help="an EdiT5, a T5, or one of each"
     )
-    models = parser.add_mutually_exclusive_group()
-    models.add_argument(
-        "--preset", metavar="A,B", help="models of these shapes, with random weights (default: edit5-base,t5-base)"
+    text: str | None = option("--text", either="texts", help="the sentence (default: the case study's)")
+    file: str | None = option(
+        "--file", either="texts", help="one sentence per line; with random weights, as in --text, a tab and its output"
     )
-    models.add_argument("--model", nargs="+", metavar="NAME|PATH", default=[], help="an EdiT5, a T5, or one of each")
-    texts = parser.add_mutually_exclusive_group()
-    texts.add_argument("--text", help="the sentence (default: the case study's)")
-    texts.add_argument("--file", help="one sentence per line; with random weights, as in --text, a tab and its output")
-    add(
+    backend: str = option(
         "--backend", default="torch", choices=BACKENDS,
         help="what runs the model: torch, its compiler, or onnx in that precision (default: torch)",
     )  # fmt: skip
-    add("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    add("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
-    add("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
-    add("--repeats", type=positive, default=20, metavar="N", help="measured rounds (default: 20)")
-    add("--out", metavar="DIR", help="write the result, plots and traces to this folder, and print the stages")
-    add("--compare", nargs=2, metavar=("OLD", "NEW"), help="measure nothing: compare two results of --out")
+    device: str = option("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
+    dtype: str = option("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
+    threads: int | None = option("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+    repeats: int = option("--repeats", type=positive, default=20, metavar="N", help="measured rounds (default: 20)")
+    out: str | None = option(
+        "--out", metavar="DIR", help="write the result, plots and traces to this folder, and print the stages"
+    )
+    compare: Sequence[str] | None = option(
+        "--compare", nargs=2, metavar=("OLD", "NEW"), help="measure nothing: compare two results of --out"
+    )
 
 
 def run(arguments: Arguments) -> int:

@@ -16,7 +16,6 @@ The work is done in `edit_gec.lab.evaluation`. From Python:
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -25,39 +24,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edit_gec.cli.arguments import UsageError, confidence
+from edit_gec.cli.arguments import UsageError, confidence, option
 from edit_gec.cli.console import say
 
 if TYPE_CHECKING:
     from edit_gec.lab.evaluation.datasets import TestSet
     from edit_gec.lab.evaluation.evaluate import Result
     from edit_gec.lab.evaluation.options import ScoreOptions
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """The arguments of `edit-gec score`."""
-
-    m2: str | None
-    source: str | None
-    clean: str | None
-    benchmark: Sequence[str] | None
-    cases: Sequence[str] | None
-    documents: str | None
-    rules: str | None
-    read: str | None
-    ref: Sequence[str]
-    data: str | None
-    hyp: Sequence[str]
-    system: Sequence[str]
-    model: str | None
-    min_confidence: float | None
-    metric: str | None
-    types: int | None
-    spacy_model: str | None
-    curve: bool
-    format: str
-    write_hyp: str | None
 
 
 SETS = ("m2", "source", "clean", "benchmark", "cases", "documents", "rules", "read")
@@ -69,75 +42,68 @@ MODES = {  # of ERRANT's score: what must agree
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `edit-gec score`."""
-    _add_sets(parser)
-    _add_systems(parser)
-    _add_metric(parser)
-    out = parser.add_argument_group("output")
-    out.add_argument("--format", choices=["table", "json"], default="table")
-    out.add_argument("--write-hyp", metavar="DIR", help="keep each system's output, in the tokens of the set")
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """The arguments of `edit-gec score`."""
 
-
-def _add_sets(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_argument_group("test set, one of")
-    what.add_argument("--m2", metavar="FILE", help="gold edits in M2 format")
-    what.add_argument("--source", metavar="FILE", help="tokenised sentences, with --ref")
-    what.add_argument("--clean", metavar="FILE", help="raw sentences without errors: any change is a false alarm")
-    what.add_argument(
+    m2: str | None = option("--m2", group="test set, one of", metavar="FILE", help="gold edits in M2 format")
+    source: str | None = option("--source", metavar="FILE", help="tokenised sentences, with --ref")
+    clean: str | None = option(
+        "--clean", metavar="FILE", help="raw sentences without errors: any change is a false alarm"
+    )
+    benchmark: Sequence[str] | None = option(
         "--benchmark", nargs="+", metavar="NAME", help="published sets: jfleg wi bea-dev conll14 cweb ..."
     )
-    what.add_argument(
+    cases: Sequence[str] | None = option(
         "--cases", nargs="+", metavar="FILE",
         help="texts with accepted corrections, .jsonl; of any other file the lines that change, and that change again",
     )  # fmt: skip
-    what.add_argument(
+    documents: str | None = option(
         "--documents", metavar="DIR", help="well-edited files: count false alarms by kind, and damaged markup"
     )
-    what.add_argument("--rules", metavar="FILE", help="gold edits in M2 format: what each rule finds, without a system")
-    what.add_argument("--read", metavar="FILE", help="judgements of edits that somebody has read, as JSON lines")
-    what.add_argument("--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator")
-    what.add_argument("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
-
-
-def _add_systems(parser: argparse.ArgumentParser) -> None:
-    who = parser.add_argument_group("systems, one or more")
-    who.add_argument(
-        "--hyp",
-        nargs="+",
-        metavar="FILE",
-        default=[],
-        help="outputs: tokenised lines or M2; for --documents a folder of corrected copies",
+    rules: str | None = option(
+        "--rules", metavar="FILE", help="gold edits in M2 format: what each rule finds, without a system"
     )
-    who.add_argument(
-        "--system",
-        action="append",
-        metavar="S",
-        default=[],
+    read: str | None = option(
+        "--read", metavar="FILE", help="judgements of edits that somebody has read, as JSON lines"
+    )
+    ref: Sequence[str] = option(
+        "--ref", nargs="+", metavar="FILE", default=[], help="reference lines, one file per annotator"
+    )
+    data: str | None = option("--data", metavar="DIR", help="folder of the benchmarks (default: $EDIT_GEC_DATA)")
+    hyp: Sequence[str] = option(
+        "--hyp", group="systems, one or more", nargs="+", metavar="FILE", default=[],
+        help="outputs: tokenised lines or M2; for --documents a folder of corrected copies",
+    )  # fmt: skip
+    system: Sequence[str] = option(
+        "--system", action="append", metavar="S", default=[],
         help="edit-gec, edit-gec+smollm2 (any judge), languagetool, harper, quire (if they are installed), none, or a "
         "command with {in} and {out}",
+    )  # fmt: skip
+    model: str | None = option(
+        "--model", metavar="DIR", help="model folder for --system edit-gec (default: the shipped one)"
     )
-    who.add_argument("--model", metavar="DIR", help="model folder for --system edit-gec (default: the shipped one)")
-    who.add_argument("--min-confidence", type=confidence, metavar="P", help="threshold (default: the model's own)")
-
-
-def _add_metric(parser: argparse.ArgumentParser) -> None:
-    how = parser.add_argument_group("metric")
-    how.add_argument(
-        "--metric", choices=[*MODES, "gleu"],
+    min_confidence: float | None = option(
+        "--min-confidence", type=confidence, metavar="P", help="threshold (default: the model's own)"
+    )
+    metric: str | None = option(
+        "--metric", group="metric", choices=[*MODES, "gleu"],
         help=f"ERRANT's F0.5 by what must agree, {', '.join(f'{mode}: {what}' for mode, what in MODES.items())}; or "
         "GLEU (default: that of the set's publication, cs)",
     )  # fmt: skip
-    how.add_argument(
-        "--types",
-        type=int,
-        choices=[1, 2, 3],
-        metavar="LEVEL",
+    types: int | None = option(
+        "--types", type=int, choices=[1, 2, 3], metavar="LEVEL",
         help="add a table of error types: 1 (M), 2 (NOUN) or 3 (M:NOUN)",
+    )  # fmt: skip
+    spacy_model: str | None = option(
+        "--spacy-model", metavar="NAME", help="pipeline for ERRANT, e.g. en_core_web_sm (default: ours)"
     )
-    how.add_argument("--spacy-model", metavar="NAME", help="pipeline for ERRANT, e.g. en_core_web_sm (default: ours)")
-    how.add_argument(
+    curve: bool = option(
         "--curve", action="store_true", help="precision, recall and F at each confidence threshold (edit-gec only)"
+    )
+    format: str = option("--format", group="output", choices=["table", "json"], default="table")
+    write_hyp: str | None = option(
+        "--write-hyp", metavar="DIR", help="keep each system's output, in the tokens of the set"
     )
 
 

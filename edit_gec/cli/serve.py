@@ -9,7 +9,6 @@ The implementation is in server/; server/README.md is about proxies and clients.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import logging
 import socket
@@ -19,16 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from edit_gec.catalog import DEFAULT_MODEL
-from edit_gec.cli.arguments import (
-    SETTINGS,
-    FrontOptions,
-    add_model_options,
-    add_settings_options,
-    add_verify_option,
-    check_target,
-    port,
-    positive,
-)
+from edit_gec.cli.arguments import SETTINGS, FrontOptions, check_target, option, port, positive
 from edit_gec.cli.console import ending_at_interrupt, say
 from edit_gec.cli.extras import needing
 from edit_gec.errors import InputError
@@ -40,51 +30,42 @@ GRACE_S = 20  # from the signal to the end of the process
 REQUESTS_S = 15  # of these, for requests in progress; then the batch and the step in progress end
 
 
+EPILOG = f"Settings of the working folder apply: {SETTINGS[0].lower()}{SETTINGS[1:]}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Arguments(FrontOptions):
     """The arguments of `edit-gec serve`."""
 
-    host: str
-    port: int
-    allow_origin: str | None
-    allow_host: Sequence[str]
-    upstream: str | None
-    max_text_length: int
-    max_requests: int
-    timeout: int
-    quiet: bool
-    own: ClassVar[Mapping[str, Any]] = {"batch_size": 16}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    parser.epilog = f"Settings of the working folder apply: {SETTINGS[0].lower()}{SETTINGS[1:]}"
-    add = parser.add_argument
-    add("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)")
-    add("--port", type=port, default=8081, metavar="N", help="port, 0 for a free one (default: 8081)")
-    add(
-        "--allow-origin",
-        metavar="ORIGIN",
-        help="let web pages of this origin use the server, * for all (default: none)",
+    host: str = option(
+        "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)"
     )
-    add(
+    port: int = option("--port", type=port, default=8081, metavar="N", help="port, 0 for a free one (default: 8081)")
+    allow_origin: str | None = option(
+        "--allow-origin", metavar="ORIGIN",
+        help="let web pages of this origin use the server, * for all (default: none)",
+    )  # fmt: skip
+    allow_host: Sequence[str] = option(
         "--allow-host", action="append", default=[], metavar="NAME",
         help="host name that clients may use, * for any (default: any; on loopback only this machine's names)",
     )  # fmt: skip
-    add(
+    upstream: str | None = option(
         "--upstream", metavar="URL",
         help="LanguageTool server whose matches are merged with ours in /v2/check; it gets the texts",
     )  # fmt: skip
-    for option, default, summary in (
-        ("--max-text-length", 100_000, "most characters of a text"),
-        ("--max-requests", 16, "most simultaneous requests from one address"),
-        ("--timeout", 60, "seconds to answer a request"),
-    ):
-        add(option, type=positive, default=default, metavar="N", help=f"{summary} (default: {default})")
-    add("--quiet", action="store_true", help="do not log requests")
-    add_settings_options(parser)
-    add_model_options(parser)
-    add_verify_option(parser)
+    max_text_length: int = option(
+        "--max-text-length", type=positive, default=100_000, metavar="N",
+        help="most characters of a text (default: 100000)",
+    )  # fmt: skip
+    max_requests: int = option(
+        "--max-requests", type=positive, default=16, metavar="N",
+        help="most simultaneous requests from one address (default: 16)",
+    )  # fmt: skip
+    timeout: int = option(
+        "--timeout", type=positive, default=60, metavar="N", help="seconds to answer a request (default: 60)"
+    )
+    quiet: bool = option("--quiet", action="store_true", help="do not log requests")
+    own: ClassVar[Mapping[str, Any]] = {"batch_size": 16}
 
 
 def run(arguments: Arguments) -> int:

@@ -7,33 +7,28 @@ What a recipe says is in lab/training/recipe.py, what happens in lab/training/ru
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from edit_gec.cli.arguments import data_folder
+from edit_gec.cli.arguments import data_folder, option
 from edit_gec.cli.console import out, say
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Arguments:
     """The arguments of `edit-gec train`."""
 
-    recipe: Path
-    data: Path
-    runs: Path
-    device: str
-    init: Path | None
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    add = parser.add_argument
-    add("--recipe", type=Path, required=True, metavar="FILE", help="recipe.toml of a model folder")
-    add("--data", type=Path, default=data_folder(), metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)")
-    add("--runs", type=Path, default=Path("models/.runs"), metavar="DIR", help="checkpoints (default: models/.runs)")
-    add("--device", choices=("cpu", "cuda"), default="cpu", help="what trains (default: cpu)")
-    add("--init", type=Path, metavar="DIR", help="start from this T5 checkpoint (Hugging Face folder)")
+    recipe: Path = option("--recipe", type=Path, required=True, metavar="FILE", help="recipe.toml of a model folder")
+    data: Path = option(
+        "--data", type=data_folder, default="", metavar="DIR", help="corpora (default: $EDIT_GEC_DATA, or data)"
+    )
+    runs: Path = option(
+        "--runs", type=Path, default=Path("models/.runs"), metavar="DIR", help="checkpoints (default: models/.runs)"
+    )
+    device: str = option("--device", choices=("cpu", "cuda"), default="cpu", help="what trains (default: cpu)")
+    init: Path | None = option(
+        "--init", type=Path, metavar="DIR", help="start from this T5 checkpoint (Hugging Face folder)"
+    )
 
 
 def run(arguments: Arguments) -> int:

@@ -17,8 +17,7 @@ first product, not at import. Few rows are padded to a round number: fewer shape
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache
 from math import prod
 from weakref import WeakKeyDictionary
@@ -74,17 +73,6 @@ def round_up(rows: int) -> int:
     A single row, the step of plain decoding, stays alone: eight take 1.2 times as long.
     """
     return rows if rows == 1 or rows > MAX_PACKED_ROWS else -(-rows // ROW_STEP) * ROW_STEP
-
-
-@contextmanager
-def unpadded() -> Iterator[None]:
-    """Within it nothing is padded to a round number: what is counted there is what a result needs."""
-    global ROW_STEP
-    before, ROW_STEP = ROW_STEP, 1
-    try:
-        yield
-    finally:
-        ROW_STEP = before
 
 
 def padded_length(sentences: Sequence[Sequence[int]]) -> int:

@@ -145,7 +145,7 @@ class EncoderLayer(nn.Module):
 
 
 class Cache:
-    """Keys and values of one decoder layer's past [B, H, L, k]; grows by doubling, rolls back with `truncate`."""
+    """Keys and values of one decoder layer's past [B, H, L, k]; grows by doubling."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -164,10 +164,6 @@ class Cache:
         self._kv[1, :, :, self.length : end] = v
         self.length = end
         return self._kv[0, :, :, :end], self._kv[1, :, :, :end]
-
-    def truncate(self, length: int) -> None:
-        """Forget all positions from `length` on."""
-        self.length = min(self.length, length)
 
     def select(self, rows: Tensor) -> None:
         """Keep these batch rows only (finished ones are dropped)."""

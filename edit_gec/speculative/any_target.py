@@ -13,8 +13,10 @@ import torch
 from torch import Tensor
 
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.precision import exact_products
 from edit_gec.modeling.tokenizer import Vocabulary
 from edit_gec.speculative.sampling import Sampling, choose_tokens, find_ties
+from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -164,12 +166,14 @@ def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:
 
 
 @torch.inference_mode()
+@exact_products()
 def decode_plainly(
     target: AnyTarget, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
 ) -> list[list[int]]:
     """Output tokens of each sentence, the end included unless `limit` cut it off. Greedy without `sampling`.
 
-    One pass for each token: the plain reference. Raises what the target raises.
+    One pass for each token: the plain reference. Raises InputError for an overlong sentence, and ModelError for a model
+    whose logits are not finite.
     """
     target.begin(sentences)
     outputs: list[list[int]] = [[] for _ in sentences]
@@ -178,12 +182,17 @@ def decode_plainly(
         sources = target.encode_shared([sentences[row] for row in rows])
         limits = {row: target.limit(sentences[row]) for row in rows}
         decoder = target.new_decoder()
-        decoder.add_sources(sources)
+        with span(Stage.DECODER_SETUP):
+            decoder.add_sources(sources)
         last = list(sources.starts)
+
+        def context(n: int) -> Context:
+            return Context(sentences[rows[n]], outputs[rows[n]])  # noqa: B023
+
         while rows:
-            logits = target.logits(decoder.forward([[token] for token in last]))  # [B, V]
-            places = [(row, len(outputs[row])) for row in rows]
-            last = target.choose(logits, sampling, places, lambda n: Context(sentences[rows[n]], outputs[rows[n]]))  # noqa: B023
+            with span(Stage.DECODER_STEP):
+                logits = target.logits(decoder.forward([[token] for token in last]))  # [B, V]
+                last = target.choose(logits, sampling, [(row, len(outputs[row])) for row in rows], context)
             for row, token in zip(rows, last, strict=True):
                 outputs[row].append(token)
             going = [n for n, row in enumerate(rows) if last[n] not in target.ends and len(outputs[row]) < limits[row]]

@@ -26,13 +26,12 @@ from torch.nn import functional as F
 
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling import checkpoint, shared_encoder
-from edit_gec.modeling.config import NEGATIVE, read_config
+from edit_gec.modeling.config import read_config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.onednn import padded_length
-from edit_gec.modeling.precision import exact_products
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
-from edit_gec.speculative.any_target import MAX_LENGTH, Context, choose_settled, output_limit
+from edit_gec.speculative.any_target import MAX_LENGTH, Context, choose_settled, decode_plainly, output_limit
 from edit_gec.speculative.prefixes import find_prefix
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.sampling import Sampling
@@ -292,56 +291,11 @@ class Target:
         logits: Tensor = self.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, -1]
         return logits
 
-    @torch.inference_mode()
-    @exact_products()
     def generate(
         self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
     ) -> list[list[int]]:
-        """Output tokens of each sentence, </s> included unless `limit` cut it off. Greedy without `sampling`.
-
-        One decoder step for each token: the plain reference. Raises InputError for an overlong sentence, and
-        ModelError for a model whose logits are not finite.
-        """
-        self.begin(sentences)
-        outputs: list[list[int]] = [[] for _ in sentences]
-        for start in range(0, len(sentences), batch_size):
-            self._generate_batch(range(start, min(start + batch_size, len(sentences))), sentences, sampling, outputs)
-        return outputs
-
-    def _generate_batch(
-        self, batch: Sequence[int], sentences: Sequence[str], sampling: Sampling | None, outputs: list[list[int]]
-    ) -> None:
-        """Write the outputs of some sentences."""
-        encoded, mask = self.encode([sentences[row] for row in batch])
-        with span(Stage.DECODER_SETUP):
-            memory = self.model.decoder.cross_keys(encoded)
-            caches = self.model.decoder.new_caches()
-            padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]  # [B, 1, 1, S]
-        rows = list(batch)
-        last = [self.start] * len(rows)
-        limits = {row: self.limit(sentences[row]) for row in rows}
-
-        def before(n: int) -> Context:
-            return Context(sentences[rows[n]], outputs[rows[n]])
-
-        for position in range(max(limits.values())):
-            with span(Stage.DECODER_STEP):
-                x = self.model.embedding(torch.tensor(last, device=self.device)[:, None])  # [B, 1, d]
-                logits = self.model.logits(self.model.decoder(x, memory, padding, caches)[:, 0])  # [B, V]
-                last = self.choose(logits, sampling, [(row, position) for row in rows], before)
-            for row, token in zip(rows, last, strict=True):
-                outputs[row].append(token)
-            unfinished = [n for n, token in enumerate(last) if token != EOS and position + 1 < limits[rows[n]]]
-            if not unfinished:
-                return
-            if len(unfinished) < len(rows):
-                rows = [rows[n] for n in unfinished]
-                last = [last[n] for n in unfinished]
-                index = torch.tensor(unfinished, device=self.device)
-                memory = [(k[index], v[index]) for k, v in memory]
-                padding = padding[index]
-                for cache in caches:
-                    cache.select(index)
+        """Output tokens of each sentence, as `decode_plainly` writes them."""
+        return decode_plainly(self, sentences, sampling, batch_size=batch_size)
 
 
 def trained_length(folder: Path) -> int:

@@ -2,7 +2,7 @@
 
     OUT/job.json              each step: its command, seconds, exit status, the end of what it said
     OUT/correctness.json      verified outputs that are the target's own, by dtype and batch
-    OUT/MACHINE/*.json, *.png `profile` (case study, eager and compiled, with the roofline) and `bench` at base size
+    OUT/MACHINE/*.json, *.png `profile` (case study, eager and compiled) and `bench` at base size
     OUT/traces/               Chrome traces
 
 No network is needed: base sizes have random weights that replay the shipped pair. A step that would begin after the
@@ -48,8 +48,6 @@ def list_steps(out: Path, device: str, *, tiny: bool) -> dict[str, list[str]]:
             *batches,
             "--repeats",
             "1",
-            "--cold-starts",
-            "0",
             *only,
         ],
         "profile, compiled": [

@@ -408,7 +408,6 @@ def test_bad_files_are_one_line_and_the_good_ones_are_done(name: str, complaint:
         (["distil", "--output", "a.tsv", "--pairs", "0"], "must be a whole number from 1, not '0'"),
         (["distil", "--output", "a.tsv", "--set", "target-prefix=x"], "--set target-prefix needs --verify or --target"),
         (["profile", "--repeats", "0"], "must be a whole number from 1, not '0'"),
-        (["bench", "--cold-starts", "-1"], "must be a whole number from 0, not '-1'"),
         (["serve", "--port", "99999"], "must be a port from 0 to 65535, not '99999'"),
         (["lsp", "--fix-all-confidence", "2"], "must be a number from 0 to 1, not '2'"),
         (["lsp", "--set", "target-prefix=x"], "--set target-prefix needs --verify or --target"),

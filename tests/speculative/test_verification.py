@@ -15,7 +15,7 @@ from support.tiny_t5 import broken_target, pairs, random_target, trained_target
 
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
-from edit_gec.speculative.any_target import Context, decode_plainly
+from edit_gec.speculative.any_target import Context
 from edit_gec.speculative.decode import Judgement, VerifyOptions, accept_sampled, verify
 from edit_gec.speculative.drafters import Drafter, Gamma, NGramDrafter, Proposal, Row, SmallT5Drafter, TextDrafter
 from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
@@ -54,7 +54,7 @@ def test_greedy_output_is_the_targets_own(tokens: Tokens, seed: int, batch_size:
     """Ragged rows, batches that join others (4 at a time out of 10), outputs that end at once or at their limit."""
     target = random_target(tokens, seed)
     outputs = target.generate(SENTENCES)
-    assert decode_plainly(target, SENTENCES, batch_size=batch_size) == outputs
+    assert target.generate(SENTENCES, batch_size=batch_size) == outputs
     for name, drafter in drafters(target, outputs).items():
         verified, statistics = verify(target, drafter, SENTENCES, VerifyOptions(batch_size=batch_size))
         assert verified == outputs, name

@@ -54,7 +54,7 @@ def format_result(result: Mapping[str, Any]) -> str:
     """Markdown: a row for each system, latencies in ms, sentences a second by batch, times `transformers`."""
     batches = sorted({int(b) for row in result["systems"].values() for b in row.get("throughput", {})})
     base = result["systems"].get("transformers", {}).get("latency", {}).get("mean_s")
-    head = ["system", "p50 ms", "p95 ms", "x", *(f"/s at {batch}" for batch in batches), "cold s", "peak MB", "same"]
+    head = ["system", "p50 ms", "p95 ms", "x", *(f"/s at {batch}" for batch in batches), "same"]
     rows = [head]
     for name, row in result["systems"].items():
         timed = row.get("latency", {})
@@ -64,15 +64,10 @@ def format_result(result: Mapping[str, Any]) -> str:
                 *(_number(timed.get(key), 1000) for key in ("p50_s", "p95_s")),
                 _number(base / timed["mean_s"] if base and timed else None),
                 *(_number(row.get("throughput", {}).get(str(batch))) for batch in batches),
-                _number(row.get("cold_start_s")),
-                _number(row.get("peak_bytes"), 1e-6),
                 _number(row.get("same_output"), 100, "%"),
             ]
         )
     notes = [f"left out: {name}: {why}" for name, why in result["skipped"].items()]
-    notes += [
-        f"edit-gec correct, cold: {s:.2f} s ({name})" for name, s in result.get("command_cold_start_s", {}).items()
-    ]
     if any(row.get("replayed") for row in result["systems"].values()):
         notes.insert(0, f"* untrained weights that take the steps of {result.get('streams', 'trained ones')}")
     for peer in ("transformers", "ctranslate2 int8"):
@@ -85,8 +80,8 @@ def format_result(result: Mapping[str, Any]) -> str:
 
 
 def format_drafting(result: Mapping[str, Any]) -> str:
-    """Markdown: each drafter at each batch size, its gain over the target alone beside the predicted one."""
-    heads = ["drafts", "batch", "passes", "accepted a pass", "in one pass", "read / written", "gain", "predicted"]
+    """Markdown: each drafter at each batch size, its gain over the target alone and over `transformers`."""
+    heads = ["drafts", "batch", "passes", "accepted a pass", "in one pass", "read / written", "gain"]
     lines = [[*heads, "x transformers"]]
     systems = result["systems"]
     bases = (result["reference"], "transformers")
@@ -96,8 +91,7 @@ def format_drafting(result: Mapping[str, Any]) -> str:
             rate = row["throughput"][batch]
             gains = [f"{rate / other:.2f}" if other else "" for other in (plain, peer)]
             values = [found["passes_mean"], found["accepted_mean"], found["one_pass_rate"], found["verified_per_token"]]
-            predicted = f"{found['predicted_gain']:.2f}"
-            lines.append([name, batch, *(f"{value:.2f}" for value in values), gains[0], predicted, gains[1]])
+            lines.append([name, batch, *(f"{value:.2f}" for value in values), *gains])
     return f"\n{to_markdown(lines)}" if len(lines) > 1 else ""
 
 
@@ -130,8 +124,6 @@ def list_figures(result: Mapping[str, Any]) -> dict[tuple[str, str], float]:
                 figures[name, key.replace("_s", " latency")] = row["latency"][key]
         for batch, rate in row.get("throughput", {}).items():
             figures[name, f"time a sentence at batch {batch}"] = 1 / rate
-        if "cold_start_s" in row:
-            figures[name, "cold start"] = row["cold_start_s"]
         for key in ("total", "encoder", "decoder", "overhead"):
             if f"{key}_ms" in row:
                 figures[name, key] = row[f"{key}_ms"]
@@ -156,7 +148,7 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[list[Figure
     common = [key for key in after if key in before]
     if not common:
         raise InputError("these results have no system in common")
-    of_peers = [after[key] / before[key] for key in common if key[0] in PEERS and "cold" not in key[1]]
+    of_peers = [after[key] / before[key] for key in common if key[0] in PEERS]
     drift = median(of_peers) if of_peers else 1.0
     changes = []
     for name, what in common:

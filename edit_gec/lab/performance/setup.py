@@ -9,9 +9,8 @@ Where `replayed` names a model, it follows the streams of the setup (replay.py):
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +36,7 @@ DTYPES = {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float
 
 @dataclass(frozen=True)
 class Setup:
-    """Where everything is and how it runs; plain values, so that it can be handed to a new process."""
+    """Where everything is and how it runs."""
 
     model: str = ""  # EdiT5 folder
     target: str = ""  # Hugging Face T5 folder with spiece.model; none: no T5 runs
@@ -56,16 +55,6 @@ class Setup:
     dtype: str = "float32"
     mode: str = "eager"
     threads: int = 1
-
-    def dumps(self) -> str:
-        """As JSON, for `loads`."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def loads(cls, text: str) -> Setup:
-        """What `dumps` wrote."""
-        values = json.loads(text)
-        return cls(**{**values, "replayed": tuple(values["replayed"])})
 
     @classmethod
     def of_presets(cls, names: Sequence[str], **how: Any) -> Setup:

@@ -1,8 +1,8 @@
-"""All systems on the same sentences, in turn: latency one by one, throughput in batches, cold start, memory.
+"""All systems on the same sentences, in turn: latency one by one, throughput in batches.
 
 The result is plain values: for each system `latency` (seconds of each sentence, quantiles), `throughput` (sentences a
-second by batch), `cold_start_s`, `peak_bytes`, `same_output` (share of sentences with the text of the target's greedy
-decoding), and the names of those that were left out, with the reason.
+second by batch), `same_output` (share of sentences with the text of the target's greedy decoding), and the names of
+those that were left out, with the reason.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from edit_gec.errors import InputError
-from edit_gec.lab.performance import cold_start, peers, systems
-from edit_gec.lab.performance.drafting import Verification, fit_cost, summarize
+from edit_gec.lab.performance import peers, systems
+from edit_gec.lab.performance.drafting import Verification, summarize
 from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.setup import Pair, Setup
 from edit_gec.lab.performance.sizes import SIZES
@@ -28,7 +28,6 @@ from edit_gec.speculative.statistics import quantile
 from edit_gec.text.counts import format_count
 
 REFERENCES = ("t5", "lm")  # whose text the exact systems write
-COLD_SENTENCES = 32  # that a process of its own corrects as one batch
 Rows = dict[str, dict[str, Any]]
 Say = Callable[[str], None]
 
@@ -41,7 +40,6 @@ class Effort:
     only: Sequence[str] = ()
     batches: Sequence[int] = (1, 8, 32)
     repeats: int = 3
-    cold_starts: int = 3
 
     def systems(self, setup: Setup) -> list[System]:
         """The requested systems. Raises InputError for an unknown size or system."""
@@ -84,11 +82,6 @@ def measure_side_by_side(
         if ready.replayed:
             result["streams"] = f"{Path(given.model).name}, {Path(given.target).name or 'whose text the T5s write'}"
         measure_warm(rows, chosen, ready, sentences, effort, say)
-        for system in chosen if effort.cold_starts else []:  # each runs alone
-            say(f"cold start: {system.name}")
-            rows[system.name].update(start_cold(system, ready, sentences, effort.cold_starts, Path(work)))
-        if effort.cold_starts and effort.size == "shipped" and not ready.is_causal:
-            result["command_cold_start_s"] = start_commands(ready, sentences[0], effort.cold_starts)
     return result
 
 
@@ -166,31 +159,6 @@ def measure_throughput(rows: Rows, runs: Mapping[str, Run], sample: TimedSentenc
 
 def count_drafting(rows: Rows, runs: Mapping[str, Run], sample: TimedSentences, batch: int) -> None:
     """Passes and tokens of the systems that verify drafts, in what was just timed."""
-    verifying = {name: run for name, run in runs.items() if isinstance(run, Verification)}
-    if not verifying:
-        return
-    batches = sample.batches(batch)
-    cost = fit_cost(next(iter(verifying.values())).target, sample.sentences, batch, sample.device)
-    for name, run in verifying.items():
-        rows[name].setdefault("drafting", {})[str(batch)] = summarize(run, batches, cost)
-
-
-# ---------------------------------------------------------------- in processes of their own
-
-
-def start_cold(system: System, ready: Setup, sentences: Sequence[str], times: int, work: Path) -> dict[str, Any]:
-    """Median cold start and highest peak over several processes."""
-    starts = [cold_start.start_system(system.name, ready, sentences[:COLD_SENTENCES], work) for _ in range(times)]
-    return {
-        "cold_start_s": median(each["cold_start_s"] for each in starts),
-        **{key: max(each[key] for each in starts) for key in starts[0] if key.endswith("peak_bytes")},
-    }
-
-
-def start_commands(ready: Setup, sentence: str, times: int) -> dict[str, float]:
-    """Median seconds of the command `edit-gec correct`, alone and with the target."""
-    kinds = {"edit5": False, **({"edit5 + t5": True} if ready.target else {})}
-    return {
-        name: median(cold_start.start_command(ready, sentence, verified=verified) for _ in range(times))
-        for name, verified in kinds.items()
-    }
+    for name, run in runs.items():
+        if isinstance(run, Verification):
+            rows[name].setdefault("drafting", {})[str(batch)] = summarize(run, sample.sentences)

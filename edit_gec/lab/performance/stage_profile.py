@@ -1,4 +1,4 @@
-"""One profile: the systems timed in turns, traced, counted; a result with its pictures and traces.
+"""One profile: the systems timed in turns and traced; a result with its pictures and traces.
 
 profile, written = Profiling(setup, texts).write(Path("measured"))      or .measure(), which writes nothing
 """
@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from edit_gec.catalog import DEFAULT_MODEL, find_model
-from edit_gec.lab.performance import machine, plots, results, roofline, torch_profiler
+from edit_gec.lab.performance import machine, plots, results, torch_profiler
 from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.replay import Streams
 from edit_gec.lab.performance.sentences import CASE_STUDY, Text
@@ -56,13 +56,11 @@ class Profiling:
         with ExitStack() as stack:
             runs = self.build(stack)
             times = self.time(runs)
-            limits = roofline.measure_machine(setup.device, setup.dtype)
             files = {system: traces / f"{stem}-{system}.json.gz" for system in runs}
             systems = {
-                system: summarize(self.inspect(run, times[system], limits, files[system]))
-                for system, run in runs.items()
+                system: summarize(self.inspect(run, times[system], files[system])) for system, run in runs.items()
             }
-        result = self.describe(head, limits, systems)
+        result = self.describe(head, systems)
         typical = {system: each.typical() for system, each in times.items()}
         written = results.save(out, stem, result, lambda made, path: plots.plot_profile(made, typical, path))
         return result, [*files.values(), *written]
@@ -85,16 +83,13 @@ class Profiling:
         how = {"warm_up": self.warm_up, "repeats": self.repeats}
         return measure_stages(runs, self.sources, device=self.setup.device, **how)
 
-    def inspect(self, run: Run, times: TimedRuns, limits: roofline.Machine, file: Path) -> Measured:
+    def inspect(self, run: Run, times: TimedRuns, file: Path) -> Measured:
         """What the runs of a system are made of; `file` gets its trace."""
         device = self.setup.device
         trace = torch_profiler.trace_runs(run, self.sources, repeats=self.traced, device=device, file=file)
-        work = roofline.count_work(run, self.sources) if self.setup.mode == "eager" else {}
-        return Measured(times, trace, work, limits, len(self.texts))
+        return Measured(times, trace, len(self.texts))
 
-    def describe(
-        self, head: Mapping[str, Any], limits: roofline.Machine, systems: dict[str, dict[str, Any]]
-    ) -> dict[str, Any]:
+    def describe(self, head: Mapping[str, Any], systems: dict[str, dict[str, Any]]) -> dict[str, Any]:
         """The result as plain values."""
         setup = self.setup
         settings = {
@@ -105,7 +100,6 @@ class Profiling:
         return {
             **head,
             "settings": settings,
-            "limits": {"gb_per_s": limits.bytes_per_s / 1e9, "gflop_per_s": limits.flops_per_s / 1e9},
             "systems": systems,
             "reduction": reduction_factors(systems),
             "disturbed": find_disturbance(systems, head["machine"]["load"]),

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from edit_gec.lab.performance.roofline import Machine, Work
 from edit_gec.lab.performance.stages import TimedRuns, rounded, summarize_stage
 from edit_gec.lab.performance.torch_profiler import ProfilerTrace, StageTotals
 from edit_gec.speculative.statistics import quantile
@@ -34,8 +33,6 @@ class Measured:
 
     runs: TimedRuns
     trace: ProfilerTrace
-    work: Mapping[str, Work]
-    limits: Machine
     texts: int
 
 
@@ -81,23 +78,16 @@ def summarize(measured: Measured) -> dict[str, Any]:
 def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
     runs, texts = measured.runs, measured.texts
     stage = measured.trace.stages.get(name, StageTotals())
-    work = measured.work.get(name, Work())
     device = runs.device_s(name)
-    timed = summarize_stage(name, runs, texts)
-    least = 1000 * measured.limits.seconds(work) / texts
     traced = len(measured.trace.runs_s) * texts
     return {
-        **timed,
+        **summarize_stage(name, runs, texts),
         "device_ms": rounded(1000 * median(device) / texts) if device else None,
         "profiler_ms": rounded(1000 * stage.total_s / traced),
         "busy_ms": rounded(1000 * stage.busy_s / traced),
         "gap_ms": rounded(1000 * (stage.total_s - stage.busy_s) / traced),
         "kernels": rounded(stage.kernels / traced),
         "allocated_bytes": round(stage.allocated / traced),
-        "bytes": round(work.bytes / texts),
-        "flops": round(work.flops / texts),
-        "limit_ms": rounded(least),
-        "achieved": rounded(least / timed["ms"]) if timed["ms"] else 0.0,
     }
 
 

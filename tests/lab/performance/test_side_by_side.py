@@ -1,4 +1,4 @@
-"""Systems side by side, in this process and in their own; the command."""
+"""Systems side by side; the command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.lab.performance import cold_start, results
+from edit_gec.lab.performance import results
 from edit_gec.lab.performance.setup import Setup
 from edit_gec.lab.performance.side_by_side import Effort, TimedSentences, measure_side_by_side
 
@@ -24,7 +24,7 @@ def test_batches_are_of_similar_length() -> None:
 def test_side_by_side(given: Setup, sentences: list[str]) -> None:
     only = ["transformers", "transformers assisted", "t5", "edit5", "edit5 + t5"]
     said: list[str] = []
-    effort = Effort(only=only, batches=(1, 4), repeats=1, cold_starts=0)
+    effort = Effort(only=only, batches=(1, 4), repeats=1)
     result = measure_side_by_side(replace(given, assistant=""), sentences, effort, said.append)
     assert set(result["skipped"]) == {"transformers assisted"}
     assert set(result["systems"]) == set(only) - set(result["skipped"])
@@ -41,20 +41,11 @@ def test_side_by_side(given: Setup, sentences: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_cold_start_and_memory_of_a_process(given: Setup, sentences: list[str], tmp_path: Path) -> None:
-    found = cold_start.start_system("edit5", given, sentences, tmp_path)
-    assert found["cold_start_s"] > 0.1 and 50e6 < found["peak_bytes"] < 5e9
-    assert cold_start.start_command(given, sentences[0]) > 0.1
-    with pytest.raises(InputError, match=r"edit5 failed in a process of its own: .*no such folder"):
-        cold_start.start_system("edit5", replace(given, model="no such folder"), sentences, tmp_path)
-
-
-@pytest.mark.slow
 def test_the_command(given: Setup, sentences: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text.txt").write_text("\n".join(sentences), encoding="utf-8")
     common = ["--model", given.model, "--target", given.target, "--file", str(tmp_path / "text.txt"),
               "--out", str(tmp_path), "--threads", "1", "--repeats", "1"]  # fmt: skip
-    only = ["--only", "t5", "--only", "edit5", "--cold-starts", "0", "--batch", "1"]
+    only = ["--only", "t5", "--only", "edit5", "--batch", "1"]
     assert main(["bench", *common, *only]) == 0
     (path,) = tmp_path.glob("*/bench-shipped.json")
     assert "| t5 |" in capfd.readouterr().out and path.with_name("bench-shipped-latency.png").is_file()

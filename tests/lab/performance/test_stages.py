@@ -15,7 +15,7 @@ import torch
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.lab.performance import roofline, setup, torch_profiler
+from edit_gec.lab.performance import setup, torch_profiler
 from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.sentences import CASE_STUDY, Text
 from edit_gec.lab.performance.setup import Pair, Setup, load_corrector, load_target
@@ -131,33 +131,6 @@ def test_what_torch_profiler_says(build: Build, tmp_path: Path) -> None:
     assert {"edit-gec: insert step #3", "edit-gec: verify #1"} <= labels
 
 
-def test_bytes_and_operations(tiny: Setup, build: Build) -> None:
-    runs, model = build(CASE_STUDY), Pair(tiny).target.model
-    work = roofline.count_work(runs["t5"], [CASE_STUDY.source])
-    s, d, inner, ff, layers = 24, 32, 32, 48, 2
-    products = 2 * s * d * (3 * inner + inner + 2 * ff + ff) + 4 * s * s * inner  # qkv, o, wi, wo; attention
-    assert work["target encode"].flops == layers * products
-    encoder = sum(p.nbytes for n, p in model.encoder.named_parameters() if "relative" not in n)
-    rest = 4 * s * d + 4 * 4 * s * s + 8 * s  # embedded pieces, position bias, ids
-    assert encoder <= work["target encode"].bytes <= encoder + 2 * rest
-    weights = sum(p.nbytes for n, p in model.decoder.named_parameters() if "cross.kv" not in n and "relative" not in n)
-    assert model.output is not None
-    weights += model.output.weight.nbytes
-    caches = 2 * layers * inner * 4 * (14 + s)  # of 14 tokens on average, and of the source
-    assert work["decoder step"].bytes == pytest.approx(27 * (weights + caches), rel=0.03)
-    # of a token: qkv and o, q and o to the source, wi and wo; all keys; the output layer. No row of padding.
-    step = layers * (4 * d * inner + 2 * d * inner + 3 * d * ff + 2 * inner * (14 + s)) + d * SHAPE["vocab_size"]
-    assert work["decoder step"].flops == pytest.approx(27 * 2 * step, rel=0.01)
-    ours = roofline.count_work(runs["edit5"], [CASE_STUDY.source])
-    assert ours["insert step"].flops > 0 and ours["split"].flops == ours["split"].bytes == 0
-
-
-def test_limits_of_the_machine() -> None:
-    limits = roofline.Machine(bytes_per_s=10.0, flops_per_s=100.0)
-    assert limits.seconds(roofline.Work(bytes=20, flops=100)) == 2.0
-    assert limits.seconds(roofline.Work(bytes=20, flops=1000)) == 10.0
-
-
 @pytest.mark.usefixtures("tiny")
 def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     arguments = ["--threads", "1", "--repeats", "2", "--out", str(tmp_path)]
@@ -183,7 +156,6 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     plan = sum(stage["ms"] for stage in own["stages"] if stage["name"] in ("tag", "point", "realize"))
     assert own["plan_over_encoder"] == pytest.approx(plan / own["encoder_ms"], rel=0.01)
     assert own["total_over_encoder"] == pytest.approx(own["total_ms"] / own["encoder_ms"], rel=0.01)
-    assert all(stage["limit_ms"] > 0 for stage in own["stages"] if stage["name"] in ("encode", "tag", "insert step"))
     assert profile["reduction"]["edit5-sequential"]["decoder_in_10_steps"] > 0
     assert len(list(tmp_path.glob("*/*.png"))) == 2 and len(list(tmp_path.glob("traces/*/*.json.gz"))) == 4
     assert all(f"wrote {path}" in err for path in tmp_path.rglob("*.*") if path.is_file())
@@ -197,7 +169,7 @@ def test_one_screen_and_no_files(
     monkeypatch.chdir(tmp_path)
     assert main(["profile", "--threads", "1", "--repeats", "1"]) == 0
     out, _ = capfd.readouterr()
-    assert len(out.splitlines()) < 24 and "case study: EdiT5" in out and "stages;" not in out
+    assert len(out.splitlines()) < 24 and "case study: EdiT5" in out and "\nstage " not in out
     assert list(tmp_path.iterdir()) == []
 
 
