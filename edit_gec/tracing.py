@@ -11,7 +11,7 @@ stage costs well under a microsecond. A listener gets the stages of its own thre
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
@@ -60,22 +60,22 @@ class Listener(Protocol):
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-class span:
+def span(stage: Stage) -> AbstractContextManager[None]:
     """`with span(Stage.ENCODE): ...`; stages may lie within others."""
+    listener = _listener.get()
+    return _UNHEARD if listener is None else _report(stage, listener)
 
-    __slots__ = ("listener", "stage")
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+_UNHEARD = nullcontext()
 
-    def __enter__(self) -> None:
-        self.listener = _listener.get()
-        if self.listener is not None:
-            self.listener.begin(self.stage.value)
 
-    def __exit__(self, *_: object) -> None:
-        if self.listener is not None:
-            self.listener.end()
+@contextmanager
+def _report(stage: Stage, listener: Listener) -> Iterator[None]:
+    listener.begin(stage.value)
+    try:
+        yield
+    finally:
+        listener.end()
 
 
 @contextmanager

@@ -198,15 +198,16 @@ def decide_tags(
 ) -> SentenceState:
     """The tags of a sentence; unknown words that the model doubts are tagged too. The order is that of the source."""
     tags = choose_tags(probabilities, pieces, tokens)
-    is_english = lexicon is None or not lexicon.is_foreign(pieces.covered)
+    text = pieces.covered
+    is_english = lexicon is None or not lexicon.is_foreign(text)
     found: list[Found] = []
     proposed: list[Proposed] = []
     rare = 0.0
     if lexicon and is_english:
         suspect = tag_suspect_words(lexicon, tags, probabilities, pieces)
-        found = find_rules(pieces.covered)
+        found = find_rules(text)
         proposed = tag_certain_errors(tags, probabilities, pieces, found, suspect)
-        rare = lexicon.rare_share(pieces.covered)
+        rare = lexicon.rare_share(text)
     return SentenceState(pieces, tags, probabilities, keep_order(tags), is_english, found, proposed, rare)
 
 
