@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from edit_gec.annotation import m2, syntax
+from edit_gec.annotation import syntax
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 
 BATCH = 128
@@ -68,19 +68,3 @@ class Extractor:
             M2Sentence(list(source), {k: column[i] for k, column in enumerate(columns)})
             for i, source in enumerate(sources)
         ]
-
-    def re_extract(self, reference: Sequence[M2Sentence]) -> list[M2Sentence]:
-        """The annotators' corrections with ERRANT's own spans and types: what `errant_m2 -auto` writes.
-
-        Raises InputError where edits of one annotator overlap.
-        """
-        rows = [(i, k, edits) for i, s in enumerate(reference) for k, edits in sorted(s.annotators.items())]
-        for i, k, edits in rows:
-            m2.check_overlap(edits, f"reference sentence {i + 1}, annotator {k}")
-        targets = [m2.apply_edits(reference[i].tokens, edits) for i, _, edits in rows]
-        extracted = self.extract([reference[i].tokens for i, _, _ in rows], targets)
-        out = [M2Sentence(s.tokens) for s in reference]
-        for (i, k, edits), auto in zip(rows, extracted, strict=True):
-            detected = [e for e in edits if e.type in m2.DETECTION_ONLY]
-            out[i].annotators[k] = sorted(detected + auto, key=lambda e: (e.start, e.end))
-        return out

@@ -122,7 +122,7 @@ def run(arguments: Arguments) -> int:
         return judge_documents(arguments, arguments.documents)
     options = evaluation_options(arguments)
     results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
-    write_report(arguments, report.to_data(results, options), report.format_table(results, options, arguments.types))
+    write_report(arguments, report.to_data(results), report.format_table(results, arguments.types))
     return 0
 
 

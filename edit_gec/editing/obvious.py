@@ -46,7 +46,8 @@ _TWICE = re.compile(r"(?<![\w'’.@/\\-])(?P<word>[A-Za-z][a-z]+)(?P<again>(?: (
 _WORD = re.compile(r"(?<![\w'’@/\\.-])[a-z]{5,24}(?![\w'’@/\\(=-]|\.\w)")
 _CAPITALS = frozenset("The In Of To And Is It If This For On With We You There".split())  # words that are no names
 _START = re.compile(
-    r"\s*(the|this|that|these|those|and|but|so|for|in|we|he|she|it|they|you|my|his|her|our|their|there|if|when|because|as|"
+    r"\s*(the|this|that|these|those|and|but|so|for|in|we|he|she|it|they|you|my|his|her|our|their|there|if|when"
+    r"|because|as|"
     r"on|at|by|with|an?|also|then|some|many|most|i(?! (?:is|be|and|or)\b)) (?:[A-Za-z'’-]+,? ){2}"
     r"[^()\[\]{}<>=+*/\\|_]*[.!?]\s*"
 )

@@ -16,7 +16,8 @@ DOUBLE = frozenset(  # words that may stand twice
 )
 _PARTICLES = frozenset("in on by up out off over down through".split())
 _WITH_PARTICLE = re.compile(  # verbs that end in a particle, which a preposition may follow: "log in in the morning"
-    r"\b(?:(?:log|sign|check|turn|mov|carr|pass|sit|stay|look|liv|hand|fill|plug|jump|join|step|call|bring|break|pull|push|"
+    r"\b(?:(?:log|sign|check|turn|mov|carr|pass|sit|stay|look|liv|hand|fill|plug|jump|join|step|call|bring|break"
+    r"|pull|push|"
     r"pick|drop|kick|cut|set|put|let|go|com|get|giv|tak|hold|keep|run|stand|hang)"
     r"(?:e|s|es|ed|ing|y|ies|ied|[gnpt](?:ed|ing))?|went|came|got|gave|given|took|taken|held|kept|ran|stood|hung|sat|"
     r"brought|broke|broken|him|her|it|me|you|us|them) $"

@@ -23,7 +23,8 @@ from edit_gec.text.kinds import is_spelling
 from edit_gec.text.words import WORD
 
 _READABLE = re.compile(  # a word that begins otherwise may be read letter by letter: nginx, xterm
-    r"(?:[bcdfghjklmnpqrstvwz]|[bcfgps]l|[bcdfgkpt]r|[dst]w|s[cfkmnpqt]|sc[hr]|s[hpt]r|[cgprstw]h|[ct]hr|spl|[gkp]n|ps|wr|qu"
+    r"(?:[bcdfghjklmnpqrstvwz]|[bcfgps]l|[bcdfgkpt]r|[dst]w|s[cfkmnpqt]|sc[hr]|s[hpt]r|[cgprstw]h|[ct]hr|spl|[gkp]n"
+    r"|ps|wr|qu"
     r"|squ|kl|ts)?[aeiouy]"
 )
 _BEHIND = re.compile(r"[^\w]*")

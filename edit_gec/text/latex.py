@@ -60,11 +60,13 @@ _SYMBOL = re.compile(
     r"\\(?:label|tag|color|[vh]space|text\w*|mbox)\*?\{[^{}]*\}|\\[A-Za-z]+\*?|[A-Za-z]+|\d[\d.,]*\d|\d"
 )
 _FONTS = re.compile(
-    r"\\(?:math\w+|operator\w+|text\w*|hat|bar|tilde|vec|dot|over\w+|under\w+|wide\w+|b?[bf]m|bold\w*|left|right|[bB]ig\w*"
+    r"\\(?:math\w+|operator\w+|text\w*|hat|bar|tilde|vec|dot|over\w+|under\w+|wide\w+|b?[bf]m|bold\w*|left|right"
+    r"|[bB]ig\w*"
     r"|frac|dfrac|sqrt|tuple|begin|end|label|tag|color|[hv]space|set|rm|bf|cal|it|quad|qquad)\*?(?:\{[^{}]*\})?\Z"
 )
 _RELATION = re.compile(
-    r"[=<>]|\\(?:n?leq?|n?geq?|neq|ne|not|in|notin|ni|sub\w+|sup[sp]\w*|n?sim\w*|n?cong|equiv|ident|approx\w*|propto|[lg]ll?"
+    r"[=<>]|\\(?:n?leq?|n?geq?|neq|ne|not|in|notin|ni|sub\w+|sup[sp]\w*|n?sim\w*|n?cong|equiv|ident|approx\w*|propto"
+    r"|[lg]ll?"
     r"|mid|models|vdash|vDash|prec\w*|succ\w*|perp|parallel|coloneqq?|triangleq)(?![A-Za-z])"
 )
 _ENDS_SENTENCE = re.compile(r"[.?!](?:\s|\\\]|\$|\}|\\end\{[^{}]*\}|\\label\{[^{}]*\}|\\q?quad)*\Z")

@@ -19,11 +19,13 @@ MATH = re.compile(
 )
 CODE = re.compile(
     r"\w*(?:tabular|tabbing|tabu|tblr|longtable|NiceTab|array|matrix|cases|tikz|pict|circuit|axis|plot|chart|diagram"
-    r"|graph|forest|tree|algorithmic|pseudo|algo\b|bibliography|biblist|verb|listing|code|(?<!de)script|output|console|terminal"
+    r"|graph|forest|tree|algorithmic|pseudo|algo\b|bibliography|biblist|verb|listing|code|(?<!de)script|output"
+    r"|console|terminal"
     r"|CD\b|feynman|music|chess|asy|data|macro|syntax|grammar|hide|skip|comment|XML)\w*\*?"
 )
 PROSE = re.compile(
-    r"\w*(?:document|abstract|item|enum|desc|list|quot|verse|center|flush|ragged|figure|table|float|page|col|frame|block"
+    r"\w*(?:document|abstract|item|enum|desc|list|quot|verse|center|flush|ragged|figure|table|float|page|col|frame"
+    r"|block"
     r"|box|theorem|thm|lem|prop|def|exa|ex\b|exer|prob|sol|proof|rem|cor|claim|fact|conj|axiom|note|warn|hint|tip|info"
     r"|question|answer|part|appendix|acknow|summary|letter|spac|small|large|landscape|adjust|wide|sub|multi|intro|expl)"
     r"\w*\*?"

@@ -47,7 +47,8 @@ _WHOLE = re.compile(r"(?:\S+\s+){2,}\S*[.!?…]\Z")
 
 
 _GOOD = re.compile(
-    r"\W{0,4}(?:good|right|correct(?:ed)?|better|best|recommended|do|use|write|say|yes|after|fixed|instead|preferred|[✅✓✔👍⭕])"
+    r"\W{0,4}(?:good|right|correct(?:ed)?|better|best|recommended|do|use|write|say|yes|after|fixed|instead|preferred"
+    r"|[✅✓✔👍⭕])"
     r"(?!\w)",
     re.IGNORECASE,
 )

@@ -25,7 +25,7 @@ Keyed = dict[tuple[int | str, ...], list[str]]  # what must be equal -> the type
 
 
 class Prf(NamedTuple):
-    """Precision, recall and F, from 0 to 1."""
+    """Precision, recall and F0.5, from 0 to 1."""
 
     precision: float
     recall: float
@@ -43,11 +43,11 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         return Counts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
 
-    def prf(self, beta: float = 0.5) -> Prf:
-        """Precision, recall, F, rounded to four digits; an empty denominator gives 1, all as in ERRANT."""
+    def prf(self) -> Prf:
+        """Precision, recall, F0.5, rounded to four digits; an empty denominator gives 1, all as in ERRANT."""
         p = self.tp / (self.tp + self.fp) if self.fp else 1.0
         r = self.tp / (self.tp + self.fn) if self.fn else 1.0
-        f = (1 + beta**2) * p * r / (beta**2 * p + r) if p + r else 0.0
+        f = 1.25 * p * r / (0.25 * p + r) if p + r else 0.0
         return Prf(round(p, 4), round(r, 4), round(f, 4))
 
 
@@ -66,7 +66,6 @@ class ErrantScore:
     """Counts overall, per type and per sentence, with the annotator that each sentence is scored against."""
 
     mode: str
-    beta: float
     total: Counts = field(default_factory=Counts)
     by_type: dict[str, Counts] = field(default_factory=dict)
     per_sentence: list[Counts] = field(default_factory=list)
@@ -76,7 +75,7 @@ class ErrantScore:
     @property
     def prf(self) -> Prf:
         """Precision, recall and F of all types together."""
-        return self.total.prf(self.beta)
+        return self.total.prf()
 
     def at_level(self, level: int) -> dict[str, Counts]:
         """Types at level 1 (M, R, U), 2 (NOUN, VERB:SVA, ...) or 3 (R:NOUN, ...), sorted by name."""
@@ -87,11 +86,9 @@ class ErrantScore:
         return dict(sorted(out.items()))
 
 
-def score_edits(
-    hypothesis: Sequence[M2Sentence], reference: Sequence[M2Sentence], mode: str = "cs", beta: float = 0.5
-) -> ErrantScore:
+def score_edits(hypothesis: Sequence[M2Sentence], reference: Sequence[M2Sentence], mode: str = "cs") -> ErrantScore:
     """Score hypothesis edits against reference edits, sentence by sentence in file order."""
-    score = ErrantScore(mode, beta)
+    score = ErrantScore(mode)
     for hyp, ref in zip(hypothesis, reference, strict=True):
         # Empty hypotheses get one round, too: their misses count.
         candidates = [
@@ -100,7 +97,7 @@ def score_edits(
             for r, ref_edits in ref.annotators.items()
         ]
         # Ties go to the first, hence max() on the same order as ERRANT's loop: F, more tp, fewer fp, fewer fn.
-        best = max(candidates, key=lambda c: ((score.total + c[2]).prf(beta).f, c[2].tp, -c[2].fp, -c[2].fn))
+        best = max(candidates, key=lambda c: ((score.total + c[2]).prf().f, c[2].tp, -c[2].fp, -c[2].fn))
         h, r, counts, types = best
         score.total += counts
         score.per_sentence.append(counts)

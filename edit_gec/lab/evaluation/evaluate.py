@@ -59,18 +59,18 @@ def score_hypothesis(test: TestSet, hypothesis: Hypothesis, options: ScoreOption
     """Score one hypothesis with the metric of the set. Raises InputError where the pipeline or ERRANT is missing."""
     score = {"errant": _score_errant, "gleu": _score_gleu, "false-alarms": _count_false_alarms}[test.metric]
     result = score(test, hypothesis, options)
-    result.interval = significance.bootstrap_interval(result.stats, result.score, options.resamples, options.seed)
+    result.interval = significance.bootstrap_interval(result.stats, result.score)
     result.signature = build_signature(test, hypothesis, options)
     result.seconds = hypothesis.seconds
     return result
 
 
 def reference_edits(test: TestSet, options: ScoreOptions) -> list[M2Sentence]:
-    """The annotated edits; ERRANT's own if the set has only corrected lines or `options.reference` is "auto"."""
-    if not test.m2:
-        columns = [[line.split() for line in ref] for ref in test.references]
-        return load_extractor(options.spacy_model).to_m2([line.split() for line in test.lines], columns)
-    return load_extractor(options.spacy_model).re_extract(test.m2) if options.reference == "auto" else test.m2
+    """The annotated edits; ERRANT's own if the set has only corrected lines."""
+    if test.m2:
+        return test.m2
+    columns = [[line.split() for line in ref] for ref in test.references]
+    return load_extractor(options.spacy_model).to_m2([line.split() for line in test.lines], columns)
 
 
 def _score_errant(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions) -> Result:
@@ -78,15 +78,14 @@ def _score_errant(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions) 
     edits = hypothesis.edits or _extract_edits(test, hypothesis.lines, options)
     score = _compare(test, edits, reference, options)
     p, r, f = (round(100 * x, 2) for x in score.prf)
-    metric = f"F{options.beta:g}"
     result = Result(
         test=test.name,
         system=hypothesis.system,
-        metric=metric,
+        metric="F0.5",
         sentences=len(test.lines),
-        scores={"P": p, "R": r, metric: f, "TP": score.total.tp, "FP": score.total.fp, "FN": score.total.fn},
+        scores={"P": p, "R": r, "F0.5": f, "TP": score.total.tp, "FP": score.total.fp, "FN": score.total.fn},
         stats=np.array([(c.tp, c.fp, c.fn) for c in score.per_sentence]),
-        score=significance.f_score(options.beta),
+        score=significance.f_score,
         errant=score,
     )
     if hypothesis.raws and any(output.changes for output in hypothesis.outputs):
@@ -107,7 +106,7 @@ def _compare(
 ) -> errant_score.ErrantScore:
     # errant_parallel leaves empty sources out.
     kept = [i for i, line in enumerate(test.lines) if line.strip()]
-    return errant_score.score_edits([edits[i] for i in kept], [reference[i] for i in kept], options.mode, options.beta)
+    return errant_score.score_edits([edits[i] for i in kept], [reference[i] for i in kept], options.mode)
 
 
 def _measure_calibration(

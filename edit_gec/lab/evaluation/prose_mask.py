@@ -59,7 +59,8 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"(?<=\n\n)[ \t]+(?![-*.\d\s]).+(?:\n.+)*",  # literal paragraphs
         r"^(?:={1,6}\s|\.(?=[A-Z`])|[ \t]*[*.-]{1,5}\s|[ \t]*\d+\.\s|(?:NOTE|TIP|WARNING|IMPORTANT|CAUTION):)",
         r"(?<!\w)`+[^`\n]+?`+|\+\+?[^+\n]+?\+\+?(?!\w)|<<[^<>]+?>>|\{[\w!:-]+\}",
-        r"\b[a-z][\w-]*:{1,2}[^\s\[\]]+\[|\b(?:footnote|kbd|btn|menu|stem|pass):?\[|\b(?:javadoc|configprop):[^\[\s]*\[[^\]]*\]",
+        r"\b[a-z][\w-]*:{1,2}[^\s\[\]]+\[|\b(?:footnote|kbd|btn|menu|stem|pass):?\[|\b(?:javadoc"
+        r"|configprop):[^\[\s]*\[[^\]]*\]",
         r"\||\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|[\[\]#^]|::(?=\s|$)|&[#\w]+;",
     ),
     "org": (
@@ -74,13 +75,15 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"\A[\s\S]*?\\begin\{document\}|(?<!\\)%.*$",
         rf"\\begin\{{(?P<environment>(?:{_MATH})\*?)\}}[\s\S]*?\\end\{{(?P=environment)\}}",
         r"(?<!\\)\$\$[\s\S]+?(?<!\\)\$\$|\\\[[\s\S]+?\\\]|\\\([\s\S]+?\\\)|(?<![\\$])\$(?!\$)(?:\\[\s\S]|[^$\\])+?\$",
-        r"\\(?:label|(?:eq|page|auto|c|C|name)?ref|cite\w*|input|include\w*|use\w+|bibliography\w*|url|href|index|[vh]space\*?"
+        r"\\(?:label|(?:eq|page|auto|c|C|name)?ref|cite\w*|input|include\w*|use\w+|bibliography\w*|url|href|index"
+        r"|[vh]space\*?"
         r"|begin|end|texttt|newcommand|renewcommand|def)\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})?",
         r"\\[A-Za-z@]+\*?(?:\[[^\]\n]*\])*|\\.|[{}&~^_$]|``|''|---?",
     ),
     "typst": (
         r"```[\s\S]*?```|`[^`]*`|(?<!:)//.*$|/\*[\s\S]*?\*/|\$(?:\\[\s\S]|[^$\\])*\$",
-        r"^#(?:let|set|show|import|include|if|for|while)\b.*$|#[\w.-]+(?:\([^()]*\))?|\\.|@[\w:.-]*\w|<[A-Za-z][\w:.-]*>",
+        r"^#(?:let|set|show|import|include|if|for|while)\b.*$|#[\w.-]+(?:\([^()]*\))?|\\.|@[\w:.-]*\w"
+        r"|<[A-Za-z][\w:.-]*>",
         r"^[ \t]*(?:=+|[-+/]|\d+\.)[ \t]|[\[\]~]|---?|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|\"[^\"\n]*\"(?=\s*[,)])",
     ),
     "text": (
@@ -103,7 +106,8 @@ _CODE_DIRECTIVES = frozenset(
     "contents only index digraph mermaid program role default-role meta title".split()
 )
 _PROSE_DIRECTIVES = re.compile(
-    r"note|warning|tip|hint|important|danger|error|caution|attention|seealso|todo|topic|admonition|version\w+|deprecated"
+    r"note|warning|tip|hint|important|danger|error|caution|attention|seealso|todo|topic|admonition|version\w+"
+    r"|deprecated"
 )
 
 

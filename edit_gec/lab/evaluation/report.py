@@ -17,29 +17,23 @@ from edit_gec.lab.evaluation import errant_score, significance
 from edit_gec.lab.evaluation.calibration import Calibration
 from edit_gec.lab.evaluation.errant_score import Counts, ErrantScore
 from edit_gec.lab.evaluation.evaluate import Result
-from edit_gec.lab.evaluation.options import ScoreOptions
 from edit_gec.text.counts import format_count
 from edit_gec.text.tables import align_columns
 
 
-def compare_with_first(results: Sequence[Result], options: ScoreOptions) -> list[significance.Paired | None]:
+def compare_with_first(results: Sequence[Result]) -> list[significance.Paired | None]:
     """Each result against the first one of the same test set; None for that one itself."""
     first: dict[str, Result] = {}
     out: list[significance.Paired | None] = []
     for result in results:
         base = first.setdefault(result.test, result)
-        if base is result:
-            out.append(None)
-        else:
-            out.append(
-                significance.compare_paired(base.stats, result.stats, result.score, options.resamples, options.seed)
-            )
+        out.append(None if base is result else significance.compare_paired(base.stats, result.stats, result.score))
     return out
 
 
-def format_table(results: Sequence[Result], options: ScoreOptions, level: int | None = None) -> str:
+def format_table(results: Sequence[Result], level: int | None = None) -> str:
     """All results, test set by test set, then details and signatures."""
-    tests = compare_with_first(results, options)
+    tests = compare_with_first(results)
     blocks = []
     for name in dict.fromkeys(r.test for r in results):
         rows = [(r, t) for r, t in zip(results, tests, strict=True) if r.test == name]
@@ -51,15 +45,8 @@ def format_table(results: Sequence[Result], options: ScoreOptions, level: int | 
 
 def _ranking(rows: Sequence[tuple[Result, significance.Paired | None]]) -> str:
     first = rows[0][0]
-    cells = [
-        [
-            f"{first.test} ({format_count(first.sentences, 'sentence')})",
-            *first.scores,
-            "95 %",
-            "against first",
-            "seconds",
-        ]
-    ]
+    name = f"{first.test} ({format_count(first.sentences, 'sentence')})"
+    cells = [[name, *first.scores, "95 %", "against first", "seconds"]]
     for result, paired in rows:
         cells.append(
             [
@@ -76,16 +63,16 @@ def _ranking(rows: Sequence[tuple[Result, significance.Paired | None]]) -> str:
 def _format_scores(result: Result) -> list[str]:
     if result.errant:
         counts = result.errant.total
-        return [*_percentages(counts, result.errant.beta), str(counts.tp), str(counts.fp), str(counts.fn)]
+        return [*_percentages(counts), str(counts.tp), str(counts.fp), str(counts.fn)]
     return [f"{v:.2f}" if isinstance(v, float) else str(v) for v in result.scores.values()]
 
 
-def _percentages(counts: Counts, beta: float) -> list[str]:
-    """P, R and F in percent. P is a dash if nothing was proposed, and R if there are no gold edits.
+def _percentages(counts: Counts) -> list[str]:
+    """P, R and F0.5 in percent. P is a dash if nothing was proposed, and R if there are no gold edits.
 
     ERRANT counts both as 100; so does F.
     """
-    p, r, f = (f"{100 * x:.2f}" for x in counts.prf(beta))
+    p, r, f = (f"{100 * x:.2f}" for x in counts.prf())
     return [p if counts.tp + counts.fp else "-", r if counts.tp + counts.fn else "-", f]
 
 
@@ -122,7 +109,7 @@ def _details(result: Result, level: int | None) -> str:
 def _format_types(score: ErrantScore, level: int, metric: str) -> str:
     rows = [["type", "TP", "FP", "FN", "P", "R", metric]]
     for name, counts in score.at_level(level).items():
-        rows.append([name, str(counts.tp), str(counts.fp), str(counts.fn), *_percentages(counts, score.beta)])
+        rows.append([name, str(counts.tp), str(counts.fp), str(counts.fn), *_percentages(counts)])
     return _format_columns(rows)
 
 
@@ -136,9 +123,8 @@ def _format_calibration(calibration: Calibration) -> str:
 
 def _format_curve(result: Result) -> str:
     """The table of the curve, with a note where its first rows cannot differ."""
-    beta = result.errant.beta if result.errant else 0.5
     rows = [["threshold", "P", "R", result.metric]]
-    rows += [[f"{point.threshold:.2f}", *_percentages(point.counts, beta)] for point in result.curve]
+    rows += [[f"{point.threshold:.2f}", *_percentages(point.counts)] for point in result.curve]
     table = _format_columns(rows)
     same = [point.threshold for point in result.curve if point.counts == result.curve[0].counts]
     if len(same) == 1:
@@ -149,10 +135,10 @@ def _format_curve(result: Result) -> str:
     )
 
 
-def to_data(results: Sequence[Result], options: ScoreOptions) -> list[dict[str, Any]]:
+def to_data(results: Sequence[Result]) -> list[dict[str, Any]]:
     """The same as plain data, ready for JSON."""
     out = []
-    for result, paired in zip(results, compare_with_first(results, options), strict=True):
+    for result, paired in zip(results, compare_with_first(results), strict=True):
         row: dict[str, Any] = {
             "set": result.test,
             "system": result.system,
@@ -175,8 +161,7 @@ def to_data(results: Sequence[Result], options: ScoreOptions) -> list[dict[str, 
                 "bins": [b._asdict() for b in result.calibration.bins],
             }
         if result.curve:
-            beta = result.errant.beta if result.errant else 0.5
             names = ("threshold", "P", "R", "F")
-            row["curve"] = [dict(zip(names, (t, *n.prf(beta)), strict=True)) for t, n in result.curve]
+            row["curve"] = [dict(zip(names, (t, *n.prf()), strict=True)) for t, n in result.curve]
         out.append(row)
     return out

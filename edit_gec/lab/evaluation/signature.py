@@ -11,7 +11,7 @@ from pathlib import Path
 
 from edit_gec.annotation import syntax
 from edit_gec.annotation.errant_edits import load_extractor
-from edit_gec.lab.evaluation import gleu, systems
+from edit_gec.lab.evaluation import gleu, significance, systems
 from edit_gec.lab.evaluation.datasets import TestSet
 from edit_gec.lab.evaluation.hypotheses import Hypothesis
 from edit_gec.lab.evaluation.options import ScoreOptions
@@ -28,7 +28,7 @@ def build_signature(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions
         parts["in"] = "retokenised"
     elif hypothesis.outputs:
         parts["in"] = "raw" if test.raw else "detokenised"
-    parts["bs"] = f"{options.resamples}:{options.seed}"
+    parts["bs"] = f"{significance.RESAMPLES}:{significance.SEED}"
     parts["edit-gec"] = version()
     return "|".join(f"{name}:{value}" for name, value in parts.items())
 
@@ -37,9 +37,9 @@ def _metric_parts(test: TestSet, options: ScoreOptions) -> dict[str, str]:
     """The metric with its settings and its tools."""
     if test.metric == "errant":
         return {
-            "ERRANT": f"F{options.beta:g}",
+            "ERRANT": "F0.5",
             "mode": options.mode,
-            "ref": "gold" if test.m2 and options.reference == "gold" else "auto",
+            "ref": "gold" if test.m2 else "auto",
             "errant": installed("errant"),
             "spacy": installed("spacy"),
             "nlp": syntax.identify_pipeline(load_extractor(options.spacy_model).nlp),

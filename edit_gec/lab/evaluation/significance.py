@@ -16,6 +16,7 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Metric = Callable[[Array], Array]
+RESAMPLES, SEED = 1000, 12345
 CHUNK = 64  # resamples at a time: [64, N] stays small for every set we know
 
 
@@ -28,17 +29,13 @@ class Paired(NamedTuple):
     p: float
 
 
-def f_score(beta: float) -> Metric:
-    """F_beta in 0..100 from summed tp, fp, fn; the conventions of ERRANT (nothing proposed: precision 1)."""
-
-    def score(totals: Array) -> Array:
-        tp, fp, fn = (totals[..., i].astype(float) for i in range(3))
-        p = np.where(fp > 0, tp / np.maximum(tp + fp, 1), 1.0)
-        r = np.where(fn > 0, tp / np.maximum(tp + fn, 1), 1.0)
-        denominator = beta**2 * p + r
-        return np.where(p + r > 0, 100 * (1 + beta**2) * p * r / np.where(denominator > 0, denominator, 1), 0.0)
-
-    return score
+def f_score(totals: Array) -> Array:
+    """F0.5 in 0..100 from summed tp, fp, fn; the conventions of ERRANT (nothing proposed: precision 1)."""
+    tp, fp, fn = (totals[..., i].astype(float) for i in range(3))
+    p = np.where(fp > 0, tp / np.maximum(tp + fp, 1), 1.0)
+    r = np.where(fn > 0, tp / np.maximum(tp + fn, 1), 1.0)
+    denominator = 0.25 * p + r
+    return np.where(p + r > 0, 125 * p * r / np.where(denominator > 0, denominator, 1), 0.0)
 
 
 def rate_per_100(totals: Array) -> Array:
@@ -57,13 +54,15 @@ def _resampled(stats: Array, resamples: int, seed: int) -> Array:
     return np.concatenate(sums)
 
 
-def bootstrap_interval(stats: Array, score: Metric, resamples: int = 1000, seed: int = 12345) -> tuple[float, float]:
+def bootstrap_interval(
+    stats: Array, score: Metric, resamples: int = RESAMPLES, seed: int = SEED
+) -> tuple[float, float]:
     """The 95 % percentile interval of the score."""
     low, high = np.percentile(score(_resampled(stats, resamples, seed)), [2.5, 97.5])
     return float(low), float(high)
 
 
-def compare_paired(a: Array, b: Array, score: Metric, resamples: int = 1000, seed: int = 12345) -> Paired:
+def compare_paired(a: Array, b: Array, score: Metric, resamples: int = RESAMPLES, seed: int = SEED) -> Paired:
     """Is b better than a on the same sentences? Both [N, K], same order."""
     delta = float(score(b.sum(axis=0)) - score(a.sum(axis=0)))
     # The same seed draws the same sentences for both.

@@ -33,10 +33,17 @@ LOOKUP_TOKENS = 10  # transformers' own default
 PRECISIONS = ("float32", "int8")
 
 
-def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = False) -> Run:
+def run_transformers(pair: Pair, *, assisted: bool = False, lookup: bool = False) -> Run:
     """`generate`: greedy, or with an assistant, or with prompt lookup (these two take one sentence at a time)."""
+    run = run_causal if pair.setup.is_causal else run_t5
+    return run(pair, assisted=assisted, lookup=lookup)
+
+
+def run_t5(pair: Pair, *, assisted: bool, lookup: bool) -> Run:
+    """`generate` on the folder of a T5."""
     import torch
 
+    setup = pair.setup
     dtype = tensor_type(setup.dtype)
     tokens = Tokens.load(setup.target, 0)
     model = load_hugging_face(setup.target, dtype=dtype).to(setup.device)
@@ -62,8 +69,8 @@ def run_transformers(setup: Setup, *, assisted: bool = False, lookup: bool = Fal
     return run
 
 
-def run_causal_transformers(pair: Pair, *, assisted: bool = False, lookup: bool = False) -> Run:
-    """`generate` on the weights and prompts of a language model, as `run_transformers`; rows are padded on the left."""
+def run_causal(pair: Pair, *, assisted: bool, lookup: bool) -> Run:
+    """`generate` on the weights and prompts of a language model; rows are padded on the left."""
     import torch
 
     from edit_gec.modeling.causal_checkpoint import load_causal

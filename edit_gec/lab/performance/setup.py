@@ -143,7 +143,12 @@ class Pair:
     @cached_property
     def any_target(self) -> Target | CausalTarget:
         """The target, a T5 or a language model."""
-        return load_any_target(self.setup)
+        return load_any_target(self.setup) if self.setup.is_causal else self.target
+
+    @cached_property
+    def drafted_target(self) -> Target | CausalTarget:
+        """The target, on the encoder of the EdiT5 that drafts for it where they share one."""
+        return self._on_encoder("shared") if self.setup.shared else self.any_target
 
     def verified(self, *, respelt: bool = True) -> Corrector:
         """The whole path, with EdiT5 as the drafter of the target; without `respelt` it reads what other T5s read."""

@@ -26,7 +26,9 @@ from edit_gec.speculative.theory import best_gamma, expected_tokens, gain
 from edit_gec.text.tables import to_markdown
 
 if TYPE_CHECKING:
-    from edit_gec.modeling.tokenizer import Vocabulary
+    from edit_gec.editing.thresholds import Thresholds
+    from edit_gec.modeling.edit5 import EdiT5
+    from edit_gec.modeling.tokenizer import Tokens, Vocabulary
     from edit_gec.speculative.any_target import AnyTarget
     from edit_gec.speculative.causal_target import CausalTarget
     from edit_gec.speculative.drafters import Drafter
@@ -102,7 +104,6 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     from edit_gec.lab.performance.setup import load_corrector, load_profile
     from edit_gec.speculative.drafters import (
         Gamma,
-        SharedEdiT5Drafter,
         SmallT5Drafter,
         TextDrafter,
         make_edit5_writer,
@@ -127,7 +128,7 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     on_one_encoder = {"edit5, shared": target.edit5, "edit5, distilled": profile.heads}  # above, EdiT5 encodes again
     for name, heads in on_one_encoder.items():
         if heads is not None:
-            makers[name] = (lambda gamma, sampling, h=heads: SharedEdiT5Drafter(h, of_t5, options), WHOLE)  # type: ignore[misc]
+            makers[name] = (share_encoder(heads, of_t5, options), WHOLE)
         else:
             skipped[name] = "no such EdiT5 on the target's encoder"
     if learn:
@@ -147,15 +148,22 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     return makers, skipped
 
 
+def share_encoder(heads: EdiT5, tokens: Tokens, options: Thresholds) -> Make:
+    """Drafters on the target's encoder."""
+    from edit_gec.speculative.drafters import SharedEdiT5Drafter
+
+    return lambda gamma, sampling: SharedEdiT5Drafter(heads, tokens, options)
+
+
 def learn_ngrams(lines: Sequence[str], tokens: Vocabulary) -> Makers:
     """Drafters of the likeliest next token, counted in these lines."""
     from edit_gec.speculative.drafters import Gamma, NGramDrafter
 
-    makers: Makers = {}
-    for order, name in ((1, "unigram"), (2, "bigram")):
+    def learn_order(order: int) -> tuple[Make, tuple[int, ...]]:
         learnt = NGramDrafter.learn(lines, tokens, order=order, gamma=Gamma(1))
-        makers[name] = (lambda gamma, sampling, n=learnt: n.with_gamma(Gamma(gamma)), STEPWISE[:-1])  # type: ignore[misc]
-    return makers
+        return (lambda gamma, sampling: learnt.with_gamma(Gamma(gamma))), STEPWISE[:-1]
+
+    return {"unigram": learn_order(1), "bigram": learn_order(2)}
 
 
 # ---------------------------------------------------------------- measuring

@@ -69,23 +69,12 @@ def run_copies(target: AnyTarget, *, unique: bool) -> Run:
     return run_drafter(target, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
 
 
-def run_drafts(verified: Corrector) -> Run:
+def run_drafts(pair: Pair) -> Run:
     """EdiT5's correction is the draft, on the target's encoder where they share one."""
     from edit_gec.speculative.drafters import make_edit5_drafter
-    from edit_gec.speculative.verified import Verified
 
-    assert isinstance(verified.predictor, Verified)
-    target, edit5 = verified.predictor.verifier.target, verified.edit5
+    target, edit5 = pair.drafted_target, pair.corrector.edit5
     return run_drafter(target, make_edit5_drafter(target, edit5.model, edit5.tokens, edit5.thresholds))
-
-
-def run_text_drafts(pair: Pair) -> Run:
-    """EdiT5's correction is the draft of a target that shares no encoder with it."""
-    from edit_gec.speculative.drafters import make_edit5_drafter
-
-    edit5 = pair.corrector.edit5
-    drafter = make_edit5_drafter(pair.any_target, edit5.model, edit5.tokens, edit5.thresholds)
-    return run_drafter(pair.any_target, drafter)
 
 
 def run_outputs(target: AnyTarget) -> Run:
@@ -135,47 +124,43 @@ def build_checker(name: str, pair: Pair, stack: ExitStack) -> Run:
 ONNX = "onnxruntime"
 _T = ("target",)
 _BOTH = ("model", "target")
+
+
+def list_of_target(name: str) -> tuple[System, ...]:
+    """The systems of every target; `name` stands for it in theirs."""
+    return (
+        System("transformers", lambda p, _: peers.run_transformers(p), _T, "transformers", exact=True),
+        System(
+            "transformers assisted", lambda p, _: peers.run_transformers(p, assisted=True),
+            ("target", "assistant"), "transformers", batches=False, exact=True,
+        ),
+        System(
+            "transformers lookup", lambda p, _: peers.run_transformers(p, lookup=True),
+            _T, "transformers", batches=False, exact=True,
+        ),
+        System(name, lambda p, _: run_target(p.any_target), _T, follows=_T, exact=True),
+        System(f"{name} + copy, SAD", lambda p, _: run_copies(p.any_target, unique=True), _T, follows=_T, exact=True),
+        System(f"{name} + copy", lambda p, _: run_copies(p.any_target, unique=False), _T, follows=_T, exact=True),
+        System(f"{name} + edit5 draft", lambda p, _: run_drafts(p), _BOTH, follows=_BOTH, exact=True),
+        System("edit5", lambda p, _: run_corrector(p.corrector), ("model",), follows=("model",)),
+    )  # fmt: skip
+
+
 SYSTEMS = (
-    System("transformers", lambda p, _: peers.run_transformers(p.setup), _T, "transformers", exact=True),
-    System(
-        "transformers assisted", lambda p, _: peers.run_transformers(p.setup, assisted=True),
-        ("target", "assistant"), "transformers", batches=False, exact=True,
-    ),
-    System(
-        "transformers lookup", lambda p, _: peers.run_transformers(p.setup, lookup=True),
-        _T, "transformers", batches=False, exact=True,
-    ),
+    *list_of_target("t5"),
     System(
         "ctranslate2 float32", lambda p, _: peers.run_ctranslate2(p.setup, "float32"), _T, "ctranslate2", exact=True,
     ),
     System("ctranslate2 int8", lambda p, _: peers.run_ctranslate2(p.setup, "int8"), _T, "ctranslate2"),
-    System("t5", lambda p, _: run_target(p.target), _T, follows=_T, exact=True),
-    System("t5 + copy, SAD", lambda p, _: run_copies(p.target, unique=True), _T, follows=_T, exact=True),
-    System("t5 + copy", lambda p, _: run_copies(p.target, unique=False), _T, follows=_T, exact=True),
-    System("t5 + edit5 draft", lambda p, _: run_drafts(p.verified(respelt=False)), _T, follows=_BOTH, exact=True),
-    System("edit5", lambda p, _: run_corrector(p.corrector), follows=("model",)),
     System("edit5 onnx", lambda p, _: run_corrector(load_onnx(p.setup, "float32")), ("model",), ONNX),
     System("edit5 onnx int8", lambda p, _: run_corrector(load_onnx(p.setup, "int8")), ("model",), ONNX),
     System("edit5 + t5", lambda p, _: run_corrector(p.verified(respelt=False)), _T, follows=_BOTH),
     *(System(name, partial(build_checker, name)) for name in CHECKERS),
 )  # fmt: skip
 OF_LANGUAGE_MODELS = (
-    System("transformers", lambda p, _: peers.run_causal_transformers(p), _T, "transformers", exact=True),
-    System(
-        "transformers assisted", lambda p, _: peers.run_causal_transformers(p, assisted=True),
-        ("target", "assistant"), "transformers", batches=False, exact=True,
-    ),
-    System(
-        "transformers lookup", lambda p, _: peers.run_causal_transformers(p, lookup=True),
-        _T, "transformers", batches=False, exact=True,
-    ),
-    System("lm", lambda p, _: run_target(p.any_target), _T, exact=True),
-    System("lm + copy, SAD", lambda p, _: run_copies(p.any_target, unique=True), _T, exact=True),
-    System("lm + copy", lambda p, _: run_copies(p.any_target, unique=False), _T, exact=True),
-    System("lm + edit5 draft", lambda p, _: run_text_drafts(p), _BOTH, exact=True),
+    *list_of_target("lm"),
     System("lm + own output", lambda p, _: run_outputs(p.any_target), _T, exact=True),
-    System("edit5", lambda p, _: run_corrector(p.corrector), ("model",)),
-)  # fmt: skip
+)
 STAGED = (
     System("t5", lambda p, _: run_target(p.target), _T),
     System("edit5-sequential", lambda p, _: run_corrector(slot_after_slot(p.corrector)), ("model",)),

@@ -9,6 +9,7 @@ before each repeat, while no clock runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import median
 from time import perf_counter, process_time
 from typing import Protocol, TypeVar, runtime_checkable
@@ -31,13 +32,11 @@ def interleave(
     repeats: int,
     warm_up: int = 1,
     device: str = "cpu",
-    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, list[list[float]]]:
     """Seconds of every run on every job, `repeats` of each.
 
     The order of the systems rotates from job to job, so that none always follows the same other. `warm_up` jobs are
     run first and not counted. Jobs should have nothing in common, because some systems remember their input.
-    `progress` is called with (jobs done, jobs in all).
     """
     names = list(runs)
     times: dict[str, list[list[float]]] = {name: [[] for _ in jobs] for name in names}
@@ -51,9 +50,7 @@ def interleave(
         for number, job in enumerate(jobs):
             turn = (number + repeat) % len(names) if names else 0
             for name in names[turn:] + names[:turn]:
-                times[name][number].append(time_call(lambda name=name, job=job: runs[name](job), device))  # type: ignore[misc]
-            if progress:
-                progress(repeat * len(jobs) + number + 1, repeats * len(jobs))
+                times[name][number].append(time_call(partial(runs[name], job), device))
     return times
 
 

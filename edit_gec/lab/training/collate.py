@@ -139,11 +139,12 @@ class Sums:
             added = value.detach().double()
             self._sums[name] = self._sums[name] + added if name in self._sums else added
 
-    def take(self) -> dict[str, float]:
-        """The sums since the last call, {} if nothing was added; they start again."""
+    def take(self, shares: Mapping[str, tuple[str, str]]) -> dict[str, float]:
+        """Pairs, pieces and some shares (one sum, over another) since the last call, {} if nothing was added."""
         taken = {name: float(value) for name, value in self._sums.items()}
         self._sums = {}
-        return taken
+        found = {name: taken[part] / max(1, taken[whole]) for name, (part, whole) in shares.items()} if taken else {}
+        return {name: taken[name] for name in ("pairs", "pieces") if taken} | found
 
 
 class EdiT5Counts:
@@ -169,16 +170,8 @@ class EdiT5Counts:
 
     def take_figures(self) -> dict[str, float]:
         """Figures since the last call, which starts the next count."""
-        s = self.sums.take()
-        if not s:
-            return {}
-        return {
-            "pairs": s["pairs"],
-            "pieces": s["pieces"],
-            "tag_loss": s["tag"] / s["pieces"],
-            "point_loss": s["point"] / s["pieces"],
-            "insertion_loss": s["insertion"] / max(1, s["inserted"]),
-            "insertion_accuracy": s["right"] / max(1, s["inserted"]),
-            "delete_precision": s["hit"] / max(1, s["deleted"]),
-            "delete_recall": s["hit"] / max(1, s["wanted"]),
-        }
+        return self.sums.take({
+            "tag_loss": ("tag", "pieces"), "point_loss": ("point", "pieces"),
+            "insertion_loss": ("insertion", "inserted"), "insertion_accuracy": ("right", "inserted"),
+            "delete_precision": ("hit", "deleted"), "delete_recall": ("hit", "wanted"),
+        })  # fmt: skip

@@ -20,7 +20,8 @@ _PRONOUN = r"(?:I|you|he|she|it|we|they)"
 _CONNECTIVE = re.compile(
     r"^[\"“‘(]?(?:"
     r"(?:however|therefore|moreover|furthermore|nevertheless|nonetheless|consequently|additionally|similarly|likewise|"
-    r"meanwhile|accordingly|unfortunately|fortunately|surprisingly|interestingly|finally|firstly|secondly|thirdly|lastly|"
+    r"meanwhile|accordingly|unfortunately|fortunately|surprisingly|interestingly|finally|firstly|secondly|thirdly"
+    r"|lastly|"
     r"for example|for instance|in addition|in fact|in general|in conclusion|in other words|in contrast|in particular|"
     r"in short|in summary|in my opinion|in the end|as a result|as a consequence|by the way|of course|"
     r"first of all|on the other hand|on the one hand|on the contrary|to sum up|generally speaking|that said|"
@@ -35,8 +36,10 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _MAIN = re.compile(  # a subject that nothing before it can govern, or one whose verb follows
-    r"\b(?!(?:that|than|if|when|what|where|why|how|who|whom|which|whether|because|as|and|or|but|before|after|until|since|"
-    r"while|though|although|unless|so|think|thinks|thought|know|knows|knew|say|says|said|hope|believe|believed|feel|felt|"
+    r"\b(?!(?:that|than|if|when|what|where|why|how|who|whom|which|whether|because|as|and|or|but|before|after|until"
+    r"|since|"
+    r"while|though|although|unless|so|think|thinks|thought|know|knows|knew|say|says|said|hope|believe|believed|feel"
+    r"|felt|"
     r"told|sure|wish|everything|all|things?|way|time|thing|like|means?|of|in|for|to|on|at|by|with|from) )[\w'’]+ "
     r"(?:(?:I|he|she|we|they)(?:['’](?:m|ve|ll|d|re|s))?"
     r"|(?:you|it|the \w+|your \w+|my \w+|his \w+|her \w+) (?:can|could|should|will|would|must|may|might|is|are|was|"

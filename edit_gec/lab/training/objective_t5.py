@@ -73,7 +73,8 @@ class T5Losses(nn.Module):
         self.cross_entropy = CrossEntropy("none")
         self.queries: list[Tensor] = []
         for layer in model.decoder.layers if recipe.guide else ():
-            layer.cross.q.register_forward_hook(lambda _module, _inputs, output: self.queries.append(output))  # type: ignore[union-attr]
+            query: Any = layer.cross.q  # type: ignore[union-attr]
+            query.register_forward_hook(lambda _module, _inputs, output: self.queries.append(output))
 
     def forward(self, *, ids: Tensor, inputs: Tensor, outputs: Tensor, copied: Tensor, step: int) -> dict[str, Tensor]:
         """ids [B, S]; inputs, outputs, copied [B, T] -> loss and sums."""
@@ -152,18 +153,11 @@ class T5Objective:
     def take_figures(self) -> dict[str, float]:
         """Figures since the last call: nats per token, shares of tokens and of edited tokens that are right, and of
         copies whose piece the guided head of the last layer finds."""
-        s = self.sums.take()
-        if not s:
-            return {}
-        return {
-            "pairs": s["pairs"],
-            "pieces": s["pieces"],
-            "token_loss": s["loss_sum"] / s["tokens"],
-            "accuracy": s["hits"] / s["tokens"],
-            "edited_accuracy": s["edited_hits"] / max(1, s["edited"]),
-            "attention_loss": s["attention"] / s["copied"],
-            "found": s["found"] / s["copied"],
-        }
+        return self.sums.take({
+            "token_loss": ("loss_sum", "tokens"), "accuracy": ("hits", "tokens"),
+            "edited_accuracy": ("edited_hits", "edited"), "attention_loss": ("attention", "copied"),
+            "found": ("found", "copied"),
+        })  # fmt: skip
 
     def rate_of(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""

@@ -130,7 +130,7 @@ def test_gleu_punishes_short_output_and_checks_lengths() -> None:
 
 
 def test_f_score_equals_counts() -> None:
-    score = significance.f_score(0.5)
+    score = significance.f_score
     for tp, fp, fn in [(3, 4, 5), (0, 0, 7), (0, 3, 0), (0, 0, 0), (5, 0, 0), (0, 2, 2)]:
         assert round(float(score(np.array([tp, fp, fn]))) / 100, 4) == errant_score.Counts(tp, fp, fn).prf()[2]
 
@@ -141,7 +141,7 @@ def test_resampling_sees_a_difference_and_no_difference() -> None:
     better = right.copy()
     better[:150, 0] += 1
     better[:150, 2] = 0
-    score = significance.f_score(0.5)
+    score = significance.f_score
     low, high = significance.bootstrap_interval(right, score, 300)
     assert low < float(score(right.sum(axis=0))) < high < low + 15
     same = significance.compare_paired(right, right, score, 300)
