@@ -52,7 +52,7 @@ _START = re.compile(
     r"[^()\[\]{}<>=+*/\\|_]*[.!?]\s*"
 )
 _LAST = re.compile(r"(?<![\w.@/-])([a-z]{2,})[.!?]\Z")  # "phone.It is new"
-_NEXT = re.compile(r"([A-Z][a-z]*)(?:['’][a-z]{1,2})?(?:,| (?=[a-z]))")
+_NEXT = re.compile(r"([A-Z][a-z]*)(?:['’][a-z]{1,2})?(?:,| (?=[a-z]|I\b))")
 _PREFIXED = re.compile("(?:un|re|pre|non|sub|multi|micro|over|under|down)([a-z]{5,})")
 _ENDING = re.compile("s|es|d|ed|r|er|ers|or|ing|y|ly|al")
 

@@ -1,10 +1,12 @@
-"""What stays, whoever proposes an edit of it; one of these checks (checks.py) is for documents.
+"""What stays, whoever proposes an edit of it: checks (checks.py).
 
 No no, I mean it.      meant repetition: interjections, and any word of a shout that stands three times
 an nginx module        a/an before code and words that the lexicon does not know: it depends on how they are read
 a udev rule            words of the trade: commands, options, types, file names
 How we decide on pay   a title that begins with a question word is no question
 Of course it will.     an opening before a clause of a few words needs no comma
+We really KNOW them.   capitals that mean emphasis
+Easy come, easy go.    sayings
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from rapidfuzz.distance import OSA
 
 from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.rules.terms import is_name, is_term
+from edit_gec.rules.words import column
 from edit_gec.text.edits import Edit, Provenance
 from edit_gec.text.fragments import is_open_ended
 from edit_gec.text.kinds import is_spelling
@@ -55,9 +59,11 @@ _PRONOUN = re.compile(r"\s*(?:i|you|he|she|it|we|they|this|that|there)\b", re.IG
 
 
 def stops_a_shout(place: PlacedEdit) -> bool:
-    """Whether a repeated word is deleted that may be repeated."""
+    """Whether a repeated word is deleted that may be repeated, or "had had" becomes something else."""
     text, edit = place.document, place.edit
     old, new = (WORD.findall(side.casefold()) for side in (edit.original, edit.replacement))
+    if old == ["had", "had"]:
+        return True
     if len(set(old)) != 1 or len(new) >= len(old) or not {*new} <= {*old}:
         return False
     word = old[0]
@@ -147,7 +153,9 @@ def blends_words(place: PlacedEdit) -> bool:
     old, new = WORD.findall(place.old), WORD.findall(place.new)
     if place.edit.provenance == Provenance.RULE or len(old) != 2 or len(new) != 1 or not all(map(place.knows, old)):
         return False
-    return 0 < OSA.distance("".join(old).casefold(), new[0].casefold()) < 3 and new[0] not in old
+    joined = "".join(old).casefold()
+    is_whole = "'" in new[0] or (len(new[0]) < len(joined) and place.knows(new[0]))  # "do nt", "where ever"
+    return not is_whole and 0 < OSA.distance(joined, new[0].casefold()) < 3 and new[0] not in old
 
 
 def cuts_a_clause(place: PlacedEdit) -> bool:
@@ -161,14 +169,26 @@ def cuts_a_clause(place: PlacedEdit) -> bool:
     return not place.sentence.alone and _SUBJECT.match(place.document, edit.start + 1) is None
 
 
-def renames_a_label(place: PlacedEdit) -> bool:
-    """Whether a known word with a capital inside a sentence becomes a rather different one."""
-    old, new = place.edit.original, place.edit.replacement
-    start, _ = place.sentence.span_of(place.edit)
-    is_swap = old.istitle() and new.istitle() and old.isalpha() and new.isalpha() and place.knows(old)
-    is_form = old.casefold().startswith(new.casefold()[:4]) or is_spelling(old.casefold(), new.casefold())
-    return start > 0 and is_swap and not is_form
+def lowers_a_shout(place: PlacedEdit) -> bool:
+    """Whether a word in capitals, which mean emphasis, gets small letters."""
+    old = place.edit.original
+    return len(old) > 1 and old.isupper() and place.edit.replacement == old.lower()
 
 
-CHECKS = (stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening, blends_words, cuts_a_clause)
-IN_DOCUMENTS = (renames_a_label,)
+def changes_a_saying(place: PlacedEdit) -> bool:
+    """Whether words of a saying change, whose grammar is its own, or "So that" loses its second word."""
+    start, end = place.sentence.span_of(place.edit)
+    sayings = _sayings().finditer(place.sentence.text)
+    return any(found.start() < end and start < found.end() for found in sayings)
+
+
+@cache
+def _sayings() -> re.Pattern[str]:
+    words = "|".join(map(re.escape, column("saying")))
+    return re.compile(rf"\A\W*So that\b|\b(?i:{words})\b")
+
+
+CHECKS = (
+    stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening, blends_words, cuts_a_clause,
+    lowers_a_shout, changes_a_saying,
+)  # fmt: skip

@@ -21,6 +21,7 @@ from collections import defaultdict
 
 from edit_gec.text.directives import find_left_out
 from edit_gec.text.markdown_lines import find_extension_lines, find_indented_code
+from edit_gec.text.protected import STARTERS
 from edit_gec.text.references import normalize
 
 # Bits. BREAK is left out too, and another paragraph follows. FRAGMENT is prose that need not be whole sentences. ASIDE
@@ -46,7 +47,7 @@ _OPENER = re.compile(
     rf"|\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}"
     r"|\{%-?[ \t]*(?P<liquid>highlight|raw|codeblock|verbatim|comment)\b"
     r"|\{\{[<%][ \t]*(?P<shortcode>highlight|mermaid|math|katex)\b"
-    r"|(?P<template>\{\{[<%]|\{%|\{#(?=[ \t]))"
+    r"|(?P<template>\{\{[<%#/]|\{%|\{#(?=[ \t]))"
     r"|\\[^\w\s]"  # an escaped character opens nothing
     r"|(?P<ticks>`+)",
     re.MULTILINE | re.IGNORECASE,
@@ -61,7 +62,12 @@ _ENDS = {  # of regions, where NAME is what its opener names
     "liquid": r"\{%-?[ \t]*endNAME[ \t]*-?%\}",
     "shortcode": r"\{\{[<%][ \t]*/[ \t]*NAME[ \t]*[>%]\}\}",
 }
-_TEMPLATE_ENDS = {"{{<": r">\}\}", "{{%": r"%\}\}", "{%": r"%\}", "{#": r"#\}"}
+_TEMPLATE_ENDS = {"{{<": r">\}\}", "{{%": r"%\}\}", "{{#": r"\}\}", "{{/": r"\}\}", "{%": r"%\}", "{#": r"#\}"}
+_SILENT = re.compile(  # template code that writes nothing
+    r"<%(?![=-])|\{\{[#/]|\{#"
+    r"|\{%-?[ \t]*(?:if|els\w+|elif|end\w+|unless|for|case|when|set|assign|block|with|load|extends|capture)\b"
+)
+_BEFORE_SENTENCE = re.compile(rf"[ \t]+(?:{'|'.join(sorted(STARTERS))})\b")
 
 
 def mark(flags: bytearray, start: int, end: int, bit: int) -> None:
@@ -182,9 +188,20 @@ def _region(opener: re.Match[str], closer: _Closer, flags: bytearray) -> int:
         may_stay = kind in ("ticks", "template", "program") or (
             kind == "raw" and opener[kind].lower() in _SHOWN.split("|")
         )
-        is_shown = may_stay and (kind == "ticks" or "\n" not in text[opener.start() : end])
+        is_shown = may_stay and (
+            kind == "ticks" or ("\n" not in text[opener.start() : end] and not _is_apart(text, opener, end))
+        )
         mark(flags, opener.start(), end, PROTECTED if is_shown else LEFT_OUT)
     return end
+
+
+def _is_apart(text: str, opener: re.Match[str], end: int) -> bool:
+    """Whether template code is no part of a sentence: it writes nothing, or stands right before one in a block."""
+    start = opener.start()
+    if opener.lastgroup not in ("template", "program"):
+        return False
+    is_first = text[text.rfind("\n", 0, start) + 1 : start].rstrip()[-1:] in ("", ">")
+    return _SILENT.match(text, start) is not None or (is_first and _BEFORE_SENTENCE.match(text, end) is not None)
 
 
 def _is_underline(text: str, start: int, marks: str) -> bool:

@@ -346,7 +346,12 @@ LAYOUT = [
     ("a [[Page One|text]] and [[Page Two]]", ["a text and [[Page Two]]"]),
     ("A test\n~~~~~~\nIt is.\n\nTwo\n~~~~\nand so", ["A test", "It is.", "Two", "and so"]),
     ("<table>\n  <tr>\n    <td>one</td>\n    <td>two\n    three</td>\n</table>", ["one", "two three"]),
-    ("{% highlight c %}\nx y\n{% endhighlight %}\na {% if x %}b{% endif %}", ["a {% if x %}b{% endif %}"]),
+    ("{% highlight c %}\nx y\n{% endhighlight %}\na {% if x %}b{% endif %}", ["a b"]),
+    (
+        "Use {% link a.md %} here. <% if x %>It is.<% end %> {{#if y}}They do.{{/if}}",
+        ["Use {% link a.md %} here.", "It is.", "They do."],
+    ),
+    ('<p><?= t("a b") ?> We go.</p>\n<p>We <%= go %> The way.</p>', ["We go.", "We <%= go %> The way."]),
     ('{{< highlight go >}}\nx y\n{{< /highlight >}}\na\n{{< figure src="x"\n  title="y" >}}\nb', ["a", "b"]),
     ("", []),
     (" \n\t\n", []),
