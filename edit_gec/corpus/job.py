@@ -238,7 +238,7 @@ def _count_row(counts: Counter[str], text: str | None, correction: Correction, e
     counts["edited"] += bool(edits)
     counts["edits"] += len(edits)
     for edit in edits:
-        counts[f"type {edit.type or 'unknown'}"] += 1
+        counts[f"type {edit.type or edit.kind or 'unknown'}"] += 1
         counts[f"provenance {edit.provenance}"] += 1
     counts["refused"] += len(correction.refused)
 
