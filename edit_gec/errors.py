@@ -14,10 +14,13 @@ a traceback and exits with status 2. Every other exception is a defect of ours: 
 from __future__ import annotations
 
 import os
+import re
 import traceback
 from collections.abc import Iterable
 
 PACKAGE = os.path.dirname(__file__)
+# Control characters, line breaks, and what turns the direction of writing.
+_ACTS_ON_TERMINALS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 class EditGecError(Exception):
@@ -42,6 +45,15 @@ class WriteError(EditGecError):
 
 class MissingExtraError(EditGecError):
     """A package that this part of edit-gec needs is not installed; the message names the extra to install."""
+
+
+def keep_on_one_line(text: str) -> str:
+    r"""Text in a line that people read, such as a file's name: nothing in it colours, hides or begins a line.
+
+    >>> keep_on_one_line("a\x1b[31m\n::error::.md")
+    'a\\x1b[31m\\n::error::.md'
+    """
+    return _ACTS_ON_TERMINALS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def describe_failure(error: BaseException) -> str:

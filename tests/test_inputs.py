@@ -18,7 +18,7 @@ from edit_gec.config.settings import parse
 from edit_gec.config.user_words import WatchedLineFile
 from edit_gec.errors import InputError
 from edit_gec.text.edit_filter import EditFilter
-from edit_gec.text.edits import Edit
+from edit_gec.text.edits import Edit, contains_word
 from edit_gec.text.expressions import check_expressions, find_matches
 from edit_gec.text.file_search import Search
 
@@ -126,6 +126,21 @@ def test_patterns_mean_what_they_mean_in_python(atoms: list[str], text: str) -> 
     (found,) = find_matches([pattern], text)
     expected = [each.span() for each in re.finditer(pattern, text, re.MULTILINE) if each.end() > each.start()]
     assert list(zip(found.starts, found.ends, strict=True)) == expected
+
+
+def test_a_line_of_words_ends_where_files_end_lines(tmp_path: Path) -> None:
+    """Not at the other characters at which Python's str.splitlines cuts."""
+    file = WatchedLineFile(tmp_path / "words.txt")
+    file.path.write_text("one\u2028two\x85\rthree\r\nfour\n", newline="")
+    assert file.read() == ("one\u2028two", "three", "four")
+    assert not file.remove("two") and file.remove("three")
+    assert file.path.read_bytes() == "one\u2028two\x85\rfour\n".encode()
+
+
+@pytest.mark.parametrize("word", ["kubectl", "Zürich", "Zu\u0308rich", "x86-64", "don't", "node.js", "snake_case"])
+def test_words_that_texts_can_have_are_found(word: str) -> None:
+    """Also with marks that are characters of their own. Others are refused (server/words.py)."""
+    assert contains_word(f"({word}, so", frozenset([word.casefold()]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")

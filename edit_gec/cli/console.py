@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, keep_on_one_line
 
 PATIENCE_S = 2.0  # work that takes longer gets a progress bar
 BAR = 40  # its width
@@ -26,7 +26,7 @@ LEAST_SHARE = 0.01  # of the work, from which on the rest can be estimated
 def say(line: str) -> None:
     """Talk: one line on standard error."""
     if sys.stderr is not None:
-        sys.stderr.write(line + "\n")
+        sys.stderr.write(keep_on_one_line(line) + "\n")
         sys.stderr.flush()
 
 
@@ -114,7 +114,7 @@ class ProgressBar:
 
     def begin(self, name: str, size: int) -> None:
         """The next part."""
-        self.name = name
+        self.name = keep_on_one_line(name)
         self.part = size
         self.size = max(self.size, self.finished + size)
 

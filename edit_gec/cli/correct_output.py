@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from edit_gec.cli.console import out, out_json, say
+from edit_gec.errors import keep_on_one_line
 from edit_gec.text import files, render
 from edit_gec.text.correction import Correction
 from edit_gec.text.counts import format_count
@@ -92,7 +93,7 @@ class Output:
         elif self.form == "diff":
             out(_diff(path, document, edits, color=self.has_colors))
         elif self.form == "inline":
-            heading = f"==> {path} <==\n" if self.has_headings else ""
+            heading = f"==> {keep_on_one_line(path)} <==\n" if self.has_headings else ""
             out(heading + render.inline(text, edits, color=self.has_colors))
         elif not self.is_check:
             out(document.encode(correction.corrected))

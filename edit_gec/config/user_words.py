@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from edit_gec.text import files
 
 if sys.platform != "win32":
     import fcntl
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")  # with its end
 
 
 def config_folder() -> Path:
@@ -70,7 +73,7 @@ class WatchedLineFile:
             if line not in self.read():
                 return False
             document = self._open()
-            kept = [each for each in document.text.splitlines(keepends=True) if each.strip() != line]
+            kept = [each for each in LINE.findall(document.text) if each.strip() != line]
             files.write(document, "".join(kept))
         return True
 

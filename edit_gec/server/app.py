@@ -47,6 +47,7 @@ from edit_gec.version import version
 if TYPE_CHECKING:
     from edit_gec.server.upstream import Upstream  # needs httpx
 
+MOST_FAULTS = 5  # of a JSON body that are named
 PICKY_FACTOR = 0.5  # level=picky multiplies the confidence threshold by this
 PAGE_FOLDER = Path(__file__).parent / "page"
 PAGE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -397,7 +398,10 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 async def _answer_invalid(request: Request, error: Exception) -> Response:
-    """What is wrong with a JSON body, without quoting it."""
+    """What is wrong with a JSON body, without quoting it, in an answer that does not grow with it."""
     assert isinstance(error, RequestValidationError)
-    detail = [{name: each[name] for name in ("type", "loc", "msg")} for each in error.errors()]
+    found = error.errors()[:MOST_FAULTS]
+    for each in found:
+        each["loc"] = [name[:60] if isinstance(name, str) else name for name in each["loc"]]
+    detail = [{name: each[name] for name in ("type", "loc", "msg")} for each in found]
     return JSONResponse({"detail": detail}, 422)

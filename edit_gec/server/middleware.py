@@ -122,6 +122,10 @@ class RequestGuard:
     async def _answer(self, scope: Message, receive: Receive, send: Send, *, is_busy: bool) -> Response | None:
         """Let the application answer. An error is returned, to be sent unless the answer has begun."""
         path = scope["path"]
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+            response = error_response(path, 400, "Content-Length and Transfer-Encoding: expected one of them")
+            response.headers["connection"] = "close"  # a proxy in between may see another end of this request
+            return response
         computes = path.startswith(COMPUTING)
         is_link = path == CHECK and scope["method"] == "GET"
         if refusal := self.callers.refuse(scope["headers"], computes=computes, is_link=is_link):

@@ -18,7 +18,7 @@ class CorrectionRequest(BaseModel):
     """A text to correct."""
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"text": "She go home becuase its late."}]}
+        extra="forbid", strict=True, json_schema_extra={"examples": [{"text": "She go home becuase its late."}]}
     )
 
     text: str

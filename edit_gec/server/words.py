@@ -20,6 +20,7 @@ from edit_gec.errors import InputError
 from edit_gec.server import schema
 from edit_gec.server.callers import Callers, host_name
 from edit_gec.server.fields import read_fields
+from edit_gec.text.edits import contains_word
 
 LONGEST = 100  # characters of a word
 router = APIRouter(tags=["LanguageTool"])
@@ -87,9 +88,9 @@ def _is_loopback(host: str) -> bool:
 
 
 def _read_word(fields: dict[str, Any]) -> str:
-    """The word of a request. Raises InputError unless it is exactly one word of acceptable length."""
+    """The word of a request. Raises InputError unless it is one word of acceptable length, as texts have them."""
     word = str(fields.get("word", "")).strip()
-    if not word or len(word.split()) > 1 or len(word) > LONGEST or not word.isprintable():
+    if len(word) > LONGEST or not contains_word(word, frozenset([word.casefold()])):
         raise InputError(f"'word': expected one word of at most {LONGEST} characters")
     return word
 

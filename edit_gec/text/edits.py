@@ -222,7 +222,8 @@ def edits_touch(a: Edit, b: Edit) -> bool:
     return (a.start < b.end and b.start < a.end) or a.start == b.start
 
 
-_DICTIONARY_WORD = re.compile(r"[^\W_]+(?:[-'’_.][^\W_]+)*")
+_LETTERS = r"(?:[^\W_][\u0300-\u036f]*)+"  # with the marks of those that are no character of their own
+_DICTIONARY_WORD = re.compile(rf"{_LETTERS}(?:[-'’_.]{_LETTERS})*")
 
 
 def contains_word(text: str, words: frozenset[str]) -> bool:

@@ -217,7 +217,7 @@ def check_format(name: str) -> str:
     found = name if name.startswith("code/") else find_format(name) if name else None
     if not is_understood(found):
         known = ", ".join(each for each in UNDERSTOOD if each != "code")
-        raise InputError(f"format {name!r}: expected one of {known}, or a programming language such as python")
+        raise InputError(f"format {name[:60]!r}: expected one of {known}, or a programming language such as python")
     return str(found)
 
 

@@ -29,6 +29,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from edit_gec.errors import keep_on_one_line
 from edit_gec.text.edits import Edit, Offset, apply, check, count_shared_ends, spans
 from edit_gec.text.kinds import NAMES, EditKind
 
@@ -266,9 +267,10 @@ def rule_name(edit: Edit) -> str:
 def notes(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = (), *, color: bool = False) -> list[str]:
     """One line for each edit, as compilers write them: path:line:column: what [type or kind]."""
     bold, cyan, plain = (BOLD, CYAN, PLAIN) if color else ("", "", "")
+    path = keep_on_one_line(path)
     named = ((*each, each.edit.type or each.edit.kind) for each in find_places(text, edits, hints))
     return [
-        f"{bold}{path}:{start.line}:{start.column}:{plain} {'hint: ' if is_hint else ''}{describe(edit)}"
+        f"{bold}{path}:{start.line}:{start.column}:{plain} {'hint: ' if is_hint else ''}{keep_on_one_line(describe(edit))}"
         + (f" {cyan}[{name}]{plain}" if name else "")
         for edit, start, _, is_hint, name in named
     ]
@@ -276,7 +278,7 @@ def notes(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = (
 
 def _escape(value: str, also: str = "") -> str:
     """Percent escapes of GitHub's workflow commands; properties need ':' and ',' as well."""
-    return "".join(f"%{ord(c):02X}" if c in "%\r\n" + also else c for c in value)
+    return keep_on_one_line("".join(f"%{ord(c):02X}" if c in "%\r\n" + also else c for c in value))
 
 
 def github(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = ()) -> str:

@@ -324,6 +324,21 @@ def test_any_file_name(name: bytes) -> None:
     assert path.read_bytes() == b"goes"
 
 
+@pytest.mark.parametrize("options", ["--check", "--inline", "--format=github", "-wv", "--read-as=mail"])
+def test_a_name_cannot_act_on_a_terminal(options: str) -> None:
+    """A line break in it would begin a finding, or a command to GitHub, that its author wrote; ESC hides others."""
+    names = ["a\x1b[2J\n::error::x.txt", "b\x85\u2028\u202etxt.txt", "c\r\x9b1m.txt"]
+    for name in names:
+        Path(name).write_bytes(b"She go\n")
+    Path("d\x1b\n.txt").write_bytes(b"\xff")
+    _, out, err = run("correct", options, ".")
+    shown = out.decode() + err
+    unescaped = shown.replace("%0A", "\\n").replace("%0D", "\\r").replace("%3A", ":")  # GitHub's own escapes
+    assert all(ascii(name)[1:-1] in unescaped for name in names)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]", shown)
+    assert not re.search("^(::error|x?\\.txt)", shown, re.MULTILINE)
+
+
 def test_words_to_leave_alone_and_settings() -> None:
     put(a=b"go teh dont becuase", words=b"go\n")
     assert run("correct", "a.txt", "--dictionary", "words.txt")[1] == b"go the don't because"

@@ -348,7 +348,13 @@ def test_bad_checks(client: httpx.Client, body: bytes, kind: str, status: int, s
         (b'{"text": 3}', 422),
         (b'{"text": "secret", "min_confidence": 1.5}', 422),
         (b'{"text": "secret", "min_confidence": NaN}', 422),
+        (b'{"text": "secret", "min_confidence": true}', 422),
+        (b'{"text": "secret", "min_confidence": "0.5"}', 422),
+        (b'{"text": "secret", "explain": "yes"}', 422),
         (b'{"text": "secret", "other": 1}', 422),
+        (b'{"text": "secret", "%s": 1}' % (b"o" * 20_000), 422),
+        (b'{"text": "secret"%s}' % b"".join(b', "%d": 1' % n for n in range(3000)), 422),
+        (b'{"text": "secret", "format": "%s"}' % (b"x" * 20_000), 400),
         (b'{"text": "' + b"a" * 3001 + b'"}', 413),
         (b'{"text": "' + b"a" * 10_000_000 + b'"}', 413),
         (b"[" * 30_000, 400),
@@ -358,7 +364,20 @@ def test_bad_checks(client: httpx.Client, body: bytes, kind: str, status: int, s
 def test_bad_texts(client: httpx.Client, path: str, body: bytes, status: int) -> None:
     answer = client.post(path, content=body, headers={"content-type": "application/json"})
     assert answer.status_code == status and answer.json()["detail"]
-    assert "secret" not in answer.text
+    assert "secret" not in answer.text and len(answer.content) < 1000
+
+
+def test_two_lengths_of_one_request_end_the_connection(client: httpx.Client) -> None:
+    """Content-Length and chunks: who stands in between may take what follows for another request."""
+    body = b'7\r\n{"text"\r\n7\r\n:"She"}\r\n0\r\n\r\n'
+    head = (
+        b"Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    after = b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection((client.base_url.host, client.base_url.port or 80), timeout=20) as connection:
+        connection.sendall(b"POST /v1/correct HTTP/1.1\r\n" + head + body + after)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1") == 1 and b"connection: close" in answer
 
 
 def test_a_slow_client_is_told_so_and_holds_up_nobody(server: str, client: httpx.Client) -> None:

@@ -60,7 +60,7 @@ def test_words_are_added_listed_and_deleted(server: Server) -> None:
     assert server.words.read_text() == "kubectl\nZürich\n"
 
 
-@pytest.mark.parametrize("word", ["", "  ", "two words", "a" * 101, "a\nb", "\x00"])
+@pytest.mark.parametrize("word", ["", "  ", "two words", "a" * 101, "a\nb", "\x00", "..", "-", "#comment", "<b>x"])
 def test_what_is_no_word_is_refused(server: Server, word: str) -> None:
     answer = server.client.post("/v2/words/add", data={"word": word})
     assert answer.status_code == 400 and "expected one word" in answer.text
