@@ -48,7 +48,6 @@ class Journal:
         """Write the summary, and the bad rows of all units in one file. Raises WriteError."""
         folder = os.path.join(self.folder, JOB_FOLDER)
         try:
-            _remove_partial_files(self.folder)
             text = json.dumps(summary, indent=2, ensure_ascii=False)
             atomic_write(os.path.join(folder, "summary.json"), text.encode() + b"\n")
             with atomic_file(os.path.join(folder, "set-aside.jsonl")) as file:
@@ -95,13 +94,17 @@ def open_journal(folder: str, settings: dict[str, Any], make_plan: Callable[[], 
             journal.results = _read_results(file)
         except OSError as error:
             raise WriteError(f"{folder}: cannot write: {error.strerror}") from None
-        yield journal
+        try:
+            yield journal
+        finally:  # also those of workers that an error, or Ctrl-C, ended
+            with contextlib.suppress(OSError):
+                _remove_partial_files(folder)
 
 
 def _remove_partial_files(folder: str) -> None:
     """Remove the unfinished files of workers that died."""
     for path in Path(folder).rglob(f".*{PARTIAL_SUFFIX}"):
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
 def _lock(file: FileIO, folder: str) -> None:

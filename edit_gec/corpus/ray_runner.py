@@ -116,16 +116,17 @@ class SaveStage:
 def run(job: Job, units: Sequence[Unit], workers: int | None, address: str | None, events: Events) -> None:
     """Do all units on the Ray cluster at `address`, or on one that is started on this machine.
 
-    `workers` is the number of actors; None fills the cluster. Raises InputError if the cluster cannot be reached or
-    started, or a stage cannot read or write, RuntimeError with the traceback of a fault of the program, and
-    ModuleNotFoundError without Ray.
+    `workers` is the number of actors, of which those begin that fit into the cluster; None fills it. Raises InputError
+    if the cluster cannot be reached or started, or a stage cannot read or write, RuntimeError with the traceback of a
+    fault of the program, and ModuleNotFoundError without Ray.
     """
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # Ray logs to standard error
     import ray
     import ray.data
     from ray.exceptions import RayError
 
-    _connect(address)
+    cores = max(os.cpu_count() or 1, (workers or 1) * _resources(job.options)["num_cpus"] + 1)
+    _connect(address, cores)
     shutil.rmtree(_attempts_folder(job), ignore_errors=True)  # of a driver that was killed
     try:
         actors = workers or _count_actors(job.options)
@@ -142,8 +143,11 @@ def run(job: Job, units: Sequence[Unit], workers: int | None, address: str | Non
         shutil.rmtree(_attempts_folder(job), ignore_errors=True)
 
 
-def _connect(address: str | None) -> None:
-    """Connect to a cluster, or start one, whatever cluster this machine remembers. Raises InputError."""
+def _connect(address: str | None, cores: int) -> None:
+    """Connect to a cluster, or start one with so many cores, whatever cluster this machine remembers.
+
+    Raises InputError.
+    """
     import ray
 
     _silence_ray()
@@ -151,6 +155,7 @@ def _connect(address: str | None) -> None:
         _check_reachable(address)
         ray.init(
             address=address or "local",
+            num_cpus=None if address else cores,
             log_to_driver=False,
             logging_level=logging.CRITICAL,
             include_dashboard=None if address else False,
@@ -242,13 +247,13 @@ def _unwrap(error: BaseException | None) -> EditGecError | None:
 
 
 def _count_actors(options: dict[str, Any]) -> int:
-    """One actor per GPU of the cluster, or per core. One core is left for the other stages."""
+    """How many actors fit into the cluster beside a task of the other stages, without which they would only wait."""
     import ray
 
-    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    if options["device"] != "cpu":
-        return max(1, int(resources.get("GPU", 0)))
-    return max(1, int(resources.get("CPU", 1)) // (options["threads"] or 1) - 1)
+    there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    needed = _resources(options)
+    fit = int((there.get("CPU", 0) - CPU_STAGE_CORES) // needed["num_cpus"])
+    return max(1, min(fit, int(there.get("GPU", 0))) if "num_gpus" in needed else fit)
 
 
 def _resources(options: dict[str, Any]) -> dict[str, Any]:
@@ -269,7 +274,7 @@ def _build_pipeline(job: Job, units: Sequence[Unit], actors: int) -> Any:
     data = data.map(
         InferStage,
         fn_constructor_args=(job,),
-        compute=ray.data.ActorPoolStrategy(size=actors),
+        compute=ray.data.ActorPoolStrategy(min_size=min(actors, _count_actors(job.options)), max_size=actors),
         **_resources(job.options),
     )
     return data.map(SaveStage(without_model).__call__, num_cpus=CPU_STAGE_CORES)

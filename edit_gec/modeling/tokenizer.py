@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
 from edit_gec.errors import ModelError
 from edit_gec.modeling import json_tokenizer
 from edit_gec.modeling.config import MOST_LIST, check_size
+from edit_gec.text.files import atomic_write
 
 PAD = 0  # as in T5
 EOS = 1
@@ -224,11 +226,11 @@ def train_vocabulary(corpus: Path, folder: Path, *, size: int, sentences: int = 
     """
     import sentencepiece
 
-    folder.mkdir(parents=True, exist_ok=True)
+    learnt = BytesIO()
     lines = corpus.read_text(encoding="utf-8").splitlines()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=(line.rpartition("\t")[2] for line in lines),
-        model_prefix=str(folder / "spiece"),
+        model_writer=learnt,
         vocab_size=size,
         hard_vocab_limit=False,  # a small text has fewer pieces
         model_type="unigram",
@@ -246,4 +248,4 @@ def train_vocabulary(corpus: Path, folder: Path, *, size: int, sentences: int = 
         num_threads=threads,
         minloglevel=2,
     )
-    (folder / "spiece.vocab").unlink()
+    atomic_write(folder / FILE, learnt.getvalue())

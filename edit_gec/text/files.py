@@ -17,16 +17,25 @@ import contextlib
 import errno
 import json
 import os
+import re
 import stat
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import IO, Any
 
 from edit_gec.errors import InputError, WriteError
 
+if sys.platform != "win32":
+    import fcntl
+
 MOST_BYTES = 64 * 2**20  # of a document: all of it is in memory
 MOST_SETTINGS = 4_000_000  # bytes of a file of settings, patterns or words
 PARTIAL_SUFFIX = ".partial"  # of a file that is not finished; its name begins with a dot
+_LEFT_OVER = re.compile(rf"\..*\.[0-9a-f]{{16}}{re.escape(PARTIAL_SUFFIX)}", re.DOTALL)
+_LEFT_OVER_AFTER_S = 60  # without a write; who writes it holds its lock by then
 
 _ENCODINGS = {  # UTF-32 before UTF-16: its little-endian mark begins with the other's
     codecs.BOM_UTF8: "utf-8",
@@ -140,6 +149,7 @@ def write(document: Document, text: str) -> None:
         if document.stamp is not None and _stamp(status) != document.stamp:
             raise WriteError(f"{document.path}: changed on disk while it was corrected; file left alone, run again")
         atomic_write(path, document.encode(text), like=status)
+        sweep(os.path.dirname(path))
     except OSError as error:
         raise WriteError(f"{document.path}: cannot write: {error.strerror}; file unchanged") from None
 
@@ -151,6 +161,7 @@ def atomic_file(path: str | os.PathLike[str], like: os.stat_result | None = None
     It is written next to its place, reaches the disk, and is then renamed: a reader, or a machine that loses power,
     finds the old bytes or the new ones, never a part. Missing folders are made. `like` is the status of the old file,
     whose mode and, where permitted, owner the new one gets. Raises OSError, also if the old file is another by then.
+    A process that is killed in the block leaves the unfinished file, without a lock: `sweep` removes it.
     """
     folder, name = os.path.split(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
@@ -158,6 +169,7 @@ def atomic_file(path: str | os.PathLike[str], like: os.stat_result | None = None
     mode = 0o666 if like is None else 0o600  # until it has the other's, nobody else may read it
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            _lock(file)
             yield file
             file.flush()
             if like is not None:
@@ -171,6 +183,29 @@ def atomic_file(path: str | os.PathLike[str], like: os.stat_result | None = None
             os.unlink(temporary)
         raise
     _sync_folder(folder)
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Lock a file until it is closed or the process ends, however that ends: whether nobody else has it locked."""
+    with contextlib.suppress(OSError):  # also of file systems without locks
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
+
+
+@cache  # once in each folder: a listing takes as long as the folder is full
+def sweep(folder: str) -> None:
+    """Remove the unfinished files of processes that were killed while they wrote into a folder, as far as possible."""
+    entries: list[os.DirEntry[str]] = []
+    with contextlib.suppress(OSError):
+        entries += os.scandir(folder)
+    for entry in entries:
+        if _LEFT_OVER.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            with contextlib.suppress(OSError), open(entry.path, "r+b") as file:  # some systems lock what is written
+                is_old = os.fstat(file.fileno()).st_mtime < time.time() - _LEFT_OVER_AFTER_S
+                if is_old and _lock(file):
+                    os.unlink(entry.path)
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes, like: os.stat_result | None = None) -> None:

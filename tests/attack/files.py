@@ -1,8 +1,10 @@
 """Files while something goes wrong: `python tests/attack/files.py --kills 100`
 
 `edit-gec correct -w` corrects a tree of files, with fixed rules in the model's place (tests/support/fake_model.py). It
-is killed at random moments; two of them run at the same time; the disk fills up. After each, every file must hold its
-old or its new bytes, and what is said must be one line for each file. Prints counts; status 1 where one is wrong.
+is killed at random moments, and inside of a write: at a random line of it, after a random byte, and as soon as its
+temporary file is seen; two of them run at the same time; the disk fills up. After each, every file must hold its old or
+its new bytes, with its mode and owner, links must be links, and what is said must be one line for each file. Prints
+counts; status 1 where one is wrong.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).parent
-COMMAND = [sys.executable, str(HERE.parent / "support" / "fake_model.py"), "correct", "-w"]
+FAKE, DYING = (str(HERE.parent / "support" / name) for name in ("fake_model.py", "dying_writer.py"))
+COMMAND = [sys.executable, FAKE, "correct", "-w"]
 FILES, LINES = 60, 50
+OWNER = 12345 if os.geteuid() == 0 else os.geteuid()
 OLD = "She go home becuase teh bus is late.\r\n" * LINES
 NEW = "She goes home because the bus is late.\r\n" * LINES
 
@@ -31,6 +35,7 @@ def make_tree(folder: Path) -> None:
     for n in range(FILES):
         path = folder / f"{n:02}.txt"
         path.write_bytes(OLD.encode())
+        os.chown(path, OWNER, -1)
         path.chmod(0o640)
 
 
@@ -48,7 +53,9 @@ def look(folder: Path, found: Counter[str]) -> None:
     for path in sorted(folder.glob("*.txt")):
         data = path.read_bytes()
         state = {OLD.encode(): "old", NEW.encode(): "new"}.get(data, "BROKEN")
-        found[state if path.stat().st_mode & 0o777 == 0o640 else "MODE"] += 1
+        status = path.stat()
+        found[state] += 1
+        found["MODE OR OWNER"] += (status.st_mode & 0o7777, status.st_uid) != (0o640, OWNER)
     found["left-over temporary files"] += sum(path.name.startswith(".") for path in folder.iterdir())
 
 
@@ -73,6 +80,42 @@ def kill(work: Path, kills: int) -> Counter[str]:
             again: Counter[str] = Counter()
             look(folder, again)
             found["BROKEN"] += again["new"] != FILES
+    return found
+
+
+def kill_inside(work: Path, kills: int) -> Counter[str]:
+    """Kill inside of a write. Files are in a folder, and one elsewhere is named by a link."""
+    found: Counter[str] = Counter()
+    for n in range(kills):
+        chance = random.Random(n)
+        folder = work / f"inside-{n}"
+        make_tree(folder)
+        make_tree(elsewhere := work / f"elsewhere-{n}")
+        link = folder / "link.txt"
+        link.symlink_to(elsewhere / "00.txt")
+        way = ("line", "byte", "seen")[n % 3]
+        if way == "seen":
+            child = begin(folder)
+            while child.poll() is None and not any(name.endswith(".partial") for name in os.listdir(folder)):
+                pass
+            time.sleep(chance.random() * 0.002)
+            child.kill()
+        else:
+            place = chance.randrange(1500 if way == "line" else len(NEW))
+            command = [sys.executable, DYING, way, str(place), "correct", "-w", str(link), str(folder)]
+            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child.communicate()
+        found[f"killed: {way}"] += child.returncode < 0
+        look(folder, found)
+        look(elsewhere, found)
+        found["LINK"] += not link.is_symlink()
+        left = [*folder.glob(".*"), *elsewhere.glob(".*")]
+        found["OPEN TO OTHERS"] += sum(path.stat().st_mode & 0o777 not in (0o600, 0o640) for path in left)
+        for path in left:  # an hour later
+            os.utime(path, (0, 0))
+        subprocess.run([*COMMAND, str(link), str(folder)], capture_output=True)
+        found["NOT NEW AFTER THE NEXT RUN"] += sum(path.read_bytes() != NEW.encode() for path in folder.iterdir())
+        found["LEFT AFTER THE NEXT RUN"] += len([*folder.glob(".*")])
     return found
 
 
@@ -159,6 +202,7 @@ def correct_many(work: Path, count: int) -> Counter[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--inside", type=int, default=200)
     parser.add_argument("--races", type=int, default=10)
     parser.add_argument("--files", type=int, default=100_000)
     arguments = parser.parse_args()
@@ -167,6 +211,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as work:
         results = {
             "kill -9": kill(Path(work), arguments.kills),
+            "killed inside of a write": kill_inside(Path(work), arguments.inside),
             "two at once": race(Path(work), arguments.races),
             "full disk": fill(Path(work)),
             "small file system": fill_a_quota(Path(work)),

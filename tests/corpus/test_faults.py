@@ -119,7 +119,7 @@ def test_a_full_disk(tmp_path: Path, model_folder: Path) -> None:
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(disk)], check=False).returncode:
         pytest.skip("no small disk can be mounted here")
     try:
-        said = corpus(table, disk / "out", *options(model_folder), status=2)
+        said = corpus(table, disk / "out", *options(model_folder), "--quiet", status=2)
         assert "cannot write: No space left on device" in said and said.count("\n") == 1
         assert not list(disk.rglob("*.partial"))
         subprocess.run(["mount", "-o", "remount,size=10m", str(disk)], check=True)

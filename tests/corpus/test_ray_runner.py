@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,11 +98,14 @@ def gone() -> Iterator[dict[str, str]]:
 
 
 def test_a_cluster_that_is_gone(tmp_path: Path, model_folder: Path, gone: dict[str, str]) -> None:
-    """It is named at once where it was asked for; where it was not, one of our own is started."""
+    """It is named at once where it was asked for; where it was not, one of our own is started.
+
+    It has room for as many workers as there are cores, and for the tasks that give them something to do.
+    """
     source = write_jsonl(tmp_path / "a.jsonl", rows(3))
     options = ("--model", model_folder, "--no-types", "--engine", "ray")
     begun = monotonic()
     said = corpus(source, tmp_path / "out", *options, "--address", "auto", env=gone, status=2)
     assert "127.0.0.1:1 does not answer" in said and monotonic() - begun < 60
-    corpus(source, tmp_path / "own", *options, env=gone)
+    corpus(source, tmp_path / "own", *options, "--workers", os.cpu_count() or 1, env=gone)
     assert len(list(read(tmp_path / "own"))) == 3

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 PROSE = [line for line in (Path(__file__).parents[2] / "data/samples/prose.txt").read_text().splitlines() if line]
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 FRAGILE = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent / "fragile"), os.environ.get("PYTHONPATH", "")])}
 DEADLY, FAULTY = "basilisk", "gremlin"  # words that a FRAGILE model dies of, and fails at
 
@@ -32,7 +32,7 @@ def write_jsonl(path: Path, values: list[dict[str, Any]]) -> Path:
 
 
 def command(*args: Any) -> list[str]:
-    return [sys.executable, "-m", "edit_gec", "corpus", *map(str, args), "--workers", "1"]
+    return [sys.executable, "-m", "edit_gec", "corpus", "--workers", "1", *map(str, args)]
 
 
 def corpus(*args: Any, status: int = 0, env: dict[str, str] | None = None, **options: Any) -> str:

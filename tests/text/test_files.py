@@ -266,6 +266,26 @@ def test_kill_in_the_middle_never_leaves_half_a_file(tmp_path: Path) -> None:
     assert list(Search().find(str(tmp_path))) == [str(path)]  # left-over temporary files are never taken for texts
 
 
+def test_what_killed_writers_left_is_removed_once_nobody_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    dying = f"import os\n{KILL.format('fsync')}\n{WRITE}"
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", dying, str(path), "new"])
+    one, other = tmp_path.glob(".*.partial")  # the other one was left within the last minute
+    foreign = [tmp_path / name for name in (".a.txt.partial", "a.txt.0123456789abcdef.partial", ".x.0123.partial")]
+    with files.atomic_file(tmp_path / "b.txt") as unfinished:
+        (mine,) = set(tmp_path.glob(".b*.partial"))
+        for file in (one, mine, *foreign):
+            file.touch()
+            os.utime(file, (0, 0))
+        files.write(files.read(str(path)), "new")
+        files.sweep.cache_clear()
+        unfinished.write(b"whole")
+    assert path.read_text() == "new" and (tmp_path / "b.txt").read_bytes() == b"whole"
+    assert set(tmp_path.iterdir()) == {path, tmp_path / "b.txt", other, *foreign}
+
+
 def test_an_atomic_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     place, umask = tmp_path / "new" / "ü.bin", os.umask(0o027)
     try:

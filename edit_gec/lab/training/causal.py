@@ -30,6 +30,7 @@ from edit_gec.lab.training.entry import run_main
 from edit_gec.lab.training.pairs import Pairs
 from edit_gec.lab.training.preparation import check_data, needs_prose
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
+from edit_gec.lab.training.trainer import checkpoints, complete_checkpoint, update_of
 from edit_gec.modeling.adapters import FILE
 from edit_gec.modeling.bases import find_base
 from edit_gec.modeling.byte_pairs import BytePairs
@@ -115,13 +116,17 @@ class TargetLoss(nn.Module):
 
 
 class Narrator(TrainerCallback):
-    """Says on standard error how it goes."""
+    """Says on standard error how it goes, and in checkpoints that they are complete."""
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         """One line."""
         if logs and "loss" in logs:
             now = time.strftime("%H:%M:%S")
             sys.stderr.write(f"{now} step {state.global_step} of {state.max_steps}, loss {logs['loss']:.4f}\n")
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Say that the checkpoint is complete."""
+        complete_checkpoint(Path(args.output_dir) / f"checkpoint-{state.global_step}")
 
 
 class AdapterTrainer(Trainer):
@@ -165,8 +170,6 @@ def load_base(base: Path) -> Any:
 
 def train(args: argparse.Namespace) -> None:
     """Train, or go on from the last checkpoint. Raises InputError where the data lacks something."""
-    from transformers import trainer_utils
-
     stage = TrainingStage("only", steps=args.steps, real=args.real, clean=args.clean, rate=args.rate)
     recipe = Recipe(args.output.name, seed=args.seed, stages=(stage,))
     check_data(recipe, args.data)
@@ -174,15 +177,15 @@ def train(args: argparse.Namespace) -> None:
         prepare(args.data / "prose", text, seed=args.seed)
     torch.manual_seed(args.seed)
     args.output.mkdir(parents=True, exist_ok=True)
-    find_last: Any = trainer_utils.get_last_checkpoint
-    last = find_last(str(args.output))
-    start = int(Path(last).name.rpartition("-")[2]) if last else 0
+    last = next(reversed(checkpoints(args.output)), None)
+    start = update_of(last) if last else 0
+    sys.stderr.write(f"{args.output}: {f'goes on from step {start}' if last else 'starts at step 0'}\n")
     pairs = Pairs(args.data, args.data, recipe, stage)
     model = load_base(args.base)
     arguments = TrainingArguments(
         output_dir=str(args.output), max_steps=args.steps, use_cpu=args.device == "cpu", bf16=True,
         per_device_train_batch_size=1, learning_rate=args.lr, warmup_steps=20, lr_scheduler_type="linear",
-        weight_decay=0.0, max_grad_norm=1.0, logging_steps=10, save_steps=SAVE_STEPS, save_total_limit=2,
+        weight_decay=0.0, max_grad_norm=1.0, logging_steps=10, save_steps=SAVE_STEPS,
         report_to=[], disable_tqdm=True, ignore_data_skip=True, remove_unused_columns=False, seed=args.seed,
         dataloader_num_workers=1, dataloader_pin_memory=False,
     )  # fmt: skip
@@ -192,7 +195,7 @@ def train(args: argparse.Namespace) -> None:
     )
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(Narrator())
-    trainer.train(resume_from_checkpoint=last)
+    trainer.train(resume_from_checkpoint=str(last) if last else None)
     trainer.save_model(str(args.output))
     pack_adapters(args.output / FILE)
 

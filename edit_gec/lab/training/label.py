@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -76,6 +77,9 @@ def label(corrector: Corrector, files: Sequence[Path], output: Path, bounds: Bou
                 elif kind == "clean":
                     append(output / CLEAN, f"{correction.text}\n", state)
             state["done"][path.name] = state["done"].get(path.name, 0) + len(chunk)
+            for name in state["bytes"]:
+                with (output / name).open("ab") as file:
+                    os.fsync(file.fileno())  # before the state, which says that it is there
             write_json(output / STATE, state)
             yield dict(state["counts"])
 
@@ -90,6 +94,8 @@ def append(path: Path, line: str, state: dict[str, Any]) -> None:
 
 def read_state(output: Path, files: Sequence[Path], bounds: Bounds) -> dict[str, Any]:
     """What is done; outputs lose what was written after it. Raises InputError for the state of another call."""
+    if len({path.name for path in files}) < len(files):
+        raise InputError("two files of one name: expected different ones, by which the state knows what is done")
     wanted = {"files": [path.name for path in files], "take": bounds.take, "leave": bounds.leave}
     path = output / STATE
     state: dict[str, Any] = {**wanted, "done": {}, "bytes": {}, "counts": {}}
@@ -102,7 +108,9 @@ def read_state(output: Path, files: Sequence[Path], bounds: Bounds) -> dict[str,
             raise InputError(f"{path}: made with other files or bounds; take another folder, or delete this one")
     for name in (PAIRS, CLEAN):
         with (output / name).open("ab") as file:
-            file.truncate(state["bytes"].get(name, 0))
+            if file.tell() < (written := state["bytes"].get(name, 0)):
+                raise InputError(f"{file.name}: shorter than {path} says; delete {output} to begin anew")
+            file.truncate(written)
     return state
 
 

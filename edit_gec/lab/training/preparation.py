@@ -7,7 +7,6 @@ Each file is made once: DATA/pairs/prose.txt from DATA/prose/, and spiece.model 
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from edit_gec.lab.training.edit_pairs import RealEdits
 from edit_gec.lab.training.recipe import Recipe
 from edit_gec.lab.training.synthetic.misspellings import find_spelling
 from edit_gec.modeling.tokenizer import FILE, Tokens, train_vocabulary
+from edit_gec.text.files import atomic_write
 
 
 def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -> None:
@@ -35,7 +35,7 @@ def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -
         prepare(data / "prose", text, seed=recipe.seed)
     if not (folder / FILE).exists():
         if given is not None and has_vocabulary:
-            shutil.copyfile(given / FILE, folder / FILE)
+            atomic_write(folder / FILE, (given / FILE).read_bytes())
         else:
             learn_vocabulary(text, folder, recipe.vocabulary)
     if recipe.kind == "edit5" and (data / "prose").exists() and not (folder / WORDS).exists():
@@ -79,4 +79,4 @@ def copy_vocabulary(folder: Path, output: Path) -> None:
     """Put the vocabulary and the word list of a recipe's folder next to a model, as far as they are there."""
     for name in (FILE, WORDS):
         if (folder / name).exists():
-            shutil.copyfile(folder / name, output / name)
+            atomic_write(output / name, (folder / name).read_bytes())

@@ -54,18 +54,22 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Sa
         pairs.start = update_of(last)
         trainer.keeper.resume(last)
     if PartialState().is_main_process:
-        cut_log(output / LOG, pairs.start)
+        trainer.keeper.logged = cut_log(output / LOG, pairs.start)
         say(f"{pairs.stage.name}: {f'goes on from step {pairs.start}' if last else 'starts at step 0'}")
     trainer.train(resume_from_checkpoint=str(last) if last else None)
     if trainer.state.global_step < course.steps(pairs.stage) and not course.is_over():
         raise InputError(f"{output}: stopped at step {trainer.state.global_step}; the same command goes on from there")
 
 
-def cut_log(path: Path, step: int) -> None:
-    """Drop the lines of steps that are repeated, because the training was killed behind its last checkpoint."""
-    if path.exists():
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        atomic_write(path, "".join(line for line in lines if json.loads(line)["step"] <= step).encode())
+def cut_log(path: Path, step: int) -> int:
+    """Drop the lines of steps that are repeated, because the training was killed behind its last checkpoint, and a line
+    that ends in the middle; returns the last step that is left, or 0."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    kept = {json.loads(line)["step"]: line for line in lines if line.endswith(b"\n")}
+    kept = {logged: line for logged, line in kept.items() if logged <= step}
+    if lines:
+        atomic_write(path, b"".join(kept.values()))
+    return max(kept, default=0)
 
 
 def train(

@@ -137,6 +137,7 @@ class Keeper(TrainerCallback):
         self.snapshots = course.snapshots(self.stage)
         self.average: Average | None = None
         self.pieces = 0  # seen so far
+        self.logged = 0  # the last step of the log, which has each once
 
     def resume(self, checkpoint: Path) -> None:
         """Take over what a checkpoint says of the time before it."""
@@ -187,11 +188,14 @@ class Keeper(TrainerCallback):
             complete_checkpoint(folder, pieces=self.pieces)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-        """Print the figures of the last updates."""
-        if state.is_world_process_zero:
-            if "loss" in logs:
-                sys.stderr.write(f"{self.stage.name}: step {state.global_step} of {state.max_steps}, ")
-                sys.stderr.write(f"{self.pieces:,} pieces, loss {logs['loss']:.4f}\n")
+        """Print the figures of the last updates, and add them to the log."""
+        if not state.is_world_process_zero:
+            return
+        if "loss" in logs:
+            sys.stderr.write(f"{self.stage.name}: step {state.global_step} of {state.max_steps}, ")
+            sys.stderr.write(f"{self.pieces:,} pieces, loss {logs['loss']:.4f}\n")
+        if state.global_step > self.logged:  # the Trainer's last line may be of a step that was logged
+            self.logged = state.global_step
             line = {"step": state.global_step, "time": time.time(), "seen_pieces": self.pieces, **logs}
             with (self.output / "log.jsonl").open("a", encoding="utf-8") as log:
                 log.write(json.dumps(line) + "\n")

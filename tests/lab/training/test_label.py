@@ -87,6 +87,11 @@ def test_wrong_use(corrector: Corrector, files: list[Path], tmp_path: Path) -> N
     next(label(corrector, files, tmp_path / "out", Bounds()))
     with pytest.raises(InputError, match="other files or bounds"):
         next(label(corrector, files, tmp_path / "out", Bounds(0.9)))
+    with pytest.raises(InputError, match="two files of one name"):
+        next(label(corrector, [*files, tmp_path / files[0].name], tmp_path / "out", Bounds()))
+    (tmp_path / "out" / CLEAN).write_bytes(b"")
+    with pytest.raises(InputError, match=r"clean.txt: shorter than .*state.json says"):
+        next(label(corrector, files, tmp_path / "out", Bounds()))
     (tmp_path / "out" / STATE).write_text("{")
     with pytest.raises(InputError, match="not a state"):
         next(label(corrector, files, tmp_path / "out", Bounds()))

@@ -271,10 +271,9 @@ def interrupt_at(log: Path) -> None:
 
 def test_a_log_forgets_the_steps_that_are_repeated(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    cut_log(log, 0)
-    assert not log.exists()
-    log.write_text("".join(f'{{"step": {step}}}\n' for step in (50, 100, 150)), encoding="utf-8")
-    cut_log(log, 100)
+    assert cut_log(log, 0) == 0 and not log.exists()
+    log.write_text("".join(f'{{"step": {step}}}\n' for step in (50, 100, 150)) + '{"step": 2', encoding="utf-8")
+    assert cut_log(log, 100) == 100
     assert [json.loads(line)["step"] for line in log.read_text().splitlines()] == [50, 100]
 
 
