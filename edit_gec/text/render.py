@@ -270,7 +270,9 @@ def notes(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = (
     path = keep_on_one_line(path)
     named = ((*each, each.edit.type or each.edit.kind) for each in find_places(text, edits, hints))
     return [
-        f"{bold}{path}:{start.line}:{start.column}:{plain} {'hint: ' if is_hint else ''}{keep_on_one_line(describe(edit))}"
+        f"{bold}{path}:{start.line}:{start.column}:{plain} "
+        + ("hint: " if is_hint else "")
+        + keep_on_one_line(describe(edit))
         + (f" {cyan}[{name}]{plain}" if name else "")
         for edit, start, _, is_hint, name in named
     ]
