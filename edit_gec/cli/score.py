@@ -107,29 +107,19 @@ class Arguments:
     )
 
 
+Report = tuple[object, str]  # as plain data for JSON, and as a table
+
+
 def run(arguments: Arguments) -> int:
     """Score and print; 0. Raises UsageError, and InputError where an input does not fit."""
     check_arguments(arguments)
-    from edit_gec.lab.evaluation import report
-
-    if arguments.cases:
-        return judge_cases(arguments)
-    if arguments.rules:
-        return judge_rules(arguments, arguments.rules)
-    if arguments.read:
-        return count_judgements(arguments, arguments.read)
-    if arguments.documents:
-        return judge_documents(arguments, arguments.documents)
-    options = evaluation_options(arguments)
-    results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
-    write_report(arguments, report.to_data(results), report.format_table(results, arguments.types))
+    special = {
+        "cases": report_cases, "rules": report_rules, "read": report_judgements, "documents": report_documents,
+    }  # fmt: skip
+    make = next((special[name] for name in special if getattr(arguments, name)), report_scores)
+    data, table = make(arguments)
+    sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False) + "\n" if arguments.format == "json" else table)
     return 0
-
-
-def write_report(arguments: Arguments, data: object, table: str) -> None:
-    """Write one of the two forms of a report to standard output, by --format."""
-    text = json.dumps(data, indent=1, ensure_ascii=False) + "\n" if arguments.format == "json" else table
-    sys.stdout.write(text)
 
 
 def check_arguments(arguments: Arguments) -> None:
@@ -140,8 +130,17 @@ def check_arguments(arguments: Arguments) -> None:
         raise UsageError("give a system: --hyp FILE or --system edit-gec | none | 'COMMAND {in} {out}'")
 
 
-def judge_cases(arguments: Arguments) -> int:
-    """Give the texts of --cases to each system, and print what became of them."""
+def report_scores(arguments: Arguments) -> Report:
+    """The scores of each system on each test set."""
+    from edit_gec.lab.evaluation import report
+
+    options = evaluation_options(arguments)
+    results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
+    return report.to_data(results), report.format_table(results, arguments.types)
+
+
+def report_cases(arguments: Arguments) -> Report:
+    """What became of the texts of --cases in each system."""
     from edit_gec.lab.evaluation import checklist
 
     if arguments.hyp:
@@ -151,37 +150,34 @@ def judge_cases(arguments: Arguments) -> int:
         for path in arguments.cases or ()
         for system in arguments.system
     ]
-    write_report(arguments, checklist.to_data(judged), checklist.format_table(judged))
-    return 0
+    return checklist.to_data(judged), checklist.format_table(judged)
 
 
-def judge_rules(arguments: Arguments, path: str) -> int:
-    """Count what each rule finds in an M2 file."""
+def report_rules(arguments: Arguments) -> Report:
+    """What each rule finds in an M2 file."""
     from edit_gec.lab.evaluation import rule_hits
 
-    counts = rule_hits.count_hits(path)
-    write_report(arguments, rule_hits.to_data(counts), rule_hits.format_table(counts))
-    return 0
+    counts = rule_hits.count_hits(str(arguments.rules))
+    return rule_hits.to_data(counts), rule_hits.format_table(counts)
 
 
-def count_judgements(arguments: Arguments, path: str) -> int:
-    """Count what a reader has judged."""
+def report_judgements(arguments: Arguments) -> Report:
+    """What a reader has judged."""
     from edit_gec.lab.evaluation import reading
 
-    found = reading.read_judgements(path)
-    write_report(arguments, reading.to_data(found), reading.format_table(found) + "\n")
-    return 0
+    found = reading.read_judgements(str(arguments.read))
+    return reading.to_data(found), reading.format_table(found) + "\n"
 
 
-def judge_documents(arguments: Arguments, folder: str) -> int:
-    """Count what each system changes in the documents of a folder."""
+def report_documents(arguments: Arguments) -> Report:
+    """What each system changes in the documents of a folder."""
     from edit_gec.lab.evaluation import documents
 
+    folder = str(arguments.documents)
     scores = [documents.compare_folders(folder, corrected) for corrected in arguments.hyp]
     for system in arguments.system:
         scores.append(documents.score_documents(folder, system, arguments.model, arguments.min_confidence))
-    write_report(arguments, documents.to_data(scores), documents.format_table(scores))
-    return 0
+    return documents.to_data(scores), documents.format_table(scores)
 
 
 def evaluation_options(arguments: Arguments) -> ScoreOptions:

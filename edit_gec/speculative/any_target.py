@@ -104,9 +104,6 @@ class AnyTarget(Protocol):
     def text(self, ids: Sequence[int]) -> str:
         """Text of an output."""
 
-    def begin(self, sentences: Sequence[str]) -> None:
-        """Called before decoding: `choose` names these sentences by number."""
-
     def limit(self, sentence: str) -> int:
         """Most tokens of this sentence's output, its end included."""
 
@@ -175,7 +172,6 @@ def decode_plainly(
     One pass for each token: the plain reference. Raises InputError for an overlong sentence, and ModelError for a model
     whose logits are not finite.
     """
-    target.begin(sentences)
     outputs: list[list[int]] = [[] for _ in sentences]
     for first in range(0, len(sentences), batch_size):
         rows = list(range(first, min(first + batch_size, len(sentences))))

@@ -154,9 +154,6 @@ class CausalTarget:
 
     # ---------------------------------------------------------------- outputs
 
-    def begin(self, sentences: Sequence[str]) -> None:
-        """Called before decoding: `choose` names these sentences by number."""
-
     def new_decoder(self) -> CausalDecoder:
         """A decoder without rows, which knows what the prompts begin with."""
         return CausalDecoder(self.model, self._shared)

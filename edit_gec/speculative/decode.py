@@ -82,7 +82,6 @@ def verify(
     as `generate` does.
     """
     begun = perf_counter()
-    target.begin(sentences)
     verification = _Verification(target, drafter, sentences, options or VerifyOptions())
     verification.run(encoded)
     statistics = verification.statistics

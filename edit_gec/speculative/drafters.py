@@ -52,6 +52,7 @@ class Row:
     hidden: Tensor | None = None  # [d] the target's state that chose the last token; None before the first
     proposed: int = 0  # in the last pass
     accepted: int = 0  # of these
+    gamma: int = 0  # tokens that Gamma gave it last
     choices: Choices | None = None  # the target's in the last pass
     encoded: Tensor | None = None  # [S, d] the source as EdiT5 reads it, where it shares the target's encoder
     draft: Any = None  # what the drafter keeps for this row
@@ -193,22 +194,25 @@ def write_corrections(
 # ---------------------------------------------------------------- drafts of a few tokens
 
 
+@dataclass(frozen=True)
 class Gamma:
     """How many tokens to draft: fixed, or adaptive (2 more after a pass that accepted all, 1 less after another)."""
 
-    def __init__(self, tokens: int, *, adaptive: bool = False, longest: int = 32) -> None:
-        if not 0 < tokens <= longest:
-            raise InputError(f"gamma {tokens}: from 1 to {longest} tokens expected")
-        self.tokens = tokens
-        self.adaptive = adaptive
-        self.longest = longest
+    tokens: int
+    adaptive: bool = False
+    longest: int = 32
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tokens <= self.longest:
+            raise InputError(f"gamma {self.tokens}: from 1 to {self.longest} tokens expected")
 
     def __call__(self, row: Row) -> int:
         """Tokens to draft for this row now. An adaptive gamma first reacts to the last pass over the row."""
+        gamma = row.gamma if self.adaptive and row.gamma else self.tokens
         if self.adaptive and row.proposed:
-            change = 2 if row.accepted == row.proposed else -1
-            self.tokens = min(self.longest, max(1, self.tokens + change))
-        return min(self.tokens, row.limit - 1)
+            gamma = min(self.longest, max(1, gamma + (2 if row.accepted == row.proposed else -1)))
+        row.gamma = gamma
+        return min(gamma, row.limit - 1)
 
 
 START = -1  # stands before the first token

@@ -265,9 +265,6 @@ class Target:
         with span(Stage.DETOKENIZE):
             return self.tokens.decode(ids).removeprefix(" ")
 
-    def begin(self, sentences: Sequence[str]) -> None:
-        """Called before decoding: `choose` names these sentences by number. A hook for subclasses (replay.py)."""
-
     def choose(
         self,
         logits: Tensor,

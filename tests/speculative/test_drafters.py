@@ -239,15 +239,18 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
 
 
 def test_gamma(tokens: Tokens) -> None:
-    row = Row(0, "", limit=100)
+    row, other = (Row(n, "", limit=100) for n in range(2))
     fixed, adaptive = Gamma(3), Gamma(3, adaptive=True, longest=6)
     assert fixed(row) == adaptive(row) == 3
     row.proposed = row.accepted = 3
-    assert [adaptive(row) for _ in range(3)] == [5, 6, 6] and fixed(row) == 3
+    assert [adaptive(row) for _ in range(3)] == [5, 6, 6]
     row.accepted = 1
     assert [adaptive(row) for _ in range(6)] == [5, 4, 3, 2, 1, 1]
-    row.limit = 1
-    assert fixed(row) == 0, "the last token is the target's"
+    assert adaptive(other) == 3, "each row has its own"
+    other.proposed = other.accepted = 3
+    assert fixed(other) == 3
+    other.limit = 1
+    assert fixed(other) == 0, "the last token is the target's"
     for wrong in (0, 33):
         with pytest.raises(InputError, match="from 1 to 32"):
             Gamma(wrong)

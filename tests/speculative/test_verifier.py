@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from edit_gec.editing.windows import halve_window, leave_cuts
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, Pieces, Tokens
+from edit_gec.speculative.any_target import Context
 from edit_gec.speculative.drafting import DraftingProfile
 from edit_gec.speculative.provenance import attribute_provenance
 from edit_gec.speculative.target import Target
@@ -33,24 +34,20 @@ class Says:
 
     def __init__(self, tokens: Tokens, text: str | dict[str, str]) -> None:
         self.target = random_target(tokens, max_length=60)
-        reads: list[str] = []
-
-        def begin(sentences: Sequence[str]) -> None:
-            reads[:] = sentences
 
         def choose(
             logits: torch.Tensor,
             sampling: object,
             places: Sequence[tuple[int, int]],
-            context: object,
+            context: Callable[[int], Context],
             drafted: Sequence[int | None] = (),
         ) -> list[int]:
-            texts = [text if isinstance(text, str) else text[reads[number]] for number, _ in places]
+            read = [context(n).sentence for n in range(len(places))]
+            texts = [text if isinstance(text, str) else text[sentence] for sentence in read]
             wanted = [[*tokens.ids(each), EOS] for each in texts]
             return [ids[min(at, len(ids) - 1)] for ids, (_, at) in zip(wanted, places, strict=True)]
 
-        self.target.begin = begin  # type: ignore[method-assign]
-        self.target.choose = choose  # type: ignore[method-assign]
+        self.target.choose = choose
 
 
 def corrected(tokens: Tokens, source: str, says: str) -> str:

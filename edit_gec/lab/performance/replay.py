@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from threading import local
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -28,6 +28,7 @@ from edit_gec.editing.pointer import keep_order
 from edit_gec.editing.tags import choose_tags
 from edit_gec.errors import InputError
 from edit_gec.lab.performance.sentences import Text
+from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.padding import pad
 from edit_gec.modeling.tagset import KEEP
 from edit_gec.modeling.tokenizer import EOS, Pieces, Tokens
@@ -37,7 +38,6 @@ from edit_gec.speculative.target import Target
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
-    from edit_gec.modeling.edit5 import EdiT5
 
 BONUS = 1e4  # the logit of what is to be chosen; fits in float16
 
@@ -133,10 +133,6 @@ class _ReplayedTarget(Target):
     def __init__(self, target: Target, streams: Streams) -> None:
         vars(self).update(vars(target))
         self.streams = streams
-        self._now = local()  # each thread decodes sentences of its own
-
-    def begin(self, sentences: Sequence[str]) -> None:
-        self._now.sentences = list(sentences)
 
     def choose(
         self,
@@ -148,8 +144,7 @@ class _ReplayedTarget(Target):
     ) -> list[int]:
         """The given tokens; chosen like any, first. Ties, which random weights often have, are not settled."""
         choose_tokens(logits, sampling, places)
-        sentences = self._now.sentences
-        return [self.streams.token(sentences[number], position) for number, position in places]
+        return [self.streams.token(sentence, len(written)) for sentence, written in map(context, range(len(places)))]
 
 
 # ---------------------------------------------------------------- EdiT5
@@ -165,7 +160,7 @@ def replay_edit5(model: EdiT5, tokens: Tokens, streams: Streams) -> EdiT5:
     scripts = {
         p.ids: Script.from_plan(streams.find(sentence).plan, p, tokens, empty=empty) for sentence, p in encoded.items()
     }
-    return cast("EdiT5", _ReplayedEdiT5(model, tokens, scripts))
+    return _ReplayedEdiT5(model, tokens, scripts)
 
 
 @dataclass(frozen=True)
@@ -228,18 +223,15 @@ class _Now(local):
     taken = 0
 
 
-class _ReplayedEdiT5:
+class _ReplayedEdiT5(EdiT5):
     """The model itself, except for three of its decisions."""
 
     def __init__(self, model: EdiT5, tokens: Tokens, scripts: Mapping[tuple[int, ...], Script]) -> None:
-        self._model = model
+        vars(self).update(vars(model))
         self._tokens = tokens
         self._scripts = scripts
         self._batches: dict[tuple[tuple[int, ...], ...], _Batch] = {}
         self._now = _Now()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
 
     def encode(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         rows = tuple(map(tuple, ids.tolist()))
@@ -247,7 +239,7 @@ class _ReplayedEdiT5:
             self._batches[rows] = _Batch.from_scripts([self._script(row) for row in rows], ids.device)
         self._now.batch = self._batches[rows]
         self._now.taken = 0
-        return self._model.encode(ids, mask)
+        return super().encode(ids, mask)
 
     def _script(self, row: tuple[int, ...]) -> Script:
         """The script of a row of the batch: sentinel, pieces, </s>, padding."""
@@ -259,14 +251,14 @@ class _ReplayedEdiT5:
 
     def tag(self, *args: Tensor) -> Tensor:
         assert self._now.batch is not None, "encode comes first"
-        return self._model.tag(*args).scatter_(2, self._now.batch.tags, BONUS)
+        return super().tag(*args).scatter_(2, self._now.batch.tags, BONUS)
 
     def point(self, *args: Tensor) -> Tensor:
         assert self._now.batch is not None, "encode comes first"
-        return self._model.point(*args).scatter_(2, self._now.batch.pointers, BONUS)
+        return super().point(*args).scatter_(2, self._now.batch.pointers, BONUS)
 
     def most_likely(self, *args: Tensor) -> tuple[Tensor, Tensor]:
-        values, _ = self._model.most_likely(*args)
+        values, _ = super().most_likely(*args)
         now = self._now
         assert now.batch is not None, "encode comes first"
         if now.taken == 0:  # the number of rows tells which; where both have as many, they are the same
