@@ -1,7 +1,8 @@
-"""The pipeline that ERRANT parses with: the shipped one, and the command that makes one."""
+"""The pipeline that ERRANT parses with: the shipped one, and the script that makes one."""
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ pytest.importorskip("errant")
 from edit_gec.annotation import syntax
 from edit_gec.errors import InputError
 
+ROOT = Path(__file__).parents[2]
+train_pipeline = runpy.run_path(str(ROOT / "profiles" / "training" / "syntax_pipeline.py"))["train_pipeline"]
 TREE = """# text = {word} dogs were seen.
 1	{word}	the	DET	DT	Definite=Def	2	det	_	_
 2	dogs	dog	NOUN	NNS	Number=Plur	4	nsubj:pass	_	_
@@ -35,11 +38,11 @@ def test_the_shipped_pipeline_knows_what_errant_asks() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")  # spaCy's
-def test_the_command_trains_one(tmp_path: Path) -> None:
+def test_the_script_trains_one(tmp_path: Path) -> None:
     for split in ("train", "dev"):
         trees = "".join(TREE.format(word=word) for word in ["The", "Those", "These", "All"] * 15)
         (tmp_path / f"tiny-{split}.conllu").write_text(trees, encoding="utf-8")
-    scores = syntax.train_pipeline(tmp_path, tmp_path / "out", steps=40)
+    scores = train_pipeline(tmp_path, tmp_path / "out", steps=40)
     assert scores["tag_acc"] > 90
     nlp = syntax.load_pipeline(str(tmp_path / "out"))
     doc = nlp("The dogs were seen.")
@@ -51,6 +54,6 @@ def test_the_command_trains_one(tmp_path: Path) -> None:
 
 def test_missing_treebank_and_pipeline(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected one .*train.* found 0"):
-        syntax.train_pipeline(tmp_path, tmp_path / "out")
+        train_pipeline(tmp_path, tmp_path / "out")
     with pytest.raises(InputError, match="'en_none' is not installed"):
         syntax.load_pipeline("en_none")
