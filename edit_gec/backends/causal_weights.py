@@ -4,8 +4,8 @@
 
 A few dimensions of what goes into a matrix are far larger than the others, and one scale has to round them all. So the
 norm divides each dimension by a power of two, and the matrix behind it multiplies by it: exactly the same product, of
-numbers that are alike (SmoothQuant; Xiao et al. 2023). The file holds the exponents; lab/training/smoothing.py finds
-them.
+numbers that are alike (SmoothQuant; Xiao et al. 2023). The file holds the exponents, which
+profiles/training/smoothing.py finds.
 """
 
 from __future__ import annotations

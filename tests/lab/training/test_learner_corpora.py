@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import random
+import runpy
 from functools import partial
 from pathlib import Path
 
@@ -15,14 +16,11 @@ from edit_gec.errors import InputError
 from edit_gec.lab.training.clean_prose import fingerprint
 from edit_gec.lab.training.edit_pairs import RealEdits
 from edit_gec.lab.training.entry import run_main
-from edit_gec.lab.training.learner_corpora import (
-    corrupted,
-    main,
-    read_c4_200m,
-    read_clang8,
-    read_m2,
-    read_tsv,
-    write,
+
+ROOT = Path(__file__).parents[3]
+SCRIPT = runpy.run_path(str(ROOT / "profiles" / "training" / "learner_corpora.py"))
+corrupted, main, read_c4_200m, read_clang8, read_m2, read_tsv, write = (
+    SCRIPT[name] for name in "corrupted main read_c4_200m read_clang8 read_m2 read_tsv write".split()
 )
 
 M2 = """S It 's a well - known problem , said she .

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError
-from edit_gec.lab.training.learner_corpora import main
 from edit_gec.lab.training.recipe import read_recipe
 from edit_gec.lab.training.run import train
 from edit_gec.modeling.checkpoint import save_t5
@@ -17,7 +17,9 @@ from edit_gec.modeling.config import T5Config, read_config
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import FILE, Tokens
 
-RECIPE = Path(__file__).parents[3] / "models" / "edit5-base" / "recipe.toml"
+ROOT = Path(__file__).parents[3]
+RECIPE = ROOT / "models" / "edit5-base" / "recipe.toml"
+main = runpy.run_path(str(ROOT / "profiles" / "training" / "learner_corpora.py"))["main"]
 LEARNERS = {
     "c4_200m": ("edits.tsv-00000-of-00010", "0a\t4\t9\tgo\n0b\t0\t3\tThe\n"),
     "clang8": ("clang8_source_target_en.spacy_tokenized.tsv", "It do n't rain .\tIt does n't rain .\n"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,6 @@ from support.tiny_causal import save_folder
 
 from edit_gec.backends.causal_weights import SMOOTHING, read_causal_weights
 from edit_gec.errors import ModelError
-from edit_gec.lab.training.smoothing import main
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
 from edit_gec.speculative.language_model import LanguageModel, Question
@@ -22,6 +22,7 @@ pytest.importorskip("onnxruntime")
 from edit_gec.backends.export import export
 from edit_gec.backends.onnx_language_network import OnnxLanguageNetwork
 
+main = runpy.run_path(str(Path(__file__).parents[3] / "profiles" / "training" / "smoothing.py"))["main"]
 SOURCE = "She go to school every day, because she likes it there."
 QUESTION = Question("", SOURCE, (SOURCE.replace("go", "goes"), SOURCE.replace("because ", ""), "They were late."))
 LARGE = 300.0  # some dimensions of what comes out of the norms

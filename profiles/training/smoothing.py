@@ -1,6 +1,6 @@
 """Find the powers of two by which norms of a decoder-only model divide in int8 (backends/causal_weights.py).
 
-    python -m edit_gec.lab.training.smoothing --model models/smollm2 --text TEXT.txt
+    python profiles/training/smoothing.py --model models/smollm2 --text TEXT.txt
     edit-gec export models/smollm2
 
 Each line of the text is read as the judge reads it, after its prompt. A dimension that is often large in the input of a
@@ -68,7 +68,7 @@ def _balance(inputs: Tensor, weight: Tensor) -> Tensor:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the exponents into the folder of the model; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m edit_gec.lab.training.smoothing", description="Find powers of two for int8."
+        prog="python profiles/training/smoothing.py", description="Find powers of two for int8."
     )
     parser.add_argument("--model", type=Path, required=True, help="folder of a decoder-only model")
     parser.add_argument(

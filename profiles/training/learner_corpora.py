@@ -1,9 +1,9 @@
 r"""Learner corpora in the layouts they are published in -> tab-separated pairs of raw text that training draws from.
 
-    python -m edit_gec.lab.training.learner_corpora m2 wi+locness/m2/ABC.train.gold.bea19.m2 -o DATA/learner/wi.tsv
-    python -m edit_gec.lab.training.learner_corpora clang8 \
+    python profiles/training/learner_corpora.py m2 wi+locness/m2/ABC.train.gold.bea19.m2 -o DATA/learner/wi.tsv
+    python profiles/training/learner_corpora.py clang8 \
         clang8_source_target_en.spacy_tokenized.tsv -o DATA/clang8/en.tsv
-    python -m edit_gec.lab.training.learner_corpora c4_200m edits.tsv-00000-of-00010 \
+    python profiles/training/learner_corpora.py c4_200m edits.tsv-00000-of-00010 \
         --text target_sentences.tsv-00000-of-00010 -o DATA/c4_200m/0.tsv
 
 These corpora may not be redistributed; data/README.md names their sources and terms. Tokenised text is detokenised,
@@ -155,7 +155,7 @@ def write(pairs: Iterable[Pair], output: Path, name: str, excluded: Iterable[byt
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the pairs of a corpus; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m edit_gec.lab.training.learner_corpora", description="Corpora -> training pairs."
+        prog="python profiles/training/learner_corpora.py", description="Corpora -> training pairs."
     )
     parser.add_argument("layout", choices=[*READERS, "c4_200m"])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
