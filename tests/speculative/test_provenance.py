@@ -22,7 +22,8 @@ SPELT = Change(15, 22, "because", 0.3)
 
 
 def project(changes: WindowChanges, **settings: Any) -> tuple[list[Edit], list[Edit]]:
-    return VerifiedProjection(None, **settings).to_edits(TEXT, SENTENCE, changes)
+    edits, refused, _ = VerifiedProjection(None, **settings).to_edits(TEXT, SENTENCE, changes)
+    return edits, refused
 
 
 def shown(edits: list[Edit]) -> list[tuple[str, str, str]]:
@@ -31,7 +32,7 @@ def shown(edits: list[Edit]) -> list[tuple[str, str, str]]:
 
 
 def test_without_a_target_all_drafted_changes_are_made() -> None:
-    edits, refused = Projection(None).to_edits(TEXT, SENTENCE, WindowChanges((GO, AT, SPELT)))
+    edits, refused, _ = Projection(None).to_edits(TEXT, SENTENCE, WindowChanges((GO, AT, SPELT)))
     assert [edit.replacement for edit in edits] == ["goes", "", "because"] and refused == []
     assert {edit.provenance for edit in edits} == {Provenance.EDIT5}
 
@@ -57,7 +58,7 @@ def test_a_target_that_changes_nothing_refuses_all() -> None:
 @pytest.mark.parametrize("kind", [Projection, VerifiedProjection])
 def test_words_of_the_dictionary_are_left_alone_with_a_target_too(kind: type[Projection]) -> None:
     projection = kind(None, frozenset({"becuase"}))
-    edits, refused = projection.to_edits(TEXT, SENTENCE, WindowChanges((GO, SPELT), ()))
+    edits, refused, _ = projection.to_edits(TEXT, SENTENCE, WindowChanges((GO, SPELT), ()))
     assert [edit.replacement for edit in edits] == ["goes"] and refused == []
 
 
