@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from edit_gec.backends.network import Network
-from edit_gec.backends.processor import multiplies_bytes
 from edit_gec.backends.sessions import FOLDER, REMEDY, graph_files, has_graphs
 from edit_gec.errors import InputError, MissingExtraError
+from edit_gec.modeling.processor import multiplies_bytes
 
 
 def choose_backend(folder: Path, requested: str, reason: str | None) -> str:

@@ -16,11 +16,11 @@ import numpy as np
 
 from edit_gec.backends.causal_graphs import PRECISIONS, causal_graph_files
 from edit_gec.backends.causal_weights import EMBEDDING, OUTPUT, Rows, read_causal_weights
-from edit_gec.backends.processor import multiplies_bytes
 from edit_gec.backends.sessions import FOLDER, REMEDY, first_line, has_graphs, open_session, session_options
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.causal_config import CausalConfig
 from edit_gec.modeling.config import NEGATIVE
+from edit_gec.modeling.processor import multiplies_bytes
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -26,6 +26,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from edit_gec.modeling.processor import read_entry
+
 MIN_PRODUCTS = 1 << 20  # multiplications from which on oneDNN pays
 MIN_PACKED_WEIGHTS = 1 << 17  # weights from which on it pays for a single row, if it has a copy of them
 MAX_PACKED_ROWS = 128  # rows up to which a copy pays
@@ -125,11 +127,7 @@ def has_native_dtype(dtype: torch.dtype, device: str = "cpu") -> bool:
 def mkl_is_faster_for_a_row() -> bool:
     """Whether this is a processor of MKL's maker: there its product with one row takes 0.7 times as long as oneDNN's
     (120 matrices of SmolLM2, one core of an Intel Xeon: 35 and 48 ms)."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            return "GenuineIntel" in file.read(1000)
-    except OSError:  # no Linux
-        return False
+    return read_entry("vendor_id") == "GenuineIntel"
 
 
 @cache

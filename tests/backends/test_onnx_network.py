@@ -19,7 +19,6 @@ from support.strategies import brief, nasty
 
 from edit_gec.backends import choose
 from edit_gec.backends.network import Network, ScoringRequest
-from edit_gec.backends.processor import multiplies_bytes
 from edit_gec.backends.relative_bias import relative_buckets
 from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.cli.main import main
@@ -29,6 +28,7 @@ from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.config import T5Config
 from edit_gec.modeling.edit5 import EdiT5
+from edit_gec.modeling.processor import multiplies_bytes
 from edit_gec.modeling.t5 import RelativeBias
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
 

@@ -47,7 +47,7 @@ class Says:
             wanted = [[*tokens.ids(each), EOS] for each in texts]
             return [ids[min(at, len(ids) - 1)] for ids, (_, at) in zip(wanted, places, strict=True)]
 
-        self.target.choose = choose
+        self.target.choose = choose  # type: ignore[method-assign]
 
 
 def corrected(tokens: Tokens, source: str, says: str) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from edit_gec.backends.processor import read_entry, read_flags
+from edit_gec.modeling.processor import read_entry, read_flags
 
 WIDE = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16")  # instructions that matter for products
 PACKAGES = ("torch", "transformers", "ctranslate2", "sentencepiece", "numpy")
