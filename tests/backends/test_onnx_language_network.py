@@ -22,7 +22,7 @@ from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.adapters import CONFIG, FILE
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
-from edit_gec.speculative.language_model import LanguageModel, Question
+from edit_gec.speculative.language_model import LanguageModel, LanguageNetwork, Question
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -143,7 +143,7 @@ def test_the_likeliest_tokens_are_those_of_torch(tmp_path: Path) -> None:
     save_folder(tmp_path, **SHAPE)
     export(tmp_path)
     network, torch_network = OnnxLanguageNetwork.load(tmp_path, precision="float32"), load_causal(tmp_path)
-    networks = (network, TorchLanguageNetwork(torch_network))
+    networks: list[LanguageNetwork] = [network, TorchLanguageNetwork(torch_network)]
     ids, tokens = np.array([[0, 5, 9, 30], [0, 7, 8, 200]]), np.arange(4)
     text = (ids, np.arange(4)[None].repeat(2, 0), np.tri(4, dtype=bool)[None].repeat(2, 0))
     states = [each.read(*text)[0].reshape(8, -1)[::2] for each in networks]
