@@ -219,6 +219,8 @@ print("HEAVY", [name for name in {HEAVY} if name in sys.modules])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_files_say_what_they_are_and_never_print(path: Path) -> None:
     assert ast.get_docstring(parse(path)), "expected a docstring at the top of the file"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 120] == [], "ruff lets long words and comments for mypy pass"
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id != "print", f"line {node.lineno}: the library returns results"

@@ -97,7 +97,9 @@ class OnnxLanguageNetwork:
 
     def log_probabilities(self, hidden: np.ndarray, tokens: np.ndarray) -> np.ndarray:
         """log p of tokens [N] after states [N, d]."""
-        return np.einsum("nd,nd->n", hidden, self.output(tokens)) - self._normalise(hidden, "total")[0]  # type: ignore[no-any-return]
+        logits = np.einsum("nd,nd->n", hidden, self.output(tokens))
+        found: np.ndarray = logits - self._normalise(hidden, "total")[0]
+        return found
 
     def likeliest(self, hidden: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`log_probabilities` [N], the K likeliest tokens [N, K] after each state, and log p of these [N, K]."""
