@@ -251,7 +251,6 @@ TESTED_BY = {
     "modeling.causal_config": "modeling/test_causal_lm.py",
     "modeling.causal_files": "modeling/test_causal_lm.py",
     "runtime.explaining": "corpus/test_corpus.py",
-    "server.schema": "server/test_server.py",
     "server.words": "server/test_user_words.py",
     "text.asciidoc": "text/test_readers.py",
     "text.blocks": "text/test_latex.py",

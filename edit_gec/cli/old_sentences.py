@@ -28,8 +28,9 @@ def sentence_key(sentence: Sentence) -> str:
 def find_keys(sentences: Sequence[Sentence], edits: Iterable[Edit]) -> list[str]:
     """The key of the sentence of each edit, "" for an edit outside all sentences."""
     starts = [sentence.offsets[0] for sentence in sentences]
-    places = (bisect_right(starts, edit.start) - 1 for edit in edits)
-    return [sentence_key(sentences[place]) if place >= 0 else "" for place in places]
+    places = [bisect_right(starts, edit.start) - 1 for edit in edits]
+    keys = {place: sentence_key(sentences[place]) if place >= 0 else "" for place in set(places)}
+    return [keys[place] for place in places]
 
 
 def read_baseline(path: str) -> frozenset[str]:

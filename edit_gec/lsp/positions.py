@@ -10,10 +10,15 @@ Lines end with LF, CRLF or CR only; str.splitlines would also cut at form feeds 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_UNIT_BYTES = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
+_WIDE = {  # characters that count more than one unit
+    "utf-8": re.compile(r"[^\x00-\x7f]"),
+    "utf-16": re.compile(r"[^\x00-\uffff]"),
+    "utf-32": re.compile(r"(?!)"),
+}
 
 
 class LineIndex:
@@ -21,16 +26,16 @@ class LineIndex:
 
     def __init__(self, text: str, encoding: str) -> None:
         self.text = text
-        self.unit_bytes = _UNIT_BYTES[encoding]
-        self.codec = encoding if self.unit_bytes == 1 else f"{encoding}-le"
+        self.encoding = encoding
         breaks = list(_LINE_END.finditer(text))
         self.starts = [0, *(found.end() for found in breaks)]
         self.ends = [*(found.start() for found in breaks), len(text)]  # without the line end
+        self.wide: dict[int, tuple[list[int], list[int]]] = {}  # by line: where, and units more so far
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, character) of an offset in code points."""
         line = bisect_right(self.starts, offset) - 1
-        return line, self._count_units(self.text[self.starts[line] : offset])
+        return line, self._count_units(line, offset)
 
     def offset(self, line: int, character: int) -> int:
         """The offset in code points.
@@ -39,18 +44,25 @@ class LineIndex:
         """
         if line >= len(self.starts):
             return len(self.text)
-        start, end = self.starts[line], self.ends[line]
-        if self.unit_bytes == 4 or self.text[start:end].isascii():
-            return min(start + character, end)
-        low = start
-        high = end
+        low = self.starts[line]
+        high = self.ends[line]
         while low < high:  # the first place with so many units before it
             middle = (low + high) // 2
-            if self._count_units(self.text[start:middle]) < character:
+            if self._count_units(line, middle) < character:
                 low = middle + 1
             else:
                 high = middle
         return low
 
-    def _count_units(self, text: str) -> int:
-        return len(text) if text.isascii() else len(text.encode(self.codec, "surrogatepass")) // self.unit_bytes
+    def _count_units(self, line: int, offset: int) -> int:
+        """The units from the beginning of a line to an offset in it."""
+        if line not in self.wide:
+            self.wide[line] = self._find_wide(line)
+        places, more = self.wide[line]
+        return offset - self.starts[line] + more[bisect_left(places, offset)]
+
+    def _find_wide(self, line: int) -> tuple[list[int], list[int]]:
+        found = list(_WIDE[self.encoding].finditer(self.text, self.starts[line], self.ends[line]))
+        unit, codec = (1, self.encoding) if self.encoding == "utf-8" else (2, "utf-16-le")
+        more = (len(each[0].encode(codec, "surrogatepass")) // unit - 1 for each in found)
+        return [each.start() for each in found], [*accumulate(more, initial=0)]

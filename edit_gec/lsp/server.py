@@ -156,9 +156,10 @@ class Server(LanguageServer):
         suggested = await corrector.suggest(text, sentences, settings, hints=self.options.hints)
         marks: list[Mark] = []
         for sentence in await corrector.explain(text, suggested):
+            whole = text[sentence.start : sentence.end]
             found = resolve_overlaps((*sentence.edits, *(sentence.hints if self.options.hints else ())))
             for start, end, replacement, edit, others in to_document_spans(plain(text), found):
-                key = correction_key(text[sentence.start : sentence.end], edit.start - sentence.start, edit)
+                key = correction_key(whole, edit.start - sentence.start, edit)
                 marks.append(Mark(start, end, replacement, edit, key, others, edit in sentence.hints))
         return marks
 

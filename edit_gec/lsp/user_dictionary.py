@@ -7,8 +7,10 @@ A changed file is read again, so editors that run side by side agree.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from edit_gec.config.projects import Projects
 from edit_gec.config.settings import Settings
@@ -19,7 +21,15 @@ from edit_gec.text.edits import Edit
 
 def correction_key(sentence: str, start: int, edit: Edit) -> str:
     """A hash that identifies a correction at `start` of its sentence. The text cannot be restored from it."""
-    return sha256("\0".join((sentence, str(start), edit.original, edit.replacement)).encode()).hexdigest()[:16]
+    whole = _hash(sentence).copy()
+    whole.update(f"\0{start}\0{edit.original}\0{edit.replacement}".encode())
+    return str(whole.hexdigest()[:16])
+
+
+@lru_cache(maxsize=1)
+def _hash(sentence: str) -> Any:
+    """That of a sentence, which may have thousands of corrections."""
+    return sha256(sentence.encode())
 
 
 class UserDictionary:

@@ -40,7 +40,7 @@ from edit_gec.server.fields import read_fields
 from edit_gec.server.matches import OURS, merge_matches
 from edit_gec.server.middleware import Limits, RequestGuard, error_response, log_fields
 from edit_gec.text import language_id
-from edit_gec.text.edits import Edit, offsets
+from edit_gec.text.edits import Edit, Places
 from edit_gec.text.formats import PLAIN, check_format
 from edit_gec.version import version
 
@@ -307,6 +307,7 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
     other = _find_other_language(asked)
     read = "" if other else asked.text
     sentences = corrector.sentences(read, settings=settings, format=asked.known_format(), stages=stages)
+    places = Places(asked.text)
     first = await anext(sentences, None)  # an error must come before the first byte of the answer
 
     async def lines() -> AsyncIterator[bytes]:
@@ -317,7 +318,7 @@ async def correct_stream(request: Request, asked: schema.CorrectionRequest) -> R
                     (sentence,) = await corrector.suggest(asked.text, [sentence], settings, stages=stages)
                 if asked.explain:
                     (sentence,) = await corrector.explain(asked.text, [sentence], stages)
-                yield _to_json_line(asked.text, sentence)
+                yield _to_json_line(places, sentence)
                 sentence = await anext(sentences, None)
         timing = schema.Timing.from_stages(stages, perf_counter() - begun)
         last = {"timing": timing.model_dump(), "language": other and other.model_dump()}
@@ -332,8 +333,8 @@ def _find_other_language(asked: schema.CorrectionRequest) -> schema.OtherLanguag
     return found and schema.OtherLanguage(code=found.code, name=found.name)
 
 
-def _to_json_line(text: str, sentence: SentenceResult) -> bytes:
-    start, end = offsets(text, (sentence.start, sentence.end))
+def _to_json_line(places: Places, sentence: SentenceResult) -> bytes:
+    start, end = places.find(sentence.start), places.find(sentence.end)
     line: dict[str, Any] = {
         "start": start.codepoint,
         "end": end.codepoint,
@@ -341,7 +342,7 @@ def _to_json_line(text: str, sentence: SentenceResult) -> bytes:
         "end_utf16": end.utf16,
     }
     for name in ("edits", "refused", "hints"):
-        line[name] = [edit.model_dump() for edit in schema.to_messages(text, getattr(sentence, name))]
+        line[name] = [edit.model_dump() for edit in schema.to_messages(places.text, getattr(sentence, name), places)]
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 

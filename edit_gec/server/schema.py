@@ -11,6 +11,7 @@ from edit_gec.runtime.async_corrector import Stages
 from edit_gec.server.languagetool import require_utf8
 from edit_gec.text import render
 from edit_gec.text.edits import Edit as TextEdit
+from edit_gec.text.edits import Places
 from edit_gec.text.formats import PLAIN, UNDERSTOOD
 
 
@@ -166,9 +167,9 @@ class Detail(BaseModel):
     detail: str
 
 
-def to_messages(text: str, found: Sequence[TextEdit]) -> list[Edit]:
-    """Edits of the text with their offsets in all units."""
-    return [Edit(**edit) for edit in render.as_json("", text, found)["edits"]]
+def to_messages(text: str, found: Sequence[TextEdit], places: Places | None = None) -> list[Edit]:
+    """Edits of the text with their offsets in all units; of a few edits by the `places` of their text."""
+    return [Edit(**edit) for edit in render.json_edits(text, found, places)]
 
 
 # --- the OpenAPI document ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
 from edit_gec.text import render, sarif
-from edit_gec.text.edits import Edit, apply, resolve_overlaps
+from edit_gec.text.edits import Edit, Places, apply, resolve_overlaps
 from edit_gec.tracing import Stage, span
 from edit_gec.version import version
 
@@ -53,12 +53,13 @@ class Correction:
 
     def to_dict(self, unit: str = "codepoint") -> dict[str, Any]:
         """Text, corrected text and edits as plain JSON values; spans are counted in `unit` as in `Edit.to_dict`."""
+        places = Places(self.text)
         return {
             "text": self.text,
             "corrected": self.corrected,
-            "edits": [edit.to_dict(unit, self.text) for edit in self.edits],
-            "refused": [edit.to_dict(unit, self.text) for edit in self.refused],
-            "hints": [edit.to_dict(unit, self.text) for edit in self.hints],
+            "edits": [edit.to_dict(unit, places) for edit in self.edits],
+            "refused": [edit.to_dict(unit, places) for edit in self.refused],
+            "hints": [edit.to_dict(unit, places) for edit in self.hints],
         }
 
     def to_json(self, path: str = PATH) -> str:

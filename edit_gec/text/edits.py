@@ -7,8 +7,8 @@ r"""Edits: what a correction changes, as half-open spans of code points in the o
     >>> trim("I like like tea", 0, 15, "I like tea")
     Replacement(start=7, end=12, replacement='')
     >>> for place in offsets(text, [4, 19]): print(*place)
-    4 4 4 1 5
-    19 22 20 1 20
+    4 4 4 1 5 5
+    19 22 20 1 20 23
 
 Everything outside the edits is copied from the text, never produced again, so it stays identical to the byte.
 How edits are shown (diff, JSON, SARIF and so on) is in render.py.
@@ -86,11 +86,11 @@ class Edit:
         """(start, end), code points."""
         return self.start, self.end
 
-    def to_dict(self, unit: str = "codepoint", text: str | None = None) -> dict[str, Any]:
+    def to_dict(self, unit: str = "codepoint", text: str | Places | None = None) -> dict[str, Any]:
         """The edit as plain JSON values, its span counted in `unit`: codepoint, utf8 or utf16.
 
-        Other units than code points need the `text` that the edit belongs to. Raises InputError without it, or for
-        an unknown unit.
+        Other units than code points need the `text` that the edit belongs to, or for many edits its places. Raises
+        InputError without it, or for an unknown unit.
         """
         if unit not in UNITS:
             raise InputError(f"unit {unit!r}: expected one of {', '.join(UNITS)}")
@@ -98,7 +98,8 @@ class Edit:
         if unit != "codepoint":
             if text is None:
                 raise InputError(f"unit {unit}: expected the text of the edit as well, its offsets depend on it")
-            start, end = (int(getattr(place, unit)) for place in offsets(text, self.span))
+            places = Places(text) if isinstance(text, str) else text
+            start, end = (int(getattr(places.find(place), unit)) for place in self.span)
         return {
             "start": start,
             "end": end,
@@ -232,10 +233,10 @@ def contains_word(text: str, words: frozenset[str]) -> bool:
 
 
 class Offset(NamedTuple):
-    """One place in a text, in every common unit: offsets from 0, line and column from 1.
+    """One place in a text, in every common unit: offsets from 0, line and columns from 1.
 
     utf8 counts bytes of UTF-8 after any byte order mark, utf16 counts code units (Java, JavaScript, editors),
-    column counts code points. Lines end with LF or CRLF.
+    column counts code points, byte_column bytes. Lines end with LF or CRLF.
     """
 
     codepoint: int
@@ -243,25 +244,49 @@ class Offset(NamedTuple):
     utf16: int
     line: int
     column: int
+    byte_column: int
+
+    def move(self, text: str, place: int) -> Offset:
+        """A later place of the same text."""
+        between = text[self.codepoint : place]
+        newlines = between.count("\n")
+        size = len(between.encode("utf-8", "surrogatepass"))
+        column, byte_column = self.column + len(between), self.byte_column + size
+        if newlines:
+            last = between[between.rindex("\n") + 1 :]
+            column, byte_column = len(last) + 1, len(last.encode("utf-8", "surrogatepass")) + 1
+        units = len(between.encode("utf-16-le", "surrogatepass")) // 2
+        return Offset(place, self.utf8 + size, self.utf16 + units, self.line + newlines, column, byte_column)
+
+
+START = Offset(0, 0, 0, 1, 1, 1)
+STEP = 1_000  # code points between the places of a text that `Places` knows
 
 
 def offsets(text: str, places: Iterable[int]) -> Iterator[Offset]:
     """The places, code points in ascending order, in every unit; linear in the length of the text."""
-    at = utf8 = utf16 = line_start = 0
-    line = 1
+    at = START
     for place in places:
-        between = text[at:place]
-        utf8 += len(between.encode("utf-8", "surrogatepass"))
-        utf16 += len(between.encode("utf-16-le", "surrogatepass")) // 2
-        if newlines := between.count("\n"):
-            line += newlines
-            line_start = at + between.rindex("\n") + 1
-        at = place
-        yield Offset(place, utf8, utf16, line, place - line_start + 1)
+        at = at.move(text, place)
+        yield at
 
 
-def spans(text: str, edits: Sequence[Edit]) -> Iterator[tuple[Edit, Offset, Offset]]:
-    """Each edit with the offsets of its start and end. Raises ValueError as `check` does."""
+class Places:
+    """The places of a text in every unit, in any order: for those that are asked for one by one."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.known = list(offsets(text, range(0, len(text) + 1, STEP)))
+
+    def find(self, place: int) -> Offset:
+        """One place, a code point; what is counted for it has a bound."""
+        return self.known[place // STEP].move(self.text, place)
+
+
+def spans(text: str, edits: Sequence[Edit], places: Places | None = None) -> Iterator[tuple[Edit, Offset, Offset]]:
+    """Each edit with the offsets of its start and end; of a few edits by the `places` of their text. Raises ValueError
+    as `check` does."""
     check(text, edits)
-    ends = offsets(text, (place for edit in edits for place in (edit.start, edit.end)))
+    wanted = (place for edit in edits for place in (edit.start, edit.end))
+    ends = map(places.find, wanted) if places else offsets(text, wanted)
     return zip(edits, ends, ends, strict=True)

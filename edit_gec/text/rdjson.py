@@ -16,7 +16,7 @@ from edit_gec.text.render import describe, find_places, rule_id
 def rdjson(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = ()) -> Iterator[dict[str, Any]]:
     """A diagnostic for each edit of one file, and for each hint, which has no suggestion."""
     for edit, start, end, is_hint in find_places(text, edits, hints):
-        place = {"start": _position(text, start), "end": _position(text, end)}
+        place = {"start": _position(start), "end": _position(end)}
         yield {
             "message": describe(edit),
             "location": {"path": PurePath(path).as_posix(), "range": place},
@@ -27,6 +27,5 @@ def rdjson(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = 
         }
 
 
-def _position(text: str, at: Offset) -> dict[str, int]:
-    before = text[at.codepoint - at.column + 1 : at.codepoint]
-    return {"line": at.line, "column": len(before.encode("utf-8", "surrogatepass")) + 1}
+def _position(at: Offset) -> dict[str, int]:
+    return {"line": at.line, "column": at.byte_column}

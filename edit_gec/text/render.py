@@ -30,7 +30,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from edit_gec.errors import keep_on_one_line
-from edit_gec.text.edits import Edit, Offset, apply, check, count_shared_ends, spans
+from edit_gec.text.edits import Edit, Offset, Places, apply, check, count_shared_ends, spans
 from edit_gec.text.kinds import NAMES, EditKind
 
 JSON_SCHEMA = 1  # goes up when a field changes its meaning or goes away, not when one is added
@@ -186,13 +186,14 @@ def as_json(
     return {
         "schema": JSON_SCHEMA,
         "path": path,
-        "edits": _json_edits(text, edits),
-        **({"refused": _json_edits(text, refused)} if refused else {}),
-        **({"hints": _json_edits(text, hints)} if hints else {}),
+        "edits": json_edits(text, edits),
+        **({"refused": json_edits(text, refused)} if refused else {}),
+        **({"hints": json_edits(text, hints)} if hints else {}),
     }
 
 
-def _json_edits(text: str, edits: Sequence[Edit]) -> list[dict[str, Any]]:
+def json_edits(text: str, edits: Sequence[Edit], places: Places | None = None) -> list[dict[str, Any]]:
+    """Edits of the text with their places in all units; `places` as for `edits.spans`."""
     return [
         {
             "start": start.codepoint,
@@ -213,7 +214,7 @@ def _json_edits(text: str, edits: Sequence[Edit]) -> list[dict[str, Any]]:
             "kind": edit.kind and str(edit.kind),
             **({"alternatives": list(edit.alternatives)} if edit.alternatives else {}),
         }
-        for edit, start, end in spans(text, edits)
+        for edit, start, end in spans(text, edits, places)
     ]
 
 

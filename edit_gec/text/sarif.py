@@ -30,9 +30,10 @@ def sarif(version: str, files: Iterable[tuple[str, str, Sequence[Edit], Sequence
     for path, text, edits, hints in files:
         uri = PurePath(path).as_uri() if os.path.isabs(path) else quote(os.fsencode(PurePath(path).as_posix()))
         seen: Counter[str] = Counter()
+        fingerprints = _Fingerprints(text)
         for finding in find_places(text, edits, hints):
             result = _result(uri, finding)
-            fingerprint = _fingerprint(text, finding.edit)
+            fingerprint = fingerprints.make(finding.edit)
             seen[fingerprint] += 1
             result["partialFingerprints"] = {"primaryLocationLineHash": f"{fingerprint}:{seen[fingerprint]}"}
             results.append(result)
@@ -77,8 +78,21 @@ def _rule(edit: Edit) -> dict[str, Any]:
     }
 
 
-def _fingerprint(text: str, edit: Edit) -> str:
-    first = text.rfind("\n", 0, edit.start) + 1
-    last = text.find("\n", edit.start)
-    line = "".join(text[first : len(text) if last < 0 else last].split())
-    return sha256("\0".join((line, edit.original, edit.replacement)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+class _Fingerprints:
+    """The fingerprints of a file's edits in order; a line is hashed once, however many edits it has."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.end = -1  # of the line of the last edit
+        self.line = sha256()
+
+    def make(self, edit: Edit) -> str:
+        """That of an edit."""
+        if edit.start > self.end:
+            first = self.text.rfind("\n", 0, edit.start) + 1
+            last = self.text.find("\n", edit.start)
+            self.end = len(self.text) if last < 0 else last
+            self.line = sha256("".join(self.text[first : self.end].split()).encode("utf-8", "surrogatepass"))
+        whole = self.line.copy()
+        whole.update(f"\0{edit.original}\0{edit.replacement}".encode("utf-8", "surrogatepass"))
+        return whole.hexdigest()[:16]

@@ -107,7 +107,7 @@ def test_offsets_cut_out_the_original_in_every_unit(case: tuple[str, list[Edit]]
 def test_offsets_are_linear() -> None:
     text = "x🏠" * 1_000_000  # one long line: anything quadratic takes hours here
     *_, last = offsets(text, range(0, len(text) + 1, 20))
-    assert last == (2_000_000, 5_000_000, 3_000_000, 1, 2_000_001)
+    assert last == (2_000_000, 5_000_000, 3_000_000, 1, 2_000_001, 5_000_001)
 
 
 @pytest.mark.parametrize(
