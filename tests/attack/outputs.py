@@ -44,7 +44,7 @@ UNITS = {
     "directives": "edit-gec: ignore\nI teh.\n",
 }
 EXPONENT = 1.1
-LEAST_S = 0.1  # shorter times say nothing
+LEAST_S = 0.05  # shorter times say nothing
 read = lru_cache(maxsize=1)(split)  # growth.py measures it
 Make = Callable[[str, Sequence[Edit]], Any]
 
