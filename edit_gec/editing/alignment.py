@@ -44,8 +44,7 @@ def word_ranges(ids: Sequence[int], tokens: Vocabulary) -> list[tuple[int, int]]
     """Half-open piece ranges of words: a new one starts at a space, and where letters, digits and signs meet."""
     starts = []
     last = ""
-    for n, piece in enumerate(ids):
-        surface = tokens.surface(piece)
+    for n, surface in enumerate(list(map(tokens.surface, ids))):
         kind = _kind(surface.lstrip(b" "))
         if n == 0 or surface[:1] == b" " or (kind != last and last != "") or kind == "sign":
             starts.append(n)
