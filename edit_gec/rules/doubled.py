@@ -30,10 +30,12 @@ def may_stand_twice(word: str, text: str, start: int) -> bool:
 
     >>> may_stand_twice("her", "her her", 0), may_stand_twice("in", "log in in", 4)
     (True, True)
-    >>> may_stand_twice("in", "is in in", 3)
-    False
+    >>> may_stand_twice("in", "is in in", 3), may_stand_twice("all", "all in all all", 7)
+    (False, True)
     """
-    return word in DOUBLE or (word in _PARTICLES and _WITH_PARTICLE.search(text, max(0, start - 20), start) is not None)
+    is_phrase = word == "all" and text.endswith("all in ", 0, start)
+    is_particle = word in _PARTICLES and _WITH_PARTICLE.search(text, max(0, start - 20), start) is not None
+    return word in DOUBLE or is_phrase or is_particle
 
 
 def find_doubled(text: str) -> Iterator[tuple[int, int, str]]:
