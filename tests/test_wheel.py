@@ -112,6 +112,15 @@ def test_the_language_model_is_where_it_is(built: Built) -> None:
     assert [name for name in names if name.endswith("/models/smollm2/config.json")]
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout")
+def test_the_sdist_is_the_repository(built: Built) -> None:
+    """Its tests read recipes, profiles, hooks and pages, and pass where it is unpacked."""
+    with tarfile.open(built.sdist) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+    tracked = run("git", "ls-files", "-z", cwd=ROOT).rstrip("\0").split("\0")
+    assert set(tracked) - names <= {".pre-commit-config.yaml"}
+
+
 def test_the_licences_are_in_both(built: Built) -> None:
     """Ours, and those of the parts that others made, with the thanks of the models."""
     models = [f"models/{name}/README.md" for name in ("edit5-mini", "smollm2", "t5-mini")]
