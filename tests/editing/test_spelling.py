@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,8 @@ from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import KEEP, REPLACE
 from edit_gec.modeling.tokenizer import EOS, Tokens
 from edit_gec.text.edits import apply, apply_changes
+
+needs_inflections = pytest.mark.skipif(find_spec("lemminflect") is None, reason="its tables come with the extra train")
 
 WORDS = "the of a I garden because school Paris small become cause house houses café lot don't walk walked with".split()
 
@@ -319,6 +322,7 @@ def test_a_list_is_learnt_from_text() -> None:
     assert words[-2:] == ["Rome", "walks"]
 
 
+@needs_inflections
 def test_words_of_other_dictionaries_are_known(tmp_path: Path) -> None:
     for folder in ("prose", "words"):
         (tmp_path / folder).mkdir()
@@ -331,6 +335,7 @@ def test_words_of_other_dictionaries_are_known(tmp_path: Path) -> None:
     assert [word.casefold() for word in words].count("the") == 1 and words.index("garden") < words.index("tramway")
 
 
+@needs_inflections
 def test_words_that_no_dictionary_has() -> None:
     """Regular plurals beside foreign ones, and verbs of known nouns."""
     words = set(dictionary())
@@ -341,6 +346,7 @@ def test_words_that_no_dictionary_has() -> None:
     assert learn(["tokenization"] * 2) == [], "written too rarely"
 
 
+@needs_inflections
 def test_regular_forms_of_irregular_words() -> None:
     forms = set(regular_forms(Lexicon.load(), {"mans", "hitted"}))
     assert {("goed", "went"), ("goed", "gone"), ("eated", "ate"), ("childs", "children"), ("putted", "put")} <= forms
