@@ -119,6 +119,5 @@ def edit5_config(config: dict[str, Any], source: str = "config.json") -> EdiT5Co
     """EdiT5Config of a config.json. Raises ModelError when it belongs to another kind of model."""
     if config.get("model_type") != "edit5":
         raise ModelError(f"{source}: model_type {config.get('model_type')!r}; expected edit5")
-    given = {name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config}
-    fields = {"empty_slots": False, **given}  # models of before 0.2 do not say so
+    fields = {name: config[name] for name in EdiT5Config.__dataclass_fields__ if name in config}
     return make_shape(EdiT5Config, fields, source)

@@ -182,7 +182,7 @@ def load(folder: Path, edit5: EdiT5 | None = None, *, renew: bool = False) -> tu
     was trained with.
     """
     config = read_config(folder)
-    if config.get("model_type") not in (MODEL_TYPE, "t5"):  # "t5": folders that are older than the type
+    if config.get("model_type") != MODEL_TYPE:
         raise ModelError(f"{folder}: model_type {config.get('model_type')!r}; expected {MODEL_TYPE!r}")
     if edit5 is None or not (renew or fingerprint(edit5) == config.get("encoder_fingerprint")):
         place = encoder_folder(folder, config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -188,13 +188,6 @@ def test_a_t5_is_no_edit5(tmp_path: Path) -> None:
 def test_broken_configurations(entries: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         edit5_config({"model_type": "edit5", **entries}, "here")
-
-
-def test_older_folders_have_no_empty_slots(model: EdiT5) -> None:
-    entries = {"model_type": "edit5", **asdict(model.config)}
-    assert edit5_config(entries).empty_slots
-    del entries["empty_slots"]
-    assert not edit5_config(entries).empty_slots
 
 
 def test_loading_starts_quickly(model_folder: Path) -> None:

@@ -225,7 +225,7 @@ def test_which_heads_draft(pair: tuple[Path, Path], make_model: Callable[..., Ed
 
 
 def test_the_folder_says_what_it_is(folders: tuple[Path, Path]) -> None:
-    """A model type of its own, for `transformers` cannot load it; folders of before that are read."""
+    """A model type of its own, for `transformers` cannot load it."""
     from transformers import AutoConfig
 
     _, t5 = folders
@@ -233,9 +233,6 @@ def test_the_folder_says_what_it_is(folders: tuple[Path, Path]) -> None:
     assert config["model_type"] == shared_encoder.MODEL_TYPE and "architectures" not in config
     with pytest.raises(ValueError, match=shared_encoder.MODEL_TYPE):
         AutoConfig.from_pretrained(t5)
-    outputs = Target.load(t5, max_length=60).generate(SENTENCES)
-    (t5 / "config.json").write_text(json.dumps({**config, "model_type": "t5"}))
-    assert Target.load(t5, max_length=60).generate(SENTENCES) == outputs
     (t5 / "config.json").write_text(json.dumps({**config, "model_type": "bart"}))
     with pytest.raises(ModelError, match="model_type 'bart'; expected 't5-shared-encoder'"):
         Target.load(t5)
