@@ -33,7 +33,7 @@ def may_stand_twice(word: str, text: str, start: int) -> bool:
     >>> may_stand_twice("in", "is in in", 3), may_stand_twice("all", "all in all all", 7)
     (False, True)
     """
-    is_phrase = word == "all" and text.endswith("all in ", 0, start)
+    is_phrase = word == "all" and text[max(0, start - 7) : start].lower() == "all in "
     is_particle = word in _PARTICLES and _WITH_PARTICLE.search(text, max(0, start - 20), start) is not None
     return word in DOUBLE or is_phrase or is_particle
 
