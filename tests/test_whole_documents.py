@@ -53,3 +53,25 @@ def test_a_second_run_changes_nothing(corrector: Corrector) -> None:
     again = [(text, twice) for case, text in changed if (twice := correct(corrector, case, text)) != text]
     assert len(changed) - len(again) >= floor(len(changed), STABLE), again
     assert len(changed) > 90
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We need teh teh book.", "We need the book."),
+        ("He go go home.", "He went home."),
+        ("She like like it.", "She like it."),
+        ("He dont dont know.", "He doesn't know."),
+        ("She definately definately likes it.", "She definitely likes it."),
+        ("My parents lives lives here.", "My parents live here."),
+        ("We went to to home.", "We went home."),
+        ("I look forward to see see you.", "I look forward to seeing you."),
+        ("My mothers mothers car is red.", "My mother's car is red."),
+        ("I could to to find it.", "I could find it."),
+        ("We discuss discuss about it.", "We discuss it."),
+        ("They sat in the the very very old house.", "They sat in the very very old house."),
+    ],
+)
+def test_a_wrong_word_that_stands_twice_is_corrected_at_once(corrector: Corrector, text: str, expected: str) -> None:
+    assert corrector.correct(text).corrected == expected
+    assert corrector.correct(expected).corrected == expected

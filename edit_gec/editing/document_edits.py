@@ -92,7 +92,8 @@ class Projection:
 
     def add_obvious(self, text: str, sentence: Sentence, edits: list[Edit]) -> list[Edit]:
         """The edits, and those of obvious errors, in order. Where the model's touch what is obvious, theirs count, but
-        not against words that stand twice and sure rules."""
+        not against sure rules, and against words that stand twice only if they take one away ("lives lives" -> "live").
+        """
         if self.spelling is None:
             return edits
         for change in find_obvious(text, sentence, self.spelling):
@@ -100,7 +101,8 @@ class Projection:
             begin, end = sentence.offsets[change.start], sentence.offsets[change.end]
             touched = [each for each in edits if begin <= each.end and each.start <= end]
             is_sure = all(change.confidence >= DOUBLED > each.confidence for each in touched)
-            if new and change.confidence >= self.min_confidence and is_sure:
+            is_done = not change.replacement and any(_leaves_one(each, 2 * begin - end, end) for each in touched)
+            if new and change.confidence >= self.min_confidence and is_sure and not is_done:
                 edits = [*(each for each in edits if each not in touched), *new]
         return sorted(edits, key=lambda edit: edit.span)
 
@@ -120,6 +122,13 @@ class Projection:
 
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)
+
+
+def _leaves_one(edit: Edit, begin: int, end: int) -> bool:
+    """Whether an edit leaves one of the words text[begin:end], maybe another form of it, or a part of it none."""
+    old, new = edit.original, edit.replacement
+    is_near = edit.start < end and begin < edit.end
+    return is_near and len(new.split()) < len(old.split()) and new[:1] == old[: len(new[:1])]
 
 
 def name_kinds(text: str, edits: Iterable[Edit]) -> list[Edit]:

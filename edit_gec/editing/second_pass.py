@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.editing.confidence import CALM, logistic
 from edit_gec.modeling.tokenizer import Pieces, Tokens
-from edit_gec.rules.engine import Found
+from edit_gec.rules.engine import DOUBLED, Found
 from edit_gec.text.edits import Change, Provenance, apply_changes, expand_to_words, trim
 from edit_gec.tracing import Stage, span
 
@@ -201,10 +201,10 @@ def _leaves(between: str, change: Change, begin: int, stop: int, old: str) -> bo
 
 def _written_by_rules(text: str, changes: Sequence[Change], found: Sequence[Found]) -> Iterator[tuple[int, int, str]]:
     """Where the words that rules propose stand once the changes of the text are made, with what these rules look at,
-    and what stood in place of the words."""
+    and what stood in place of the words. A word that stood twice may still be wrong ("He go go home")."""
     for change, (begin, _) in zip(changes, written_spans(changes), strict=True):
-        for start, end, proposals, _, first, last in found:
-            if change.start <= start and end <= change.end:
+        for start, end, proposals, name, first, last in found:
+            if name != DOUBLED and change.start <= start and end <= change.end:
                 new = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, proposals))})(?!\w)", change.replacement)
                 if new:
                     yield begin + new.start() - (start - first), begin + new.end() + last - end, text[start:end]

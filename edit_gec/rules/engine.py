@@ -46,6 +46,7 @@ from edit_gec.rules.doubled import find_doubled
 from edit_gec.rules.words import FOLDER, column, fragment, look_up, read_rows
 
 TABLES = ("spelling", "agreement", "forms", "phrases", "set_phrases")  # files of this folder
+DOUBLED = "doubled"  # the name of what stands twice
 BEFORE = 80  # characters that `unless` reads
 _TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(\?(?:<?[=!]|i:)|[()<>']|\{[A-Za-z.]+\}|[A-Za-z]+")
 _FIELD = re.compile(r"\{([A-Za-z.]+)\}")
@@ -134,7 +135,7 @@ def find_rules(text: str, *, sure: bool = False) -> list[Found]:
 def find_all(text: str, *, sure: bool = False) -> Iterator[Found]:
     """Everything that each of these rules finds in a sentence."""
     for start, end, word in () if sure else find_doubled(text):
-        yield Found(start, end, (word,), "doubled", start, end)
+        yield Found(start, end, (word,), DOUBLED, start, end)
     index = _index(sure)
     for number in {number for word in set(_WORD.findall(text.lower())) for number in index.get(word, ())}:
         yield from load_rules()[number].find(text)

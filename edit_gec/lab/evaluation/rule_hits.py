@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from edit_gec.annotation.m2 import M2Edit, M2Sentence, apply_edits, read_m2
-from edit_gec.rules.engine import Found, find_all, load_rules
+from edit_gec.rules.engine import DOUBLED, Found, find_all, load_rules
 from edit_gec.text.detokenize import RawSentence, detokenize, splits_hyphens
 
 
@@ -29,7 +29,7 @@ def count_hits(path: str) -> list[RuleHits]:
     """The matches of all rules in an M2 file, the most frequent rule first. Raises InputError as `read_m2` does."""
     sentences = read_m2(path)
     split = splits_hyphens([sentence.tokens for sentence in sentences])
-    counts = {name: Counter[str]() for name in ("doubled", *(rule.name for rule in load_rules()))}
+    counts = {name: Counter[str]() for name in (DOUBLED, *(rule.name for rule in load_rules()))}
     for sentence in sentences:
         raw = detokenize(sentence.tokens, split)
         for found in (*find_all(raw.text), *find_all(raw.text, sure=True)):
