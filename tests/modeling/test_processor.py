@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edit_gec.backends import processor
+from edit_gec.modeling import processor
 
 
 @pytest.fixture
