@@ -93,8 +93,8 @@ OF_T5: list[tuple[Damage, str]] = [
     (with_tensor(QUERY, lambda t: t * torch.nan), "qkv.weight holds values that are no numbers"),
     (with_entries(n_positions=10**9), "expected a whole number from 1 to"),
     (with_entries(n_positions="many"), "n_positions 'many'"),
-    (with_entries(encoder="../gone"), "which is neither at"),
-    (with_entries(encoder=".."), "which is neither at"),
+    (with_entries(model_type="t5-shared-encoder", encoder="../gone"), "which is neither at"),
+    (with_entries(model_type="t5-shared-encoder", encoder=".."), "which is neither at"),
 ]
 
 
