@@ -83,7 +83,8 @@ def diagnostics(text: str, edits: Sequence[Edit], encoding: types.PositionEncodi
     from pygls.workspace import PositionCodec
 
     document = Document("file:///a.md", text, 1, "markdown", position_codec=PositionCodec(encoding))
-    marks = tuple(Mark(e.start, e.end, e.replacement, e, correction_key(text[:50_000], e.start, e)) for e in edits)
+    sentence = text[:50_000]
+    marks = tuple(Mark(e.start, e.end, e.replacement, e, correction_key(sentence, e.start, e)) for e in edits)
     marks = move_marks(marks, text, 0, 0, "")
     found = [actions.make_diagnostic(document, mark, "warning") for mark in marks]
     return [found, actions.make_fix_all(document, marks, 0.5, types.ClientCapabilities())]
