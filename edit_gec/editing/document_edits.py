@@ -21,7 +21,7 @@ from edit_gec.rules.checks import find_refusal
 from edit_gec.rules.dialect import find_other_side, keep_side
 from edit_gec.rules.kept import keep_known_words
 from edit_gec.rules.placed_edit import PlacedEdit
-from edit_gec.text.edits import Change, Edit, contains_word, edits_touch
+from edit_gec.text.edits import Change, Edit, Provenance, contains_word, edits_touch
 from edit_gec.text.kinds import name_kind
 from edit_gec.text.sentences import Sentence
 from edit_gec.text.titles import keep_marks
@@ -93,17 +93,14 @@ class Projection:
     def add_obvious(self, text: str, sentence: Sentence, edits: list[Edit]) -> list[Edit]:
         """The edits, and those of obvious errors, in order. Where the model's touch what is obvious, theirs count, but
         not against sure rules, and against words that stand twice only if they take one away ("lives lives" -> "live").
+        Where a sure rule writes the same text, its confidence counts.
         """
         if self.spelling is None:
             return edits
         for change in find_obvious(text, sentence, self.spelling):
             new = self.choose(text, sentence, [change])
-            begin, end = sentence.offsets[change.start], sentence.offsets[change.end]
-            touched = [each for each in edits if begin <= each.end and each.start <= end]
-            is_sure = all(change.confidence >= DOUBLED > each.confidence for each in touched)
-            is_done = not change.replacement and any(_leaves_one(each, 2 * begin - end, end) for each in touched)
-            if new and change.confidence >= self.min_confidence and is_sure and not is_done:
-                edits = [*(each for each in edits if each not in touched), *new]
+            if new and change.confidence >= self.min_confidence:
+                edits = _join(text, edits, new, sentence.offsets[change.start], sentence.offsets[change.end])
         return sorted(edits, key=lambda edit: edit.span)
 
     def _cut(self, text: str, sentence: Sentence, changes: Iterable[Change]) -> Iterator[Edit]:
@@ -122,6 +119,26 @@ class Projection:
 
     def _is_known(self, word: str) -> bool:
         return self.spelling is not None and self.spelling.knows(word)
+
+
+def _join(text: str, edits: list[Edit], new: list[Edit], begin: int, end: int) -> list[Edit]:
+    """The edits with those of an obvious error at text[begin:end], or in place of them."""
+    sure = new[0].confidence
+    touched = [each for each in edits if begin <= each.end and each.start <= end]
+    if not all(sure >= DOUBLED > each.confidence for each in touched):
+        return edits
+    same = [each for each in touched if any(_write_same(text, each, edit) for edit in new)]
+    if same:
+        return [replace(each, confidence=sure, provenance=Provenance.RULE) if each in same else each for each in edits]
+    is_done = not new[0].replacement and any(_leaves_one(each, 2 * begin - end, end) for each in touched)
+    return edits if is_done else [*(each for each in edits if each not in touched), *new]
+
+
+def _write_same(text: str, one: Edit, other: Edit) -> bool:
+    """Whether two edits make the same of the text: of a word that stands twice either may go."""
+    start, end = min(one.start, other.start), max(one.end, other.end)
+    first, second = (text[start : each.start] + each.replacement + text[each.end : end] for each in (one, other))
+    return first == second
 
 
 def _leaves_one(edit: Edit, begin: int, end: int) -> bool:

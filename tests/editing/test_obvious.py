@@ -12,8 +12,9 @@ from support.strategies import law
 
 from edit_gec.editing.document_edits import Projection
 from edit_gec.editing.lexicon import WordList
+from edit_gec.editing.obvious import DOUBLED
 from edit_gec.rules.doubled import may_stand_twice
-from edit_gec.text.edits import Edit, apply
+from edit_gec.text.edits import Edit, Provenance, apply
 from edit_gec.text.sentences import split
 
 COMMON = (
@@ -83,6 +84,19 @@ def test_an_edit_of_the_model_comes_first() -> None:
     assert apply(document, edits) == "It is the next of them."
     vague = Edit(18, 23, "of of", "about", 0.5)
     assert apply(document, PROJECTION.add_obvious(document, sentence, [vague])) == "It is the second of them."
+
+
+@pytest.mark.parametrize(("confidence", "surer"), [(0.6, Provenance.RULE), (0.97, Provenance.EDIT5)])
+@pytest.mark.parametrize(("start", "end"), [(16, 19), (17, 20), (19, 22)])
+def test_of_two_that_write_the_same_the_surer_one_counts(
+    start: int, end: int, confidence: float, surer: Provenance
+) -> None:
+    document = "It is the second of of them."
+    (sentence,) = split(document)
+    model = Edit(start, end, document[start:end], "", confidence)
+    assert PROJECTION.add_obvious(document, sentence, [model]) == [
+        replace(model, confidence=max(confidence, DOUBLED), provenance=surer)
+    ]
 
 
 def test_the_threshold_and_the_dictionary_count() -> None:
