@@ -3,7 +3,6 @@
     edit-gec bench --target t5-mini --file sentences.txt              the shipped pair and all peers that are installed
     edit-gec bench --size base --file sentences.txt                   base size, the steps of the shipped pair replayed
     edit-gec bench --compare OLD.json NEW.json                        what got slower between two results
-    edit-gec bench --speculation --target t5-mini --file ...          what drafts save, and what theory says they would
 
 The table goes to standard output. With --out DIR the result is written, too: DIR/MACHINE/NAME.json, with plots next to
 it. The work is done in `edit_gec.lab.performance`.
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from edit_gec.lab.performance.setup import Setup
     from edit_gec.modeling.tokenizer import Tokens
 
-SENTENCES = {"side": 32, "speculation": 100}
-MLP = "mlp-speculator"  # what config.json of speculative/mlp_speculator.py says
+SENTENCES = 32
 LONGEST = 120  # most pieces of a sentence, so that every model reads it at once; a target may read less
 
 
@@ -39,11 +37,9 @@ LONGEST = 120  # most pieces of a sentence, so that every model reads it at once
 class Arguments:
     """The arguments of `edit-gec bench`."""
 
-    speculation: bool = option(
-        "--speculation", group="what to measure (default: systems side by side)", action="store_true",
-        help="compare the measured speed of drafters with the theory",
-    )  # fmt: skip
-    size: str = option("--size", default="shipped", metavar="S", help="shipped, or base (random weights)")
+    size: str = option(
+        "--size", group="what to measure", default="shipped", metavar="S", help="shipped, or base (random weights)"
+    )
     only: Sequence[str] = option(
         "--only", action="append", default=[], metavar="SYSTEM", help="only this system (repeatable)"
     )
@@ -62,10 +58,7 @@ class Arguments:
         "--target", metavar="NAME|PATH|ID",
         help=f"T5 or language model that all systems run (default: {DEFAULT_TARGET})",
     )  # fmt: skip
-    assistant: Sequence[str] = option(
-        "--assistant", action="append", default=[], metavar="PATH",
-        help="drafter of tokens: a small T5, or an MLP (python -m edit_gec.lab.training.mlp_speculator); repeatable",
-    )  # fmt: skip
+    assistant: str = option("--assistant", default="", metavar="PATH", help="a small T5 that drafts tokens")
     device: str = option(
         "--device", group="how", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)"
     )
@@ -92,45 +85,22 @@ def run(arguments: Arguments) -> int:
         table, is_slower = results.format_comparison(*map(results.read_result, arguments.compare))
         out(table)
         return 1 if is_slower else 0
-    if arguments.speculation:
-        return measure_speculation(arguments)
-    return measure_side_by_side(arguments)
-
-
-def measure_side_by_side(arguments: Arguments) -> int:
-    """Systems side by side."""
     from edit_gec.lab.performance import plots, results
     from edit_gec.lab.performance.side_by_side import Effort, measure_side_by_side
 
-    setup, sentences = prepare(arguments, "side")
+    setup, sentences = prepare(arguments)
     effort = Effort(arguments.size, arguments.only, arguments.batch, arguments.repeats)
     figures = measure_side_by_side(setup, sentences, effort, say)
-    result = {**heading(arguments, "bench", sentences), **figures}
+    result = {**heading(arguments, sentences), **figures}
     write(arguments, result, f"bench-{arguments.size}", plots.plot_latency)
     out(results.format_result(result))
-    return 0
-
-
-def measure_speculation(arguments: Arguments) -> int:
-    """Drafters, measured against the theory."""
-    from edit_gec.lab.performance import plots, speculation
-    from edit_gec.lab.performance.sentences import read_sentences
-
-    setup, sentences = prepare(arguments, "speculation")
-    if not setup.target:
-        raise InputError("bench --speculation verifies drafts: name a T5 with --target")
-    learn = [each for each in read_sentences(arguments.file) if each not in set(sentences)] if arguments.file else []
-    figures = speculation.measure_speculation(setup, sentences, learn=learn, repeats=arguments.repeats, say=say)
-    new = {**heading(arguments, "speculation", sentences), **figures}
-    write(arguments, new, "speculation", plots.plot_speculation)
-    out(speculation.format_speculation(new))
     return 0
 
 
 # ---------------------------------------------------------------- the same for all
 
 
-def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
+def prepare(arguments: Arguments) -> tuple[Setup, list[str]]:
     """What to measure with, and on. Raises InputError for what is not there."""
     model = find_model(arguments.model)
     target = find_target(arguments)
@@ -139,19 +109,13 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
     from edit_gec.lab.performance.setup import Setup
     from edit_gec.lab.performance.timing import use_processor_time
     from edit_gec.modeling.causal_files import is_causal
-    from edit_gec.modeling.config import read_config
     from edit_gec.modeling.tokenizer import Tokens
 
     torch.set_num_threads(arguments.threads or os.cpu_count() or 1)
-    mlps = [each for each in arguments.assistant if read_config(Path(each)).get("model_type") == MLP]
-    small = [folder for folder in arguments.assistant if folder not in mlps]
-    if max(len(mlps), len(small)) > 1:
-        raise UsageError("--assistant: expected one small T5 and one MLP at most")
     setup = Setup(
         model=str(model),
         target=str(target or ""),
-        assistant="".join(small),
-        speculator="".join(mlps),
+        assistant=arguments.assistant,
         device=arguments.device,
         dtype=arguments.dtype,
         threads=torch.get_num_threads(),
@@ -161,16 +125,15 @@ def prepare(arguments: Arguments, kind: str) -> tuple[Setup, list[str]]:
         if setup.threads > 1 or arguments.device != "cpu":
             raise UsageError("--processor-time is for --threads 1 on the CPU, and for what runs in this process")
         use_processor_time()
+    count = arguments.sentences or SENTENCES
     if target and is_causal(target):
-        if arguments.speculation and arguments.assistant:
-            raise UsageError(f"{target.name}: for a language model, --speculation measures drafts of texts only")
-        return setup, choose_sentences(arguments, Tokens.load(model, 0), None, arguments.sentences or SENTENCES[kind])
+        return setup, choose_sentences(arguments, Tokens.load(model, 0), None, count)
     tokens = Tokens.load(target or model, 0)
     if setup.assistant and tokens.processor.serialized_model_proto() != (
         Tokens.load(setup.assistant, 0).processor.serialized_model_proto()
     ):
         raise InputError(f"{setup.assistant}: its vocabulary is not the target's, whose tokens it should draft")
-    return setup, choose_sentences(arguments, tokens, target, arguments.sentences or SENTENCES[kind])
+    return setup, choose_sentences(arguments, tokens, target, count)
 
 
 def find_target(arguments: Arguments) -> Path | None:
@@ -199,7 +162,7 @@ def choose_sentences(arguments: Arguments, tokens: Tokens, target: Path | None, 
     return sentences.spread_lengths(short, count, pieces.__getitem__)
 
 
-def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, Any]:
+def heading(arguments: Arguments, sentences: list[str]) -> dict[str, Any]:
     """The heading of every result."""
     from edit_gec.lab.performance.results import head
     from edit_gec.lab.performance.sentences import digest
@@ -207,7 +170,7 @@ def heading(arguments: Arguments, kind: str, sentences: list[str]) -> dict[str, 
     # Names of files, not where they lie on this machine.
     words = ["edit-gec", *(Path(word).name if os.path.isabs(word) else word for word in sys.argv[1:])]
     return {
-        **head(kind, device=arguments.device),
+        **head("bench", device=arguments.device),
         "command": shlex.join(words),
         "size": arguments.size,
         "device": arguments.device,

@@ -110,7 +110,6 @@ class _Draft(NamedTuple):
 class _PassReading(NamedTuple):
     """What the target makes of the N positions of a pass."""
 
-    hidden: Tensor  # [N, d]
     logits: Tensor  # [N, V]
     weights: Tensor | None  # [N, V] the distributions to sample from
     tokens: list[int]  # [N] the target's own
@@ -209,7 +208,6 @@ class _Verification:
         for row, proposal, draft in zip(self.rows, proposals, drafts, strict=True):
             judgement = self._judge(row, proposal, draft, reading)
             written = range(draft.start, draft.start + len(judgement.tokens))
-            row.hidden = reading.hidden[written[-1]]
             row.choices = Choices(draft.tokens, reading.tokens[draft.positions])
             judgements.append(judgement)
             positions += written
@@ -229,10 +227,10 @@ class _Verification:
         if sampling is None:
             drafted = [token for draft in drafts for token in (*draft.tokens, None)]
             own = self.target.choose(logits, None, places, lambda n: context(*read[n]), drafted)
-            return _PassReading(hidden, logits, None, own)
+            return _PassReading(logits, None, own)
         weights = token_probabilities(logits, sampling)
         uniforms = [uniform(sampling.seed, *place, Purpose.TARGET) for place in places]
-        return _PassReading(hidden, logits, weights, draw_tokens(weights, uniforms))
+        return _PassReading(logits, weights, draw_tokens(weights, uniforms))
 
     def _judge(self, row: Row, proposal: Proposal, draft: _Draft, reading: _PassReading) -> Judgement:
         """What a pass says about one draft, by the rule that fits how the draft and the output are chosen."""

@@ -9,7 +9,6 @@
     SharedEdiT5Drafter(model, tokens, options)    the same, where EdiT5 shares the target's encoder
     NGramDrafter.learn(lines, tokens, order=2)    the most likely next token, learnt from text
     SmallT5Drafter(small, tokens, Gamma(4))       a smaller T5 writes gamma tokens; it samples them with `sampling`
-    MLPDrafter(speculator, Gamma(3))              an MLP on the target's own state (mlp_speculator.py)
 
 A draft that was not sampled has probability 1, whatever the drafting model believed. Only SmallT5Drafter with sampling
 returns probabilities: the distributions that it drew from.
@@ -49,10 +48,8 @@ class Row:
     limit: int  # tokens that the target may still write
     start: int = PAD  # what the target reads before its first token
     tokens: list[int] = field(default_factory=list)  # accepted so far
-    hidden: Tensor | None = None  # [d] the target's state that chose the last token; None before the first
     proposed: int = 0  # in the last pass
     accepted: int = 0  # of these
-    gamma: int = 0  # tokens that Gamma gave it last
     choices: Choices | None = None  # the target's in the last pass
     encoded: Tensor | None = None  # [S, d] the source as EdiT5 reads it, where it shares the target's encoder
     draft: Any = None  # what the drafter keeps for this row
@@ -196,25 +193,20 @@ def write_corrections(
 
 @dataclass(frozen=True)
 class Gamma:
-    """How many tokens to draft: fixed, or adaptive (2 more after a pass that accepted all, 1 less after another)."""
+    """How many tokens to draft for a pass."""
 
     tokens: int
-    adaptive: bool = False
-    longest: int = 32
 
     def __post_init__(self) -> None:
-        if not 0 < self.tokens <= self.longest:
-            raise InputError(f"gamma {self.tokens}: from 1 to {self.longest} tokens expected")
+        if not 0 < self.tokens <= LONGEST_GAMMA:
+            raise InputError(f"gamma {self.tokens}: from 1 to {LONGEST_GAMMA} tokens expected")
 
     def __call__(self, row: Row) -> int:
-        """Tokens to draft for this row now. An adaptive gamma first reacts to the last pass over the row."""
-        gamma = row.gamma if self.adaptive and row.gamma else self.tokens
-        if self.adaptive and row.proposed:
-            gamma = min(self.longest, max(1, gamma + (2 if row.accepted == row.proposed else -1)))
-        row.gamma = gamma
-        return min(gamma, row.limit - 1)
+        """Tokens to draft for this row now; the last one is the target's own."""
+        return min(self.tokens, row.limit - 1)
 
 
+LONGEST_GAMMA = 32
 START = -1  # stands before the first token
 
 

@@ -23,19 +23,19 @@ from typing import Any
 
 import torch
 from exactness import find_flips, summarize_flips
+from speculation import list_drafters
 
 from edit_gec.catalog import find_model
 from edit_gec.editing.windows import fitting_windows
 from edit_gec.lab.performance import machine
 from edit_gec.lab.performance.sentences import read_sentences
 from edit_gec.lab.performance.setup import Setup, load_any_target
-from edit_gec.lab.performance.speculation import list_drafters
 from edit_gec.speculative.causal_target import CausalTarget
 from edit_gec.speculative.decode import VerifyOptions, verify
 from edit_gec.speculative.drafters import prepare_target
 from edit_gec.speculative.target import Target
 
-GAMMA = {"unigram": 1, "bigram": 3, "mlp": 3, "small t5": 5}  # whole drafts: as many as one pass reads
+GAMMA = {"unigram": 1, "bigram": 3, "small t5": 5}  # whole drafts: as many as one pass reads
 
 
 def row(
@@ -80,15 +80,13 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[32])
     parser.add_argument("--count", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--speculator", default="", help="folder of python -m edit_gec.lab.training.mlp_speculator")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only", nargs="+", help="these drafters")
     args = parser.parse_args()
     folders = [str(find_model(name)) if name else "" for name in (args.model, args.target, args.assistant)]
     model, target_folder, assistant = folders
     threads = torch.get_num_threads()
-    given = {"assistant": assistant, "speculator": args.speculator}
-    setup = Setup(model, target_folder, **given, dtype=args.dtype, threads=threads)
+    setup = Setup(model, target_folder, assistant, dtype=args.dtype, threads=threads)
     target = load_any_target(setup)
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
     makers, skipped = list_drafters(setup, target, learn)

@@ -31,7 +31,6 @@ from edit_gec.speculative.causal_rows import Prompts, SharedKeys
 from edit_gec.speculative.causal_target import CausalTarget
 from edit_gec.speculative.decode import VerifyOptions, verify
 from edit_gec.speculative.drafters import Drafter, Gamma, NGramDrafter, Proposal, Row, TextDrafter
-from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
 from edit_gec.speculative.prompt import Prompt, cut_specials
 from edit_gec.speculative.realign import UniqueNGram
 from edit_gec.speculative.sampling import Purpose, Sampling, draw_tokens, uniform
@@ -60,8 +59,6 @@ PROMPTS = {
 def drafters(target: CausalTarget, outputs: list[list[int]]) -> dict[str, Drafter]:
     """Every drafter we have, and some that no one should have."""
     tokens = target.tokens
-    torch.manual_seed(0)
-    speculator = Speculator(target.model.config.hidden_size, target.entries, width=16, steps=3)
     return {
         "copy": TextDrafter(tokens),
         "n-gram rule": TextDrafter(tokens, rule=UniqueNGram),
@@ -69,8 +66,7 @@ def drafters(target: CausalTarget, outputs: list[list[int]]) -> dict[str, Drafte
             tokens, lambda texts: [text.replace("the", "a")[3:] + " And\nmore." for text in texts]
         ),
         "unigrams": NGramDrafter.learn(SENTENCES, tokens, order=1, gamma=Gamma(3)),
-        "bigrams": NGramDrafter.learn(SENTENCES, tokens, order=2, gamma=Gamma(4, adaptive=True)),
-        "speculator": MLPDrafter(speculator, Gamma(3)),
+        "bigrams": NGramDrafter.learn(SENTENCES, tokens, order=2, gamma=Gamma(4)),
         **scripts(outputs, tokens),
     }
 

@@ -1,4 +1,4 @@
-"""Drafters: what they propose, re-synchronisation, gamma, the speculator, and the theory of speed."""
+"""Drafters: what they propose, re-synchronisation, gamma, and the theory of speed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from edit_gec.speculative.drafters import (
     TextDrafter,
     make_edit5_writer,
 )
-from edit_gec.speculative.mlp_speculator import Speculator
 from edit_gec.speculative.realign import AlignedText, Choices, Realigner, UniqueNGram, find_meetings, find_recurrence
 from edit_gec.speculative.sampling import Sampling, uniform
 from edit_gec.speculative.statistics import Trace
@@ -238,19 +237,11 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
 # ---------------------------------------------------------------- a few tokens at a time
 
 
-def test_gamma(tokens: Tokens) -> None:
-    row, other = (Row(n, "", limit=100) for n in range(2))
-    fixed, adaptive = Gamma(3), Gamma(3, adaptive=True, longest=6)
-    assert fixed(row) == adaptive(row) == 3
-    row.proposed = row.accepted = 3
-    assert [adaptive(row) for _ in range(3)] == [5, 6, 6]
-    row.accepted = 1
-    assert [adaptive(row) for _ in range(6)] == [5, 4, 3, 2, 1, 1]
-    assert adaptive(other) == 3, "each row has its own"
-    other.proposed = other.accepted = 3
-    assert fixed(other) == 3
-    other.limit = 1
-    assert fixed(other) == 0, "the last token is the target's"
+def test_gamma() -> None:
+    row = Row(0, "", limit=100)
+    assert Gamma(3)(row) == 3
+    row.limit = 1
+    assert Gamma(3)(row) == 0, "the last token is the target's"
     for wrong in (0, 33):
         with pytest.raises(InputError, match="from 1 to 32"):
             Gamma(wrong)
@@ -305,20 +296,6 @@ def test_small_t5_drafts_what_it_would_write(tokens: Tokens, sampling: Sampling 
 def test_small_t5_needs_the_targets_vocabulary(tokens: Tokens, t5_tokens: Tokens) -> None:
     with pytest.raises(InputError, match="not the target's"):
         SmallT5Drafter(random_target(t5_tokens), tokens, Gamma(3))
-
-
-def test_speculator_depends_on_the_chosen_token(tokens: Tokens) -> None:
-    """What Medusa's heads do not see: the same state, another token, another draft; teacher-forced = free running."""
-    torch.manual_seed(1)
-    speculator = Speculator(8, 30, width=16, steps=4)
-    hidden = torch.randn(1, 8)
-    drafts = {tuple(speculator.draft(hidden, torch.tensor([token]))[0]) for token in range(30)}
-    assert len(drafts) > 5
-    drafted = speculator.draft(hidden, torch.tensor([3]))[0]
-    logits = speculator(hidden, torch.tensor([[3, *drafted[:-1]]]))
-    assert logits.argmax(-1).tolist() == [drafted]
-    with pytest.raises(InputError, match="at least 1"):
-        Speculator(8, 30, steps=0)
 
 
 # ---------------------------------------------------------------- counting, and the theory

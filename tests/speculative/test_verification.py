@@ -18,7 +18,6 @@ from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
 from edit_gec.speculative.any_target import Context
 from edit_gec.speculative.decode import Judgement, VerifyOptions, accept_sampled, verify
 from edit_gec.speculative.drafters import Drafter, Gamma, NGramDrafter, Proposal, Row, SmallT5Drafter, TextDrafter
-from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
 from edit_gec.speculative.realign import UniqueNGram
 from edit_gec.speculative.sampling import Sampling
 from edit_gec.speculative.target import Target
@@ -28,8 +27,6 @@ def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
     """Every drafter we have, and some that no one should have."""
     tokens = target.tokens
     small = random_target(tokens, 9, max_length=64, d_model=16, num_heads=2, d_ff=24)
-    torch.manual_seed(0)
-    speculator = Speculator(target.model.config.d_model, target.model.config.vocab_size, width=16, steps=3)
     return {
         "copy": TextDrafter(tokens),
         "n-gram rule": TextDrafter(tokens, rule=UniqueNGram),
@@ -37,11 +34,10 @@ def drafters(target: Target, outputs: list[list[int]]) -> dict[str, Drafter]:
             tokens, lambda texts: [text.replace("the", "a")[3:] + " And more." for text in texts]
         ),
         "unigrams": NGramDrafter.learn(SENTENCES, tokens, order=1, gamma=Gamma(3)),
-        "bigrams": NGramDrafter.learn(SENTENCES, tokens, order=2, gamma=Gamma(4, adaptive=True)),
+        "bigrams": NGramDrafter.learn(SENTENCES, tokens, order=2, gamma=Gamma(4)),
         "small T5": SmallT5Drafter(small, tokens, Gamma(3)),
         "small T5, sampling": SmallT5Drafter(small, tokens, Gamma(2), Sampling(seed=1)),
-        "itself": SmallT5Drafter(target, tokens, Gamma(5, adaptive=True)),
-        "speculator": MLPDrafter(speculator, Gamma(3)),
+        "itself": SmallT5Drafter(target, tokens, Gamma(5)),
         **scripts(outputs, tokens),
     }
 

@@ -41,7 +41,6 @@ class Setup:
     model: str = ""  # EdiT5 folder
     target: str = ""  # Hugging Face T5 folder with spiece.model; none: no T5 runs
     assistant: str = ""  # a small T5 for transformers' assisted generation
-    speculator: str = ""  # folder of an MLP that drafts for the target (mlp_speculator.py)
     random: bool = False  # model and target are presets, with random weights
     converted: dict[str, str] = field(default_factory=dict)  # CTranslate2 folders by precision
     replayed: tuple[str, ...] = ()  # which of model and target follow the streams

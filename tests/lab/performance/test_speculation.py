@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
 from support.tiny_causal import save_folder
 from support.tiny_t5 import pairs, trained_target
 
-from edit_gec.cli.main import main
-from edit_gec.lab.performance import plots, speculation
 from edit_gec.lab.performance.setup import Setup
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import FILE
-from edit_gec.speculative.mlp_speculator import Speculator
 
 if TYPE_CHECKING:
     from edit_gec.modeling.tokenizer import Tokens
 
+SCRIPT = runpy.run_path(str(Path(__file__).parents[3] / "profiles" / "verification" / "speculation.py"))
 pytestmark = pytest.mark.slow
 SHARED = {"edit5, shared", "edit5, distilled"}
 SENTENCES = [source for source, _ in pairs(3, 11)]
@@ -31,18 +29,14 @@ def given(tokens: Tokens, model_folder: Path, tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("target")
     save_t5(trained_target(tokens).model, folder)
     (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
-    torch.manual_seed(0)
-    mlp = folder / "mlp"
-    Speculator(64, trained_target(tokens).model.config.vocab_size, width=16, steps=3).save(mlp)
     target = str(folder)
-    return Setup(model=str(model_folder), target=target, assistant=target, speculator=str(mlp), max_length=48)
+    return Setup(model=str(model_folder), target=target, assistant=target, max_length=48)
 
 
 @pytest.fixture(scope="module")
 def result(given: Setup) -> dict[str, Any]:
-    figures = speculation.measure_speculation(given, SENTENCES, learn=[right for _, right in pairs(40, 3)], repeats=1)
-    heading = {"kind": "speculation", "size": "shipped", "dtype": "float32", "threads": 1, "date": "2026-01-01"}
-    return {**heading, "machine": {"name": "some-machine"}, **figures}
+    figures = SCRIPT["measure_speculation"](given, SENTENCES, learn=[right for _, right in pairs(40, 3)], repeats=1)
+    return dict(figures)
 
 
 def rows(result: dict[str, Any], drafter: str, temperature: int = 0) -> list[dict[str, Any]]:
@@ -50,7 +44,7 @@ def rows(result: dict[str, Any], drafter: str, temperature: int = 0) -> list[dic
 
 
 def test_no_drafter_changes_a_token(result: dict[str, Any]) -> None:
-    assert {r["drafter"] for r in result["rows"]} == set(speculation.DRAFTERS) - SHARED
+    assert {r["drafter"] for r in result["rows"]} == set(SCRIPT["DRAFTERS"]) - SHARED
     assert set(result["skipped"]) == SHARED, "the target has an encoder of its own"
     for row in result["rows"]:
         sampled = row["drafter"] == "small t5" and row["temperature"] == 1
@@ -75,7 +69,7 @@ def test_a_drafter_that_is_the_target_is_always_right(result: dict[str, Any]) ->
 
 
 def test_nothing_passes_less_often_than_a_perfect_draft(result: dict[str, Any]) -> None:
-    (perfect,) = rows(result, speculation.PERFECT)
+    (perfect,) = rows(result, SCRIPT["PERFECT"])
     assert (perfect["passes_mean"], perfect["alpha"]) == (1, 1)
     assert all(0 < row["share_verifying"] <= 1 and row["passes_mean"] >= 1 for row in result["rows"])
 
@@ -88,26 +82,24 @@ def test_copies_are_found_again(result: dict[str, Any]) -> None:
     assert rows(result, "copy")[-1]["passes_mean"] <= rows(result, "copy, SAD")[-1]["passes_mean"]
 
 
-def test_tables_and_pictures(result: dict[str, Any], tmp_path: Path) -> None:
-    made = speculation.format_speculation(json.loads(json.dumps(result)))
-    for name in set(speculation.DRAFTERS) - set(result["skipped"]):
+def test_tables(result: dict[str, Any]) -> None:
+    made = SCRIPT["format_speculation"](json.loads(json.dumps(result)))
+    for name in set(SCRIPT["DRAFTERS"]) - set(result["skipped"]):
         assert f"| {name} | 0 |" in made and f"| {name} | 1 |" in made
     assert "NO" not in made and "| none | 0 |" in made and "| passes a sentence, T = 0 |" in made
-    (path,) = plots.plot_speculation(result, tmp_path / "speculation.json")
-    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_command_leaves_out_what_is_not_there(
     given: Setup, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text.txt").write_text(SENTENCES[0], encoding="utf-8")
-    options = ["--model", given.model, "--target", given.target, "--file", str(tmp_path / "text.txt"), "--threads", "1"]
-    assert main(["bench", "--speculation", *options, "--repeats", "1", "--out", str(tmp_path)]) == 0
+    path = tmp_path / "speculation.json"
+    options = ["--model", given.model, "--target", given.target, "--repeats", "1"]
+    assert SCRIPT["main"]([str(tmp_path / "text.txt"), str(path), *options]) == 0
     out = capfd.readouterr().out
     assert "left out: small t5: no small T5 (--assistant FOLDER)" in out and "| copy | 0 |" in out
-    (path,) = tmp_path.glob("*/speculation.json")
     skipped = json.loads(path.read_text(encoding="utf-8"))["skipped"]
-    assert set(skipped) == SHARED | {"unigram", "bigram", "mlp", "small t5"}
+    assert set(skipped) == SHARED | {"unigram", "bigram", "small t5"}
 
 
 def test_a_language_model_is_measured_alike(
@@ -115,12 +107,13 @@ def test_a_language_model_is_measured_alike(
 ) -> None:
     """Its drafters are those of texts and n-grams."""
     save_folder(tmp_path, max_position_embeddings=600)
-    monkeypatch.setattr(speculation, "WHOLE", (24,))
-    monkeypatch.setattr(speculation, "STEPWISE", (1, 3))
+    names = SCRIPT["list_drafters"].__globals__
+    monkeypatch.setitem(names, "WHOLE", (24,))
+    monkeypatch.setitem(names, "STEPWISE", (1, 3))
     setup = Setup(model=str(model_folder), target=str(tmp_path), prompt="{source}\n", max_length=48)
-    figures = speculation.measure_speculation(setup, ["She go home.", "x" * 90], learn=["She goes."], repeats=1)
+    figures = SCRIPT["measure_speculation"](setup, ["She go home.", "x" * 90], learn=["She goes."], repeats=1)
     assert {r["drafter"] for r in figures["rows"]} == {
         "copy, SAD", "copy", "edit5 draft", "unigram", "bigram", "perfect draft",
     }  # fmt: skip
     assert all(row["same_tokens"] is True for row in figures["rows"])
-    assert figures["plain"]["0"]["encoder_s"] > 0 and set(figures["pass_s"]) == set(speculation.WIDTHS)
+    assert figures["plain"]["0"]["encoder_s"] > 0 and set(figures["pass_s"]) == set(SCRIPT["WIDTHS"])

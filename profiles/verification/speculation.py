@@ -1,5 +1,7 @@
 """Speculation, measured and compared with theory (Leviathan et al. 2022): every drafter, greedy and sampling, gammas.
 
+    python profiles/verification/speculation.py SENTENCES RESULT --assistant T5-TINY --count 12 --repeats 2
+
     E[tokens a pass] = (1 - alpha^(gamma+1)) / (1 - alpha)                             their equation 1
     gain             = E[tokens a pass] / (gamma * c + 1)                              their theorem 3.8
     gain, costed     = (encoder + N * T(1)) / (encoder + passes * (T(gamma+1) + gamma * c * T(1)))
@@ -12,17 +14,24 @@ with its sentence. c is the drafter's time per drafted token, in target steps.
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from edit_gec.catalog import find_model
 from edit_gec.errors import InputError
+from edit_gec.lab.performance.results import head
+from edit_gec.lab.performance.sentences import read_sentences, spread_lengths
 from edit_gec.lab.performance.setup import Setup, load_any_target, load_target
 from edit_gec.lab.performance.timing import interleave, medians
 from edit_gec.speculative.statistics import Statistics, quantile
 from edit_gec.speculative.theory import best_gamma, expected_tokens, gain
+from edit_gec.text.files import write_json
 from edit_gec.text.tables import to_markdown
 
 if TYPE_CHECKING:
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
 
 PERFECT = "perfect draft"
 DRAFTERS = (
-    "copy, SAD", "copy", "edit5 draft", "edit5, shared", "edit5, distilled", "unigram", "bigram", "small t5", "mlp",
+    "copy, SAD", "copy", "edit5 draft", "edit5, shared", "edit5, distilled", "unigram", "bigram", "small t5",
     PERFECT,
 )  # fmt: skip
 WHOLE = (1, 3, 7, 24)  # tokens of a whole draft that one pass may read
@@ -74,7 +83,7 @@ def measure_speculation(
         say(f"left out: {name}: {why}")
     sentences = [sentence for sentence in sentences if target.fits(sentence)]
     if not sentences:
-        raise InputError("bench --speculation: no sentence is short enough for this target")
+        raise InputError("no sentence is short enough for this target")
     outputs = OutputDrafter(target)
     makers[PERFECT] = (lambda gamma, sampling: outputs, (ALL,))
     result: dict[str, Any] = {"skipped": skipped, "rows": [], "plain": {}}
@@ -109,7 +118,6 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
         make_edit5_writer,
     )
     from edit_gec.speculative.drafting import DraftingProfile
-    from edit_gec.speculative.mlp_speculator import MLPDrafter, Speculator
     from edit_gec.speculative.realign import UniqueNGram
     from edit_gec.speculative.target import Target as T5Target
 
@@ -134,12 +142,7 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     if learn:
         makers |= learn_ngrams(learn, tokens)
     else:
-        skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from: --file has no further sentences")
-    if setup.speculator and isinstance(target, T5Target):
-        mlp = Speculator.load(setup.speculator, target)
-        makers["mlp"] = (lambda gamma, sampling: MLPDrafter(mlp, Gamma(gamma)), tuple(range(1, mlp.steps + 1)))
-    else:
-        skipped["mlp"] = "no MLP (--assistant FOLDER; python -m edit_gec.lab.training.mlp_speculator trains one)"
+        skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from: the file has no further sentences")
     if setup.assistant and isinstance(target, T5Target):
         small = load_target(setup, "assistant")
         makers["small t5"] = (lambda gamma, sampling: SmallT5Drafter(small, of_t5, Gamma(gamma), sampling), STEPWISE)
@@ -348,3 +351,39 @@ def _cells(r: Mapping[str, Any], bound: float) -> list[str]:
     }  # fmt: skip
     same = {True: "yes", False: "NO", None: "in distribution"}[r["same_tokens"]]
     return [*(format({**r, "bound": bound}[name], form) for name, form in forms.items()), same]
+
+
+# ---------------------------------------------------------------- command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, write the result, print the tables; returns the exit status."""
+    import torch
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="one sentence per line, or M2")
+    parser.add_argument("result", type=Path)
+    parser.add_argument("--model", default="edit5-mini")
+    parser.add_argument("--target", default="t5-mini")
+    parser.add_argument("--assistant", default="", help="a small T5 that drafts tokens")
+    parser.add_argument("--count", type=int, default=100, help="sentences; n-grams learn from the others")
+    parser.add_argument("--repeats", type=int, default=2)
+    args = parser.parse_args(argv)
+    model, target = (str(find_model(name)) for name in (args.model, args.target))
+    found = read_sentences(args.file)
+    sentences = spread_lengths(found, args.count, len)
+    learn = [each for each in found if each not in set(sentences)]
+    setup = Setup(model, target, args.assistant, threads=torch.get_num_threads())
+    figures = measure_speculation(setup, sentences, learn=learn, repeats=args.repeats, say=say)
+    result = {**head("speculation"), "threads": setup.threads, "sentences": len(sentences), **figures}
+    write_json(args.result, result, indent=1)
+    sys.stdout.write(format_speculation(result))
+    return 0
+
+
+def say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
