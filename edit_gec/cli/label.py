@@ -1,8 +1,8 @@
-"""`edit-gec label`: training pairs from text that nobody edited, by a corrector with a judge.
+"""`edit-gec label`: edits with their confidence for text that nobody edited, by a corrector with a judge.
 
     edit-gec label noisy.txt.xz --output DATA/labelled
 
-lab/training/label.py says which pairs are kept.
+lab/training/label.py says what is written.
 """
 
 from __future__ import annotations
@@ -24,19 +24,12 @@ class Arguments:
         nargs="+", type=Path, metavar="FILE", help="a sentence a line: .txt, .tsv (last column), .xz"
     )
     output: Path = option(
-        "--output", type=Path, required=True, metavar="DIR", help="folder of pairs.tsv and clean.txt; a rerun goes on"
+        "--output", type=Path, required=True, metavar="DIR", help="folder of edits.tsv; a rerun goes on"
     )
     model: str = option("--model", default=DEFAULT_MODEL, metavar="NAME|PATH", help=f"EdiT5 (default: {DEFAULT_MODEL})")
     judge: str = option(
         "--judge", default=DEFAULT_JUDGE, metavar="NAME|PATH", help=f"language model (default: {DEFAULT_JUDGE})"
     )
-    take: float = option(
-        "--take", type=float, default=0.8, metavar="P", help="lowest confidence of an edit that is kept (default: 0.8)"
-    )
-    leave: float = option(
-        "--leave", type=float, default=0.15, metavar="P",
-        help="confidence up to which a sentence counts as clean (default: 0.15)",
-    )  # fmt: skip
     dtype: str = option(
         "--dtype", default="float32", choices=("float32", "bfloat16"), help="of the judge (default: float32)"
     )
@@ -44,13 +37,12 @@ class Arguments:
 
 
 def run(arguments: Arguments) -> int:
-    """Label all files. Raises InputError for wrong bounds and unreadable files."""
+    """Label all files. Raises InputError for unreadable files."""
     from edit_gec.corrector import Corrector
-    from edit_gec.lab.training.label import Bounds, label
+    from edit_gec.lab.training.label import label
 
-    bounds = Bounds(arguments.take, arguments.leave)
     how = {"dtype": arguments.dtype, "threads": arguments.threads, "verify": "judge"}
     corrector = Corrector.load(arguments.model, target=arguments.judge, **how)  # type: ignore[arg-type]
-    for counts in label(corrector, arguments.files, arguments.output, bounds):
-        say("edit-gec: " + ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items())))
+    for counts in label(corrector, arguments.files, arguments.output):
+        say("edit-gec: " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items()))
     return 0

@@ -47,7 +47,7 @@ COMMANDS = {
         "train",
         needs_torch=True,
     ),
-    "label": Command("edit_gec.cli.label", "make training pairs of text that nobody edited, by a judge", "lm"),
+    "label": Command("edit_gec.cli.label", "label text that nobody edited, by a judge, to train on", "lm"),
     "profile": Command("edit_gec.cli.profile", "show where the time goes, stage by stage", "profile", needs_torch=True),
     "bench": Command(
         "edit_gec.cli.bench",

@@ -47,6 +47,7 @@ class Batch(NamedTuple):
     ids: Tensor  # [B, S]
     mask: Tensor  # [B, S] true where there is a piece
     tags: Tensor  # [B, S] KEEP, DELETE, INSERT, REPLACE
+    judged: Tensor  # [B, S] bool: the tag is known to be right
     successors: Tensor  # [B, S] the piece that comes next in the output
     moved: Tensor  # [B] whether the pieces leave the source order
     rows: Tensor  # [R] sentence of each stream
@@ -193,7 +194,7 @@ class EdiT5(nn.Module):
         """
         encoded, bias = self.encode(batch.ids, batch.mask)
         tag_logits = self.tag(encoded, bias)
-        tag = F.cross_entropy(tag_logits[batch.mask].float(), batch.tags[batch.mask], reduction="sum")
+        tag = F.cross_entropy(tag_logits[batch.judged].float(), batch.tags[batch.judged], reduction="sum")
         point = self.point_loss(encoded, batch)
         batch = revise(batch, tag_logits.detach()) if revise else batch
         r = batch.rows

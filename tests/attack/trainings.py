@@ -100,7 +100,7 @@ class Labelling:
 
     def command(self, folder: Path) -> list[str]:
         """The command of a folder."""
-        words = ["--judge", str(self.judge), "--take", "0.3", "--leave", "0.1", "--threads", "1"]
+        words = ["--judge", str(self.judge), "--threads", "1"]
         return ["edit_gec", "label", *map(str, self.files), "--output", str(folder), *words]
 
     def check(self, folder: Path, said: bytes, found: Counter[str]) -> None:

@@ -41,7 +41,8 @@ def widened(b: Batch, by: int) -> Batch:
     pad = torch.nn.functional.pad
     return Batch(
         ids=pad(b.ids, (0, by), value=7), mask=pad(b.mask, (0, by), value=False), tags=pad(b.tags, (0, by), value=2),
-        successors=pad(b.successors, (0, by), value=0), moved=b.moved, rows=b.rows,
+        judged=pad(b.judged, (0, by), value=False), successors=pad(b.successors, (0, by), value=0),
+        moved=b.moved, rows=b.rows,
         stream=pad(b.stream, (0, by), value=9), stream_target=pad(b.stream_target, (0, by), value=-100),
         anchors=pad(b.anchors, (0, by), value=3), slot_numbers=pad(b.slot_numbers, (0, by), value=5),
         shown_tags=pad(b.shown_tags, (0, by), value=2), shown_ranks=pad(b.shown_ranks, (0, by), value=-1),

@@ -18,16 +18,20 @@ from edit_gec.editing.plan import Plan, anchor
 from edit_gec.modeling.edit5 import Batch, EdiT5Output
 from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
-from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
+from edit_gec.modeling.tokenizer import EOS, PAD, Pieces, Tokens
 
 
 @dataclass(frozen=True)
 class EdiT5Example:
-    """A pair as the model sees it: wrapped source ids [S], their plan, and their words as half-open ranges of [S]."""
+    """A pair as the model sees it: wrapped source ids [S], their plan, and their words as half-open ranges of [S].
+
+    `judged`: the pieces whose tags are known to be right, or None for all.
+    """
 
     ids: list[int]
     plan: Plan
     words: list[tuple[int, int]]
+    judged: frozenset[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,17 +46,35 @@ class SlotStream:
     ranks: list[int]
 
 
-def make_example(source: str, target: str, tokens: Tokens) -> EdiT5Example | None:
+def make_example(
+    source: str, target: str, tokens: Tokens, judged: Sequence[tuple[int, int]] | None = None
+) -> EdiT5Example | None:
     """The training example of a pair, or None if the source is empty, or has so many pieces that the slots do not
     suffice for them, the sentinel and </s>.
 
-    Not only the plan must fit: the tags that a model predicts may keep every piece.
+    Not only the plan must fit: the tags that a model predicts may keep every piece. `judged` are half-open spans of the
+    source; the words that they touch teach tags, and all do without them.
     """
     ids = tokens.ids(source)
     if not ids or len(ids) + 1 >= tokens.slots:  # the sentinel and </s> have ranks, too
         return None
     plan = align(ids, tokens.ids(target), tokens)
-    return EdiT5Example(tokens.wrap(ids), plan, [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)])
+    words = [(start + 1, end + 1) for start, end in word_ranges(ids, tokens)]
+    known = None if judged is None else find_pieces(tokens.encode(source), words, judged)
+    return EdiT5Example(tokens.wrap(ids), plan, words, known)
+
+
+def find_pieces(pieces: Pieces, words: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> frozenset[int]:
+    """The pieces, counted from the sentinel on, of the words that spans of the source touch, or a space beside them.
+
+    The sentinel is touched where a span begins the source: what belongs before the first word is inserted there.
+    """
+    found = {0} if any(start == 0 for start, _ in spans) else set()
+    for first, last in words:
+        here, there = pieces.starts[first - 1], pieces.ends[last - 2]
+        if any(start <= there + 1 and here <= end + 1 for start, end in spans):
+            found |= {*range(first, last)}
+    return frozenset(found)
 
 
 def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: Tokens) -> SlotStream:
@@ -103,6 +125,7 @@ def collate(examples: Sequence[EdiT5Example], tokens: Tokens) -> Batch:
         ids=ids,
         mask=torch.arange(ids.shape[1])[None, :] < lengths[:, None],
         tags=pad([[*own, KEEP] for own in tags], KEEP),
+        judged=pad([[e.judged is None or n in e.judged for n in range(len(e.ids))] for e in examples], False),
         successors=pad([plan.pointers() for plan in plans], 0),
         moved=torch.tensor([plan.moves for plan in plans]),
         **collate_streams(streams, ids.shape[1]),

@@ -93,7 +93,7 @@ def setting(name: str, at: float, stage: TrainingStage) -> int:
 
 
 def share(name: str, at: float, stage: TrainingStage) -> float:
-    """A share at a progress: real, clean or predicted."""
+    """A share at a progress: real, labelled, clean or predicted."""
     start: float = getattr(stage, name)
     return start + (stage.end.get(name, start) - start) * falling(at, stage)
 

@@ -1,13 +1,13 @@
-"""Training pairs from what people write: a corrector with a judge corrects, and only what it is sure of is kept.
+"""Labelled text: what a corrector with a judge proposes in text that nobody edited, with its confidence.
 
-    label(corrector, [Path("noisy.txt.xz")], Path("labelled"), Bounds(take=0.8, leave=0.15))
+    label(corrector, [Path("noisy.txt.xz")], Path("DATA/labelled"))
 
-        labelled/pairs.tsv     file, source, target: every edit at least `take` sure, no other one likely
-        labelled/clean.txt     sentences in which no edit is `leave` likely
+        labelled/edits.tsv     file, edits as JSON [[start, end, replacement, confidence], ...], sentence
         labelled/state.json    what is done: the same call goes on from there
 
-A sentence between the bounds teaches nothing certain and is passed over (break-it-fix-it, Yasunaga and Liang 2021;
-LM-Critic, Yasunaga et al. 2021). Files have a sentence a line, or a last column of a tab-separated line.
+Training draws each edit with its confidence (labelled_text.py): a soft label. Sentences without a proposal teach
+nothing and are only counted (break-it-fix-it, Yasunaga and Liang 2021; LM-Critic, Yasunaga et al. 2021). Files have
+a sentence a line, or a last column of a tab-separated line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import json
 import lzma
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,89 +27,68 @@ if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.text.correction import Correction
 
-PAIRS, CLEAN, STATE = "pairs.tsv", "clean.txt", "state.json"
+EDITS, STATE = "edits.tsv", "state.json"
 CHUNK = 256  # sentences between two states
 FEWEST_WORDS, MOST_WORDS = 4, 60
-MOST_CHANGED = 0.4  # of the characters: beyond that a pair teaches to rewrite
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """take: the lowest confidence of an edit that is kept. leave: the confidence from which an edit is likely."""
-
-    take: float = 0.8
-    leave: float = 0.15
-
-    def __post_init__(self) -> None:
-        if not 0 < self.leave <= self.take <= 1:
-            raise InputError(f"take {self.take:g}, leave {self.leave:g}: expected 0 < leave <= take <= 1")
-
-    def judge(self, correction: Correction) -> str | None:
-        """The target of a pair, the text itself where it is clean, None where nothing is certain."""
-        edits = correction.edits
-        if not edits:
-            return correction.text
-        changed = sum(max(len(edit.original), len(edit.replacement)) for edit in edits)
-        if min(edit.confidence for edit in edits) < self.take or changed > MOST_CHANGED * len(correction.text):
-            return None
-        return correction.corrected
-
-
-def label(corrector: Corrector, files: Sequence[Path], output: Path, bounds: Bounds) -> Iterator[dict[str, int]]:
-    """Label the sentences of files, or go on with that; yields counts after each chunk.
+def label(corrector: Corrector, files: Sequence[Path], output: Path) -> Iterator[dict[str, int]]:
+    """Label the sentences of files, or go on with that; yields counts of sentences after each chunk.
 
     Raises InputError for a file that cannot be read, and for an output that another call made.
     """
     output.mkdir(parents=True, exist_ok=True)
-    state = read_state(output, files, bounds)
-    corrector = corrector.with_settings(bounds.leave, None)
+    state = read_state(output, files)
+    corrector = corrector.with_settings(0.0, None)
     for path in files:
         sentences = islice(read_sentences(path), state["done"].get(path.name, 0), None)
         while chunk := list(islice(sentences, CHUNK)):
             corrections = corrector.correct_batch([text for text in chunk if is_usable(text)], lines=True, markup=False)
-            for correction in corrections:
-                target = bounds.judge(correction)
-                kind = "passed" if target is None else "clean" if target == correction.text else "pairs"
-                state["counts"][kind] = state["counts"].get(kind, 0) + 1
-                if kind == "pairs":
-                    append(output / PAIRS, f"{path.name}\t{correction.text}\t{target}\n", state)
-                elif kind == "clean":
-                    append(output / CLEAN, f"{correction.text}\n", state)
+            proposed = [correction for correction in corrections if correction.edits]
+            append(output / EDITS, "".join(format_line(path.name, correction) for correction in proposed), state)
             state["done"][path.name] = state["done"].get(path.name, 0) + len(chunk)
-            for name in state["bytes"]:
-                with (output / name).open("ab") as file:
-                    os.fsync(file.fileno())  # before the state, which says that it is there
+            counts = state["counts"]
+            counts["read"] = counts.get("read", 0) + len(corrections)
+            counts["with edits"] = counts.get("with edits", 0) + len(proposed)
             write_json(output / STATE, state)
-            yield dict(state["counts"])
+            yield dict(counts)
 
 
-def append(path: Path, line: str, state: dict[str, Any]) -> None:
-    """Add a line to an output, whose length the state then has."""
-    content = line.encode()
+def format_line(name: str, correction: Correction) -> str:
+    """A line of the output."""
+    edits = [[edit.start, edit.end, edit.replacement, round(edit.confidence, 3)] for edit in correction.edits]
+    return f"{name}\t{json.dumps(edits, ensure_ascii=False)}\t{correction.text}\n"
+
+
+def append(path: Path, lines: str, state: dict[str, Any]) -> None:
+    """Add lines to the output, whose length the state then has; they are on the disk before it."""
+    content = lines.encode()
     with path.open("ab") as file:
         file.write(content)
-    state["bytes"][path.name] = state["bytes"].get(path.name, 0) + len(content)
+        file.flush()
+        os.fsync(file.fileno())
+    state["bytes"] += len(content)
 
 
-def read_state(output: Path, files: Sequence[Path], bounds: Bounds) -> dict[str, Any]:
-    """What is done; outputs lose what was written after it. Raises InputError for the state of another call."""
-    if len({path.name for path in files}) < len(files):
+def read_state(output: Path, files: Sequence[Path]) -> dict[str, Any]:
+    """What is done; the output loses what was written after it. Raises InputError for the state of another call."""
+    names = [path.name for path in files]
+    if len({*names}) < len(names):
         raise InputError("two files of one name: expected different ones, by which the state knows what is done")
-    wanted = {"files": [path.name for path in files], "take": bounds.take, "leave": bounds.leave}
     path = output / STATE
-    state: dict[str, Any] = {**wanted, "done": {}, "bytes": {}, "counts": {}}
+    state: dict[str, Any] = {"files": names, "done": {}, "bytes": 0, "counts": {}}
     if path.exists():
         try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
+            read = json.loads(path.read_text(encoding="utf-8"))
+            state = {name: type(empty)(read[name]) for name, empty in state.items()}
+        except (ValueError, TypeError, KeyError) as error:
             raise InputError(f"{path}: not a state ({error}); delete {output} to begin anew") from None
-        if {name: state.get(name) for name in wanted} != wanted:
-            raise InputError(f"{path}: made with other files or bounds; take another folder, or delete this one")
-    for name in (PAIRS, CLEAN):
-        with (output / name).open("ab") as file:
-            if file.tell() < (written := state["bytes"].get(name, 0)):
-                raise InputError(f"{file.name}: shorter than {path} says; delete {output} to begin anew")
-            file.truncate(written)
+        if state["files"] != names:
+            raise InputError(f"{path}: made with other files; take another folder, or delete this one")
+    with (output / EDITS).open("ab") as file:
+        if file.tell() < state["bytes"]:
+            raise InputError(f"{file.name}: shorter than {path} says; delete {output} to begin anew")
+        file.truncate(state["bytes"])
     return state
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from edit_gec.lab.training.labelled_text import TrainingPair
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling.tokenizer import Tokens
 
@@ -33,7 +34,7 @@ class Objective(Protocol):
     def tokens(self) -> Tokens:
         """The vocabulary of the recipe's folder."""
 
-    def make_example(self, source: str, target: str, tokens: Tokens) -> Any:
+    def make_example(self, pair: TrainingPair, tokens: Tokens) -> Any:
         """One pair as the model sees it; None where it cannot."""
 
     def collate(self, examples: Sequence[Any]) -> dict[str, Tensor]:

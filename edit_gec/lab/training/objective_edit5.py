@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from edit_gec.errors import ModelError
 from edit_gec.lab.training import course
 from edit_gec.lab.training.collate import EdiT5Counts, EdiT5Example, collate, make_example
+from edit_gec.lab.training.labelled_text import TrainingPair
 from edit_gec.lab.training.predicted_tags import revise
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling import shared_encoder
@@ -70,9 +71,9 @@ class EdiT5Objective:
     def _tokens(self) -> Tokens:
         return Tokens.load(self.folder, self.recipe.config.slots)  # type: ignore[attr-defined]
 
-    def make_example(self, source: str, target: str, tokens: Tokens) -> EdiT5Example | None:
+    def make_example(self, pair: TrainingPair, tokens: Tokens) -> EdiT5Example | None:
         """One pair as the model sees it; None when it cannot."""
-        return make_example(source, target, tokens)
+        return make_example(pair.source, pair.target, tokens, pair.judged)
 
     def collate(self, examples: Sequence[EdiT5Example]) -> dict[str, Any]:
         """A batch as the loss reads it, and the examples that it was made of."""

@@ -27,6 +27,7 @@ from torch.nn import functional as F
 from edit_gec.editing.alignment import align
 from edit_gec.errors import InputError, ModelError
 from edit_gec.lab.training.collate import Sums
+from edit_gec.lab.training.labelled_text import TrainingPair
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import NEGATIVE, T5Config, make_shape, read_config
@@ -128,9 +129,9 @@ class T5Objective:
         """The vocabulary of the recipe's folder; for a shared encoder with the slots of its EdiT5."""
         return Tokens.load(self.folder, SLOTS)
 
-    def make_example(self, source: str, target: str, tokens: Tokens) -> T5Example | None:
+    def make_example(self, pair: TrainingPair, tokens: Tokens) -> T5Example | None:
         """One pair as the model sees it; None when it cannot."""
-        return make_example(source, target, tokens, sentinel=self.recipe.shared)
+        return make_example(pair.source, pair.target, tokens, sentinel=self.recipe.shared)
 
     def collate(self, examples: Sequence[T5Example]) -> dict[str, Tensor]:
         """A batch as the loss reads it."""

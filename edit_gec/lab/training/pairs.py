@@ -4,7 +4,7 @@
     next(iter(pairs))                        one batch: tensors, and the number of its pieces
     next(pairs.draw_texts(random.Random(1))) one (source, target)
 
-A pair comes from prose with synthetic errors, real edits, clean text, or clean sentences that a model wrongly changed.
+A pair comes from prose with synthetic errors, real edits, text that `edit-gec label` labelled, or clean text.
 The stage's shares say how many come from each (recipe.py); they follow the progress of the stage.
 """
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from edit_gec.lab.training import course
 from edit_gec.lab.training.clean_prose import ProseUnit, fragment, read_units
 from edit_gec.lab.training.edit_pairs import RealEdits
+from edit_gec.lab.training.labelled_text import LabelledText, TrainingPair
 from edit_gec.lab.training.objective import Example, Objective, load_objective
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.lab.training.synthetic.misspellings import find_spelling
@@ -67,20 +68,25 @@ class Pairs:
     def make_examples(self, rng: random.Random, objective: Objective) -> Iterator[Example]:
         """Endless examples: texts that the model can express and that are not too long at this progress."""
         tokens = objective.tokens()
-        for source, target in self.draw_texts(rng):
-            made = objective.make_example(source, target, tokens)
+        for pair in self.draw_pairs(rng):
+            made = objective.make_example(pair, tokens)
             longest = course.setting("max_pieces", self.progress, self.stage) or self.recipe.max_pieces
             if made is not None and len(made.ids) <= longest:
                 yield made
 
     def draw_texts(self, rng: random.Random) -> Iterator[tuple[str, str]]:
-        """Endless (source, target) sentences: fresh errors every time, real edits and clean pairs mixed in."""
+        """Endless (source, target) sentences, as `draw_pairs`."""
+        return ((pair.source, pair.target) for pair in self.draw_pairs(rng))
+
+    def draw_pairs(self, rng: random.Random) -> Iterator[TrainingPair]:
+        """Endless pairs: fresh errors every time, real edits, labelled text and clean pairs mixed in."""
         from edit_gec.lab.training.synthetic.corruptor import Corruptor
 
         stage = self.stage
         real = RealEdits(self.data / stage.edits) if stage.real or stage.end.get("real") else None
+        labelled = LabelledText(self.data / "labelled") if stage.labelled or stage.end.get("labelled") else None
         while real and stage.real >= 1:  # no prose, no errors of our own
-            yield real.draw(rng)
+            yield TrainingPair(*real.draw(rng))
         units = read_units(self.data / "pairs" / "prose.txt")
         corruptor = Corruptor.load(find_spelling(self.data))
         order = list(range(len(units)))
@@ -89,15 +95,17 @@ class Pairs:
             for unit in (units[n] for n in order):
                 kind = choose_kind(self._shares(), rng)
                 if kind == "real" and real:
-                    yield real.draw(rng)
+                    yield TrainingPair(*real.draw(rng))
+                elif kind == "labelled" and labelled:
+                    yield labelled.draw(rng)
                 elif kind == "clean":
                     same = fragment(unit.text, rng) if rng.random() < 0.5 else unit.text
-                    yield same, same
+                    yield TrainingPair(same, same)
                 else:
-                    yield corrupt_unit(unit, corruptor, rng, stage.rate)
+                    yield TrainingPair(*corrupt_unit(unit, corruptor, rng, stage.rate))
 
     def _shares(self) -> dict[str, float]:
-        return {name: course.share(name, self.progress, self.stage) for name in ("real", "clean")}
+        return {name: course.share(name, self.progress, self.stage) for name in ("real", "labelled", "clean")}
 
 
 def corrupt_unit(unit: ProseUnit, corruptor: Corruptor, rng: random.Random, rate: float) -> tuple[str, str]:

@@ -79,9 +79,10 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | later | settings (batch_pieces, max_pieces) that hold from a share `at` of the stage on |
 | rate | number of errors in a sentence, against the learner-like number |
 | real, edits | share of pairs from real edits, and the folder of the data that holds them |
+| labelled | share of pairs from DATA/labelled, which `edit-gec label` writes; for an EdiT5 |
 | clean | share of pairs that need no correction |
 | predicted | share of the updates in which an EdiT5's decoder learns on predicted tags; slow on a GPU |
-| end | shares (real, clean, predicted) at the end of the stage; they change while the learning rate falls |
+| end | shares (real, labelled, clean, predicted) at the end of the stage; they change while the learning rate falls |
 | lr | learning rate of Muon; AdamW's is `adamw` times as large |
 | warmup | first updates, over which the learning rate rises |
 | decay | last updates over which the learning rate falls; below 1 a share of the stage |
@@ -104,7 +105,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", "TrainingStage", "Recipe")
 SETTINGS = {"batch_pieces", "max_pieces"}  # that may change in the course of a stage
-SHARES = {"real", "clean", "predicted"}  # that may rise or fall towards its end
+SHARES = {"real", "labelled", "clean", "predicted"}  # that may rise or fall towards its end
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ class TrainingStage:
     rate: float = 1.0
     real: float = 0.0  # 1: nothing else, and no prose is needed
     edits: str = "edits"
+    labelled: float = 0.0
     clean: float = 0.05  # in addition to those that the corruption leaves clean
     predicted: float = 1.0
     end: dict[str, float] = field(default_factory=dict)
@@ -223,13 +225,13 @@ def read_recipe(path: Path) -> Recipe:
             raise InputError(
                 f"{path}: average = {stage.average!r}; expected names of earlier stages with weights above 0"
             )
-        fault = _fault(stage)
+        fault = _fault(stage, recipe.kind)
         if fault:
             raise InputError(f"{path}: stage {stage.name!r} has {fault}")
     return recipe
 
 
-def _fault(stage: TrainingStage) -> str:
+def _fault(stage: TrainingStage, kind: str) -> str:
     """The error in a stage, and what is expected; empty if there is none."""
     if (stage.steps > 0) + (stage.pieces > 0) + bool(stage.average) != 1:
         return f"steps = {stage.steps}, pieces = {stage.pieces}; steps, pieces or an average are expected"
@@ -241,6 +243,8 @@ def _fault(stage: TrainingStage) -> str:
             return f"later = {turn!r}; at from 0 to 1 and {' or '.join(sorted(SETTINGS))} are expected"
     if not {*stage.end} <= SHARES or not all(0 <= share <= 1 for share in stage.end.values()):
         return f"end = {stage.end!r}; shares of {', '.join(sorted(SHARES))} are expected"
+    if kind == "t5" and (stage.labelled or stage.end.get("labelled")):
+        return "a share of labelled text, which speaks of edits; none is expected for a model of whole sentences"
     if stage.ema and not (stage.mean and all(0 < at <= 1 for at in stage.mean)):
         return f"mean = {stage.mean!r}; shares of the stage, above 0 and up to 1, are expected"
     return ""
