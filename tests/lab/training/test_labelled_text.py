@@ -14,7 +14,8 @@ from edit_gec.catalog import find_model
 from edit_gec.errors import InputError
 from edit_gec.lab.training.collate import collate, make_example
 from edit_gec.lab.training.labelled_text import FILE, LabelledText
-from edit_gec.modeling.edit5 import EdiT5, EdiT5Config
+from edit_gec.modeling.config import EdiT5Config
+from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import INSERT, KEEP, REPLACE
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.text.edits import Edit, apply
