@@ -26,11 +26,10 @@ from edit_gec.config.load_settings import DTYPES, PRECISIONS
 
 if TYPE_CHECKING:
     from edit_gec.lab.performance.sentences import Text
+    from edit_gec.lab.performance.setup import Setup
 
 PRESETS = ("edit5-base", "t5-base")
 BACKENDS = ("torch", "compiled", *(f"onnx{f'-{precision}' * (precision != 'auto')}" for precision in PRECISIONS))
-WARM_UP = 2  # unmeasured rounds
-TRACED = 2  # runs under torch.profiler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,52 +75,51 @@ def run(arguments: Arguments) -> int:
         old, new = (results.read_result(file, "profile") for file in arguments.compare)
         out(results.format_comparison(old, new)[0])
         return 0
-    texts = read_texts(arguments)
-    if arguments.backend.startswith("onnx"):
-        return profile_onnx(arguments, [text.source for text in texts])
-    import torch
-
-    from edit_gec.lab.performance.setup import Setup
     from edit_gec.lab.performance.stage_profile import Profiling
-    from edit_gec.lab.performance.stage_table import format_stages, format_table
+    from edit_gec.lab.performance.stage_table import format_operators, format_stages, format_table
 
-    if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+    texts = read_texts(arguments)
     names = tuple(arguments.model) or (tuple(arguments.preset.split(",")) if arguments.preset else PRESETS)
-    make_setup = Setup.of_models if arguments.model else Setup.of_presets
-    mode = "compiled" if arguments.backend == "compiled" else "eager"
-    setup = make_setup(
-        names, device=arguments.device, dtype=arguments.dtype, mode=mode, threads=torch.get_num_threads()
-    )
-    counts = {"warm_up": WARM_UP, "repeats": arguments.repeats, "traced": min(TRACED, arguments.repeats)}
-    profiling = Profiling(setup, texts, tuple(arguments.system), names, **counts)
-    if arguments.out is None:
-        out(format_table(profiling.measure()))
-        return 0
-    profile, written = profiling.write(Path(arguments.out), None)
-    out(f"{format_table(profile)}\n{format_stages(profile)}")
+    if arguments.backend.startswith("onnx"):
+        names = tuple(arguments.model) or (DEFAULT_MODEL,)
+        profiling = Profiling(make_onnx_setup(arguments, names[0]), texts, ("edit5",), names, repeats=arguments.repeats)
+    else:
+        setup = make_torch_setup(arguments, names)
+        profiling = Profiling(setup, texts, tuple(arguments.system), names, repeats=arguments.repeats)
+    profile, written = profiling.run(Path(arguments.out) if arguments.out else None)
+    stages = f"\n{format_stages(profile)}" if arguments.out else ""
+    out(format_table(profile) + stages + format_operators(profile))
     for path in written:
         say(f"wrote {path}")
     return 0
 
 
-def profile_onnx(arguments: Arguments, texts: Sequence[str]) -> int:
-    """The same for the network by ONNX Runtime."""
+def make_torch_setup(arguments: Arguments, names: Sequence[str]) -> Setup:
+    """What torch profiles: models, or presets with random weights. Raises InputError for other names."""
+    import torch
+
+    from edit_gec.lab.performance.setup import Setup
+
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    make_setup = Setup.of_models if arguments.model else Setup.of_presets
+    mode = "compiled" if arguments.backend == "compiled" else "eager"
+    how = {"device": arguments.device, "dtype": arguments.dtype, "mode": mode, "threads": torch.get_num_threads()}
+    return make_setup(names, **how)
+
+
+def make_onnx_setup(arguments: Arguments, name: str) -> Setup:
+    """What ONNX Runtime profiles, without torch: one EdiT5. Raises UsageError for what torch knows."""
+    from edit_gec.backends.choose import choose_int8
+    from edit_gec.lab.performance.setup import ONNX, Setup
+
     plain = (arguments.device, arguments.dtype) == ("cpu", DTYPES[0])
     if arguments.system or arguments.preset or len(arguments.model) > 1 or not plain:
         raise UsageError("--backend onnx: takes one --model; systems, presets, --device and --dtype are torch's")
-    from edit_gec.lab.performance.onnx_profile import OnnxProfiling, format_onnx_profile
-    from edit_gec.lab.performance.results import save
-
-    folder = find_model(arguments.model[0] if arguments.model else DEFAULT_MODEL)
-    counts = {"threads": arguments.threads or 1, "warm_up": WARM_UP, "repeats": arguments.repeats}
+    folder = find_model(name)
     precision = arguments.backend.removeprefix("onnx").removeprefix("-") or PRECISIONS[0]
-    result = OnnxProfiling(folder, texts, precision, **counts).measure()
-    out(format_onnx_profile(result))
-    name = f"{folder.name}-onnx-{result['settings']['precision']}"
-    for written in save(Path(arguments.out), name, result) if arguments.out else ():
-        say(f"wrote {written}")
-    return 0
+    precision = "int8" if choose_int8(folder, precision) else "float32"
+    return Setup(model=str(folder), dtype=precision, mode=ONNX, threads=arguments.threads or 1)
 
 
 def read_texts(arguments: Arguments) -> list[Text]:

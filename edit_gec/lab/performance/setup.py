@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.target import Target
 
-MODES = ("eager", "compiled")
+ONNX = "onnx"  # the mode in which ONNX Runtime runs an EdiT5; its precision is the dtype
 DTYPES = {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float16")}
 
 
@@ -87,6 +87,8 @@ class Setup:
 
         Clocks and counts of memory mean this device from now on.
         """
+        if self.mode == ONNX:
+            return
         kind = check_device(self.device)
         if kind not in DTYPES or self.dtype not in DTYPES[kind]:
             raise InputError(f"dtype {self.dtype}: on {kind} {', '.join(DTYPES.get(kind, ()))} can be measured")
@@ -171,6 +173,8 @@ class Pair:
 
 def load_corrector(setup: Setup) -> Corrector:
     """The EdiT5 of a setup."""
+    if setup.mode == ONNX:
+        return Corrector.load(setup.model, backend=ONNX, precision=setup.dtype, threads=setup.threads)
     from edit_gec.backends.torch_network import TorchNetwork
 
     if setup.random:

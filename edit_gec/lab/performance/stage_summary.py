@@ -10,12 +10,10 @@ with setup) with those of the first system, T5 alone where it was measured.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from edit_gec.lab.performance.stages import TimedRuns, rounded, summarize_stage
-from edit_gec.lab.performance.torch_profiler import ProfilerTrace, StageTotals
+from edit_gec.lab.performance.stages import TimedRuns, rounded
 from edit_gec.speculative.statistics import quantile
 from edit_gec.tracing import STAGES
 
@@ -27,21 +25,11 @@ QUIET = 1.5  # p95 over the median, up to which a machine is called quiet: the c
 CASE_STUDY_STEPS = 10  # of EdiT5's decoder, which also generates the first slot; here the tags have opened it
 
 
-@dataclass(frozen=True)
-class Measured:
-    """All that was measured of one system on that many texts."""
-
-    runs: TimedRuns
-    trace: ProfilerTrace
-    texts: int
-
-
-def summarize(measured: Measured) -> dict[str, Any]:
-    """Figures of one system."""
-    runs, texts = measured.runs, measured.texts
+def summarize(runs: TimedRuns, texts: int) -> dict[str, Any]:
+    """Figures of one system on that many texts."""
     run = runs.typical()
     names = [name for name in STAGES if any(span.name == name for span in run.spans)]
-    stages = [_summarize_stage(name, measured) for name in names]
+    stages = [_summarize_stage(name, runs, texts) for name in names]
     by_name = {stage["name"]: stage for stage in stages}
 
     def total(group: tuple[str, ...], key: str = "ms") -> float:
@@ -68,26 +56,21 @@ def summarize(measured: Measured) -> dict[str, Any]:
         "unattributed_ms": rounded(1000 * unattributed / texts),
         "unattributed_share": rounded(unattributed / run.total_s),
         "labels_cost": rounded(median(labelled) / bare - 1),
-        "profiler_cost": rounded(median(measured.trace.runs_s) / bare - 1),
-        "peak_bytes": measured.trace.peak_bytes,
         "stages": stages,
         "steps_ms": [rounded(1000 * each) for each in runs.steps_s(*STEPS)],
     }
 
 
-def _summarize_stage(name: str, measured: Measured) -> dict[str, Any]:
-    runs, texts = measured.runs, measured.texts
-    stage = measured.trace.stages.get(name, StageTotals())
+def _summarize_stage(name: str, runs: TimedRuns, texts: int) -> dict[str, Any]:
+    """Times of a stage per text: in the run of median length, the 95th of 100 runs, and by the device's own clock."""
+    own = [span.own_s for span in runs.typical().spans if span.name == name]
     device = runs.device_s(name)
-    traced = len(measured.trace.runs_s) * texts
     return {
-        **summarize_stage(name, runs, texts),
+        "name": name,
+        "regions": rounded(len(own) / texts),
+        "ms": rounded(1000 * sum(own) / texts),
+        "p95_ms": rounded(1000 * quantile(runs.stage_s(name), 0.95) / texts),
         "device_ms": rounded(1000 * median(device) / texts) if device else None,
-        "profiler_ms": rounded(1000 * stage.total_s / traced),
-        "busy_ms": rounded(1000 * stage.busy_s / traced),
-        "gap_ms": rounded(1000 * (stage.total_s - stage.busy_s) / traced),
-        "kernels": rounded(stage.kernels / traced),
-        "allocated_bytes": round(stage.allocated / traced),
     }
 
 

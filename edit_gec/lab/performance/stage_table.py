@@ -1,4 +1,4 @@
-"""A profile as text: the case study's table, and the stages of each system."""
+"""A profile as text: the case study's table, the stages of each system, and operators."""
 
 from __future__ import annotations
 
@@ -47,15 +47,22 @@ def format_table(profile: dict[str, Any]) -> str:
 
 def format_stages(profile: dict[str, Any]) -> str:
     """The stages of each system, and what measuring them costs."""
-    rows = [["stage", "n", "ms", "p95", "profiler", "busy", "gap", "kernels"]]
+    rows = [["stage", "n", "ms", "p95", "device"]]
     for name, own in profile["systems"].items():
-        rows.append([name.upper(), *[""] * 7])
+        rows.append([name.upper(), *[""] * 4])
         for stage in own["stages"]:
-            times = (f"{stage[key]:.2f}" for key in ("ms", "p95_ms", "profiler_ms", "busy_ms", "gap_ms"))
-            rows.append([stage["name"], f"{stage['regions']:g}", *times, f"{stage['kernels']:g}"])
-        rows.append(["unattributed", "", f"{own['unattributed_ms']:.2f}", *[""] * 5])
-    lines = ["stages", *align_columns(rows)]
-    for what, key in (("labels", "labels_cost"), ("torch.profiler", "profiler_cost")):
-        costs = ", ".join(f"{name} {own[key]:+.1%}" for name, own in profile["systems"].items())
-        lines.append(f"cost of {what}: {costs}")
-    return "\n".join(lines) + "\n"
+            times = ("" if stage[key] is None else f"{stage[key]:.2f}" for key in ("ms", "p95_ms", "device_ms"))
+            rows.append([stage["name"], f"{stage['regions']:g}", *times])
+        rows.append(["unattributed", "", f"{own['unattributed_ms']:.2f}", "", ""])
+    costs = ", ".join(f"{name} {own['labels_cost']:+.1%}" for name, own in profile["systems"].items())
+    return "\n".join(["stages", *align_columns(rows), f"cost of labels: {costs}"]) + "\n"
+
+
+def format_operators(profile: dict[str, Any]) -> str:
+    """The graphs of ONNX Runtime with their operators; "" where torch ran."""
+    rows = [["graph, operator", "runs", "ms", "of it"]]
+    for own in profile["systems"].values():
+        for name, graph in own.get("graphs", {}).items():
+            rows.append([name.upper(), f"{graph['runs']:g}", f"{graph['ms']:.2f}", ""])
+            rows += [[kind, "", f"{ms:.3f}", f"{ms / graph['ms']:.0%}"] for kind, ms in graph["operators"].items()]
+    return "\n".join(["", *align_columns(rows), ""]) if len(rows) > 1 else ""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.timing import interleave, synchronize
-from edit_gec.speculative.statistics import quantile
 from edit_gec.tracing import Clock, Span, listen
 
 if TYPE_CHECKING:
@@ -141,14 +140,6 @@ def _add_labelled(to: list[TimedRun], run: Run, device: str, texts: Sequence[str
         total_s = perf_counter() - begun
     device_s = clock.device_s() if isinstance(clock, DeviceClock) else []
     to.append(TimedRun(begun, total_s, clock.spans, device_s))
-
-
-def summarize_stage(name: str, runs: TimedRuns, texts: int) -> dict[str, Any]:
-    """Times of a stage per text: in the run of median length, and the 95th of 100 runs."""
-    own = [span.own_s for span in runs.typical().spans if span.name == name]
-    p95 = quantile(runs.stage_s(name), 0.95)
-    times = {"ms": 1000 * sum(own) / texts, "p95_ms": 1000 * p95 / texts}
-    return {"name": name, "regions": rounded(len(own) / texts)} | {key: rounded(ms) for key, ms in times.items()}
 
 
 def rounded(value: float) -> float:

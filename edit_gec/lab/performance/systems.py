@@ -26,7 +26,7 @@ from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.checkers import CHECKERS
 from edit_gec.lab.performance import peers
 from edit_gec.lab.performance.peers import Run
-from edit_gec.lab.performance.setup import Pair, Setup
+from edit_gec.lab.performance.setup import ONNX, Pair, Setup, load_corrector
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -95,11 +95,9 @@ def run_corrector(corrector: Corrector) -> Run:
     return run
 
 
-def load_onnx(setup: Setup, precision: str) -> Corrector:
-    """The model of a setup by ONNX Runtime."""
-    from edit_gec.corrector import Corrector
-
-    return Corrector.load(setup.model, backend="onnx", precision=precision, threads=setup.threads)
+def run_onnx(setup: Setup, precision: str) -> Run:
+    """The product by ONNX Runtime."""
+    return run_corrector(load_corrector(replace(setup, mode=ONNX, dtype=precision)))
 
 
 def onnx_is_missing(setup: Setup) -> str | None:
@@ -121,7 +119,7 @@ def build_checker(name: str, pair: Pair, stack: ExitStack) -> Run:
     return peers.RuleChecker(name)
 
 
-ONNX = "onnxruntime"
+ONNX_RUNTIME = "onnxruntime"
 _T = ("target",)
 _BOTH = ("model", "target")
 
@@ -152,8 +150,8 @@ SYSTEMS = (
         "ctranslate2 float32", lambda p, _: peers.run_ctranslate2(p.setup, "float32"), _T, "ctranslate2", exact=True,
     ),
     System("ctranslate2 int8", lambda p, _: peers.run_ctranslate2(p.setup, "int8"), _T, "ctranslate2"),
-    System("edit5 onnx", lambda p, _: run_corrector(load_onnx(p.setup, "float32")), ("model",), ONNX),
-    System("edit5 onnx int8", lambda p, _: run_corrector(load_onnx(p.setup, "int8")), ("model",), ONNX),
+    System("edit5 onnx", lambda p, _: run_onnx(p.setup, "float32"), ("model",), ONNX_RUNTIME),
+    System("edit5 onnx int8", lambda p, _: run_onnx(p.setup, "int8"), ("model",), ONNX_RUNTIME),
     System("edit5 + t5", lambda p, _: run_corrector(p.verified(respelt=False)), _T, follows=_BOTH),
     *(System(name, partial(build_checker, name)) for name in CHECKERS),
 )  # fmt: skip
@@ -188,7 +186,7 @@ def missing(system: System, setup: Setup) -> str | None:
         return CHECKERS[system.name].missing()
     if system.module and importlib.util.find_spec(system.module) is None:
         return f"{system.module} is not installed: pip install '.[bench]' in edit-gec's folder"
-    if system.module == ONNX:
+    if system.module == ONNX_RUNTIME:
         return onnx_is_missing(setup)
     absent = [need for need in system.needs if not getattr(setup, need)]
     return f"no {' and no '.join(absent)} given (--{absent[0]} FOLDER)" if absent else None

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from support.strategies import law
 
 from edit_gec.lab.performance import timing
-from edit_gec.lab.performance.stage_summary import Measured, summarize
+from edit_gec.lab.performance.stage_summary import summarize
 from edit_gec.lab.performance.stages import TimedRun, TimedRuns
-from edit_gec.lab.performance.torch_profiler import ProfilerTrace
 from edit_gec.speculative.statistics import Statistics, quantile
 from edit_gec.speculative.statistics import Trace as Passes
 
@@ -52,7 +51,7 @@ def test_p95_means_one_thing() -> None:
     """In a profile, in a benchmark, in the statistics of verification: of 20 values it is not the largest."""
     values = [float(n) for n in range(1, 21)]
     runs = TimedRuns(values, [TimedRun(0.0, n, []) for n in values])
-    profile = summarize(Measured(runs, ProfilerTrace([1.0]), 1))
+    profile = summarize(runs, 1)
     statistics = Statistics([Passes(proposed=[1] * int(n), tokens=int(n)) for n in values])
     assert profile["total_p95_ms"] == pytest.approx(1000 * quantile(values, 0.95)) == pytest.approx(19050.0)
     assert statistics.summary()["passes_p95"] == quantile(values, 0.95)
