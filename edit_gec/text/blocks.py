@@ -11,8 +11,10 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from edit_gec.text.markup import BREAK, FRAGMENT, LEFT_OUT, emphasis, mark
+from edit_gec.text.markup import ASIDE, BREAK, FOLD, FRAGMENT, LEFT_OUT, Flags, emphasis, mark
 
+BLANK = r"\n[ \t]*\n\s*"  # what ends a paragraph
+_LINE_BREAK = re.compile(r"(?<=\S)[ \t]*\n")
 _BRACKETS = re.compile(r"\\.|[\[\]]")
 _END_MARKS = frozenset(".!?…:)\"'”’")
 
@@ -128,6 +130,90 @@ class LineReader:
 
     def forget_block(self) -> None:
         """Called when a block has ended: for what the reader of a format remembers of it."""
+
+
+class TokenReader:
+    """Reads a text token after token: each group of TOKEN has a method of its name, which flags what was found and
+    returns where to continue.
+    """
+
+    TOKEN: ClassVar[re.Pattern[str]]
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.flags = Flags(len(text))
+        self.blanks = [found.start() for found in re.finditer(BLANK, text)]
+        self.block = 0  # where the block of prose began that is being read
+        self.fragment = False  # need it not be whole sentences?
+
+    def read_tokens(self, at: int, stop: int) -> Flags:
+        """Flag text[at:stop]; a line break in it ends no block."""
+        for line_break in _LINE_BREAK.finditer(self.text):
+            mark(self.flags, *line_break.span(), FOLD)
+        while found := self.TOKEN.search(self.text, at, stop):
+            at = max(getattr(self, found.lastgroup or "")(found), found.end())
+        self.end_block(stop)
+        return self.flags
+
+    def blank(self, found: re.Match[str]) -> int:
+        """A blank line ends a block."""
+        self.end_block(found.start())
+        self.block = found.end()
+        return found.end()
+
+    def hidden(self, found: re.Match[str]) -> int:
+        """A mark that is left out."""
+        mark(self.flags, *found.span(), LEFT_OUT)
+        return found.end()
+
+    def new_line(self, found: re.Match[str]) -> int:
+        """A forced line break."""
+        self.fragment = True
+        return self.hidden(found)
+
+    def end_block(self, end: int) -> None:
+        """End the block that is being read."""
+        if self.fragment:
+            mark(self.flags, self.block, end, FRAGMENT)
+        self.fragment = False
+        self.block = end
+
+    def break_block(self, start: int, end: int, *, fragment: bool = False) -> int:
+        """Leave out text[start:end]; another block follows."""
+        self.end_block(start)
+        mark(self.flags, start, end, BREAK)
+        self.fragment = fragment
+        self.block = end
+        return end
+
+    def hide(self, start: int, end: int) -> int:
+        """Leave out text[start:end] and, where a mark or a blank follows, the blank before it."""
+        if self.text[end : end + 1] in " \n.,;:)!?]":
+            while start > self.block and self.text[start - 1] in " \t~":
+                start -= 1
+        mark(self.flags, start, end, LEFT_OUT)
+        return end
+
+    def mark_aside(self, opening: int, closing: int) -> int:
+        """text[opening:closing] is a text inside another one, up to the bracket that closes it."""
+        mark(self.flags, opening, closing, ASIDE)
+        mark(self.flags, opening, closing, FRAGMENT)
+        mark(self.flags, closing, closing + 1, LEFT_OUT)
+        return opening
+
+    def find_blank(self, at: int) -> int:
+        """The first blank line from `at` on, which ends its paragraph, or the end of the text."""
+        index = bisect_left(self.blanks, at)
+        return self.blanks[index] if index < len(self.blanks) else len(self.text)
+
+    def is_alone(self, start: int) -> bool:
+        """Is there nothing before text[start] on its line?"""
+        return not self.text[self.text.rfind("\n", 0, start) + 1 : start].strip()
+
+    def find_line_end(self, at: int) -> int:
+        """The end of the line of text[at]."""
+        end = self.text.find("\n", at)
+        return len(self.text) if end < 0 else end
 
 
 class LineOffsets:

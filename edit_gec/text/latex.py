@@ -13,24 +13,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
-from collections.abc import Callable
 from typing import NamedTuple
 
 from edit_gec.text import latex_names as names
+from edit_gec.text.blocks import BLANK, TokenReader
 from edit_gec.text.latex_groups import ENVIRONMENT, VERB, Groups
-from edit_gec.text.markup import ASIDE, BREAK, FOLD, FRAGMENT, LEFT_OUT, PROTECTED, Flags, mark
+from edit_gec.text.markup import ASIDE, LEFT_OUT, PROTECTED, Flags, mark
 
 _PREAMBLE = re.compile(r"(?:\s|%[^\n]*\n|\\RequirePackage\b[^\n]*)*\\document(?:class|style)\b")
-_LINE_BREAK = re.compile(r"(?<=\S)[ \t]*\n")
-_BLANK = re.compile(r"\n[ \t]*\n\s*")
 
 _ACCENTED = (
     r"\\(?:[`'^\"~=.](?:\{\\?[A-Za-z]\}|\\[ij](?![A-Za-z])|[A-Za-z])|[cvuHkdbr]\{[A-Za-z]\}|[cvuHkdbr] [A-Za-z])"
 )
 _LETTER = rf"\\(?:{'|'.join(names.LETTERS)})(?![A-Za-z])(?:\{{\}}|[ \t])?"
 _TOKEN = re.compile(
-    rf"(?P<blank>{_BLANK.pattern})"
+    rf"(?P<blank>{BLANK})"
     r"|(?P<comment>%[^\n]*)"
     r"|(?P<math>\$\$?|\\[(\[])"
     rf"|(?P<verb>{VERB})"
@@ -86,7 +83,8 @@ _WORD_BEHIND = re.compile(rf"(?:\w|['’-](?=\w)|\{{?(?:{_ACCENTED}|{_LETTER})\}
 
 def mark_latex(text: str) -> Flags:
     """Flags for every character of a LaTeX document, or of a part of one, as markup.py defines them."""
-    return _Reader(text).read()
+    reader = _Reader(text)
+    return reader.read_tokens(*reader.find_body())
 
 
 class _Arguments(NamedTuple):
@@ -97,29 +95,15 @@ class _Arguments(NamedTuple):
     closed: bool
 
 
-class _Reader:
-    """Reads token after token; each method flags one and returns where to continue."""
+class _Reader(TokenReader):
+    TOKEN = _TOKEN
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.flags = Flags(len(text))
+        super().__init__(text)
         self.groups = Groups(text)
-        self.blanks = [found.start() for found in _BLANK.finditer(text)]
-        self.block = 0  # where the block of prose began that is being read
-        self.fragment = False  # need it not be whole sentences?
         self.closing: set[int] = set()  # braces that end a block
 
-    def read(self) -> Flags:
-        for line_break in _LINE_BREAK.finditer(self.text):
-            mark(self.flags, *line_break.span(), FOLD)
-        at, stop = self._body()
-        while found := _TOKEN.search(self.text, at, stop):
-            kind = found.lastgroup or ""
-            at = max(_READ[kind](self, found), found.end())
-        self._end_block(stop)
-        return self.flags
-
-    def _body(self) -> tuple[int, int]:
+    def find_body(self) -> tuple[int, int]:
         """The span of what is printed: not the preamble, not what is after the end."""
         length = len(self.text)
         begin = self.groups.document
@@ -130,50 +114,24 @@ class _Reader:
             return length, length
         start = self.text.index("}", begin) + 1
         stop = self.groups.environments.get(begin, length)
-        self._break(0, start)
+        self.break_block(0, start)
         mark(self.flags, stop, length, LEFT_OUT)
         return start, stop
 
     # ------------------------------------------------------------------------------------------ blocks
 
-    def blank(self, found: re.Match[str]) -> int:
-        self._end_block(found.start())
-        self.block = found.end()
-        return found.end()
-
-    def _end_block(self, end: int) -> None:
-        if self.fragment:
-            mark(self.flags, self.block, end, FRAGMENT)
-        self.fragment = False
-        self.block = end
-
-    def _break(self, start: int, end: int) -> None:
-        """Leave out text[start:end]; another block follows."""
-        self._end_block(start)
-        mark(self.flags, start, end, BREAK)
-        self.block = end
-
     def _part(self, start: int, end: int) -> None:
         """Leave out text[start:end], which stands between texts; a sentence may go on before and after it."""
         self.fragment = self.fragment or bool(self.text[self.block : start].strip())
-        self._break(start, end)
+        self.break_block(start, end)
         following = _NEXT.match(self.text, end)
         self.fragment = following is not None and (following["letter"] or "").islower()
 
     def _leave_rest(self, start: int) -> int:
         """Something is not closed: leave out what follows, up to the end of the paragraph."""
-        index = bisect_left(self.blanks, start)
-        end = self.blanks[index] if index < len(self.blanks) else len(self.text)
+        end = self.find_blank(start)
         self.flags[start:end] = bytes([LEFT_OUT]) * (end - start)
         self.fragment = True
-        return end
-
-    def _hide(self, start: int, end: int) -> int:
-        """Leave out text[start:end] and, where a mark or a blank follows, the blank before it."""
-        if self.text[end : end + 1] in " \n.,;:)!?]":
-            while start > self.block and self.text[start - 1] in " \t~":
-                start -= 1
-        mark(self.flags, start, end, LEFT_OUT)
         return end
 
     def _stand_in(self, start: int, end: int, shown: str) -> int:
@@ -243,7 +201,7 @@ class _Reader:
         assert following is not None
         ended = _ENDS_SENTENCE.search(self.text, max(start, end - 200), end) is not None
         if ended or (following["letter"] or "").isupper():
-            self._break(end, following.start("letter") if following["letter"] else following.end())
+            self.break_block(end, following.start("letter") if following["letter"] else following.end())
         return end
 
     # ------------------------------------------------------------------------------------------ commands
@@ -260,18 +218,16 @@ class _Reader:
             end = found.end() + 2 * self.text.startswith("{}", found.end())
             return self._stand_in(start, end, names.SYMBOLS.get(name, " "))
         if name in names.SWITCHES:
-            mark(self.flags, start, found.end(), LEFT_OUT)
-            return found.end()
+            return self.hidden(found)
         if name == "par":
-            self._break(start, found.end())
-            return found.end()
+            return self.break_block(start, found.end())
         arguments = self._arguments(found.end(), spaced=name in names.SILENT)
         if not arguments.closed:
             return self._leave_rest(start)
         if name == "item":
             overlay = _OVERLAY.match(self.text, found.end())
             end = overlay.end() if overlay else found.end()
-            self._break(start, arguments.groups[0][1] if self._is_optional(arguments) else end)
+            self.break_block(start, arguments.groups[0][1] if self._is_optional(arguments) else end)
             self.fragment = True
             return self.block
         return self._with_arguments(found, arguments)
@@ -286,7 +242,7 @@ class _Reader:
         end = arguments.end
         given = [group for group in arguments.groups if self.text[group[0]] == "{"]
         if name in names.SILENT:
-            return self._hide(start, self._silent_end(found, arguments))
+            return self.hide(start, self._silent_end(found, arguments))
         if names.TEXT.get(name, len(given)) < len(given):
             if name == "replaced":  # {by this}{text}
                 mark(self.flags, given[0][1], end, LEFT_OUT)
@@ -315,14 +271,11 @@ class _Reader:
         opening = group[0] + 1
         closing = group[1] - 1
         if self.flags[start] & ASIDE:
-            return self._hide(start, group[1])
-        self._hide(start, opening)
+            return self.hide(start, group[1])
+        self.hide(start, opening)
         if self.text[closing + 1 : closing + 2] in " \n.,;:)!?]":
-            self._hide(start, start)
-        mark(self.flags, opening, closing, ASIDE)
-        mark(self.flags, opening, closing, FRAGMENT)
-        mark(self.flags, closing, closing + 1, LEFT_OUT)
-        return opening
+            self.hide(start, start)
+        return self.mark_aside(opening, closing)
 
     def _text(self, start: int, group: tuple[int, int]) -> int:
         """The text of one argument is read as if the command were not there."""
@@ -340,7 +293,7 @@ class _Reader:
                 return self._stand_in(start, end, f"{key[0].capitalize()} et al" if key else "X")
             if name[:4].casefold() == "cite" and _NEEDS_NOUN.search(self.text, max(0, start - 20), start):
                 return self._stand_in(start, end, "X")
-        return self._hide(start, end)
+        return self.hide(start, end)
 
     def _code(self, found: re.Match[str], given: list[tuple[int, int]], end: int) -> int:
         start = found.start()
@@ -352,7 +305,7 @@ class _Reader:
             opening -= 1
         if found["name"] in ("tt", "ttfamily") and opening in self.groups.pairs:
             return self._stand_in(opening, self.groups.pairs[opening] + 1, "X")
-        return self._hide(start, found.end())
+        return self.hide(start, found.end())
 
     def _silent_end(self, found: re.Match[str], arguments: _Arguments) -> int:
         """The end of a command and of what it is given without braces: a length, a name to define."""
@@ -366,7 +319,7 @@ class _Reader:
                 body = self._arguments(defined.end())
                 end = body.end if body.closed else self._leave_rest(found.start())
             elif found["name"] == "let":
-                end = _end_of_line(self.text, end)
+                end = self.find_line_end(end)
         return end
 
     def _unknown(self, found: re.Match[str], arguments: _Arguments, given: list[tuple[int, int]]) -> int:
@@ -374,16 +327,16 @@ class _Reader:
         start = found.start()
         end = arguments.end
         if length := _LENGTH.match(self.text, end):  # \parindent=0pt
-            return self._hide(start, length.end())
-        alone = self._is_alone(start, end)
+            return self.hide(start, length.end())
+        alone = self._has_own_lines(start, end)
         prose = [group for group in given if _reads_like_prose(self.text[group[0] + 1 : group[1] - 1])]
         if prose:
             return self._own_prose(start, end, prose, alone)
         if alone:
-            return self._hide(start, end)
+            return self.hide(start, end)
         following = self.text[end : end + 2].lstrip(" ")[:1]
         if not given and following.isupper() and not self.text[self.block : start].strip():
-            return self._hide(start, end)  # a switch before a paragraph
+            return self.hide(start, end)  # a switch before a paragraph
         body = self.text[given[0][0] + 1 : given[0][1] - 1] if given else ""
         body = body or found["name"]
         return self._stand_in(start, end, body if re.fullmatch(r"\w[\w -]*", body) else "X")
@@ -398,10 +351,9 @@ class _Reader:
             return self._aside(start, prose[0])
         return self._text(start, prose[0])
 
-    def _is_alone(self, start: int, end: int) -> bool:
+    def _has_own_lines(self, start: int, end: int) -> bool:
         """Is there nothing else on its lines?"""
-        before = self.text[self.text.rfind("\n", 0, start) + 1 : start]
-        return not before.strip() and not self.text[end : _end_of_line(self.text, end)].partition("%")[0].strip()
+        return self.is_alone(start) and not self.text[end : self.find_line_end(end)].partition("%")[0].strip()
 
     def _arguments(self, at: int, *, on_one_line: bool = False, spaced: bool = False) -> _Arguments:
         """The groups after a command; `spaced`: blanks between them are none."""
@@ -417,21 +369,13 @@ class _Reader:
                 return _Arguments(groups, end, False)
             if opener not in ("{", "[") or closing is None:
                 break
-            if (opener == "[" and self._has_blank(at, closing)) or (on_one_line and "\n" in self.text[at:closing]):
+            if (opener == "[" and self.find_blank(at) < closing) or (on_one_line and "\n" in self.text[at:closing]):
                 break
             end = closing + 1
             groups.append((at, end))
         return _Arguments(groups, end, True)
 
-    def _has_blank(self, start: int, end: int) -> bool:
-        index = bisect_left(self.blanks, start)
-        return index < len(self.blanks) and self.blanks[index] < end
-
     # ------------------------------------------------------------------------------------------ the rest
-
-    def comment(self, found: re.Match[str]) -> int:
-        mark(self.flags, *found.span(), LEFT_OUT)
-        return found.end()
 
     def verb(self, found: re.Match[str]) -> int:
         return self._stand_in(*found.span(), "X")
@@ -448,11 +392,6 @@ class _Reader:
             shown += [self.text[at : found.start() + each.start()], _accented(each[0])]
             at = found.start() + each.end()
         return self._stand_in(start, end, "".join([*shown, self.text[at:end]]))
-
-    def new_line(self, found: re.Match[str]) -> int:
-        mark(self.flags, *found.span(), LEFT_OUT)
-        self.fragment = True
-        return found.end()
 
     def tie(self, found: re.Match[str]) -> int:
         return self._stand_in(*found.span(), " ")
@@ -480,7 +419,7 @@ class _Reader:
         start, end = found.span()
         if start in self.closing:
             self.fragment = True
-            self._break(start, end)
+            self.break_block(start, end)
         elif found[0] == "{" and start not in self.groups.pairs:
             return self._leave_rest(start)
         else:
@@ -490,18 +429,12 @@ class _Reader:
     def code(self, found: re.Match[str]) -> int:
         """A character that has no place in prose: the line is none."""
         start = self.text.rfind("\n", 0, found.start()) + 1
-        end = _end_of_line(self.text, found.end())
+        end = self.find_line_end(found.end())
         mark(self.flags, max(start, self.block), end, LEFT_OUT)
         self.fragment = True
         return end
 
-    def other(self, found: re.Match[str]) -> int:
-        mark(self.flags, *found.span(), LEFT_OUT)
-        return found.end()
-
-
-_KINDS = "blank comment math verb environment letter command new_line tie escaped mark own brace code other"
-_READ: dict[str, Callable[[_Reader, re.Match[str]], int]] = {kind: getattr(_Reader, kind) for kind in _KINDS.split()}
+    comment = other = TokenReader.hidden
 
 
 def _symbol(math: str) -> str:
@@ -535,8 +468,3 @@ def _accented(code: str) -> str:
     if name in names.ACCENTS and letter:
         return unicodedata.normalize("NFC", letter + names.ACCENTS[name])
     return names.LETTERS.get(code.strip("{} \t\\"), "X")
-
-
-def _end_of_line(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end

@@ -12,19 +12,16 @@ What is not closed leaves out what follows.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable
 
-from edit_gec.text.markup import ASIDE, BREAK, FOLD, FRAGMENT, LEFT_OUT, Flags, mark
+from edit_gec.text.blocks import BLANK, TokenReader
+from edit_gec.text.markup import ASIDE, BREAK, FRAGMENT, LEFT_OUT, Flags, mark
 
-_LINE_BREAK = re.compile(r"(?<=\S)[ \t]*\n")
-_BLANK = re.compile(r"\n[ \t]*\n\s*")
 _COMMENT = r"(?<![:/])//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)"
 _RAW = r"(?P<ticks>`{3,})[\s\S]*?(?:(?P=ticks)(?!`)|\Z)|`[^`]*(?:`|\Z)"
 _MATH = r"\$(?:[^$\\]|\\[\s\S])*(?:\$|\Z)"
 _KEYWORD = r"#(?:let|set|show|import|include|if|for|while|return|context|break|continue)\b"
 _TOKEN = re.compile(
-    rf"(?P<blank>{_BLANK.pattern})"
+    rf"(?P<blank>{BLANK})"
     rf"|(?P<comment>{_COMMENT})"
     rf"|(?P<raw>{_RAW})"
     rf"|(?P<math>{_MATH})"
@@ -66,72 +63,35 @@ _RELATION = re.compile(r"[=<>]|\b(?:in|subset|approx|equiv|prop)\b")
 
 def mark_typst(text: str) -> Flags:
     """Flags for every character of a Typst document, as markup.py defines them."""
-    return _Reader(text).read()
+    return _Reader(text).read_tokens(0, len(text))
 
 
-class _Reader:
-    """Reads token after token; each method flags one and returns where to continue."""
+class _Reader(TokenReader):
+    TOKEN = _TOKEN
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.flags = Flags(len(text))
-        self.blanks = [found.start() for found in _BLANK.finditer(text)]
+        super().__init__(text)
         self.closed: dict[int, int | None] = {}  # a bracket -> the one that closes it
         self.contents: dict[int, bool] = {}  # brackets that close prose: do they end a block?
-        self.block = 0  # where the block of prose began that is being read
-        self.fragment = False  # need it not be whole sentences?
-
-    def read(self) -> Flags:
-        for line_break in _LINE_BREAK.finditer(self.text):
-            mark(self.flags, *line_break.span(), FOLD)
-        at = 0
-        while found := _TOKEN.search(self.text, at):
-            at = max(_READ[found.lastgroup or ""](self, found), found.end())
-        self._end_block(len(self.text))
-        return self.flags
 
     # ------------------------------------------------------------------------------------------ blocks
 
-    def _end_block(self, end: int) -> None:
-        if self.fragment:
-            mark(self.flags, self.block, end, FRAGMENT)
-        self.fragment = False
-        self.block = end
-
-    def _break(self, start: int, end: int, *, fragment: bool = False) -> int:
-        """Leave out text[start:end]; another block follows."""
-        self._end_block(start)
-        mark(self.flags, start, end, BREAK)
-        self.fragment = fragment
-        self.block = end
-        return end
-
-    def _end_of_paragraph(self, at: int) -> int:
-        index = bisect_left(self.blanks, at)
-        return self.blanks[index] if index < len(self.blanks) else len(self.text)
-
-    def blank(self, found: re.Match[str]) -> int:
-        self._end_block(found.start())
-        self.block = found.end()
-        return found.end()
-
     def heading(self, found: re.Match[str]) -> int:
         """A heading ends with its line."""
-        self._break(*found.span())
-        end = self.text.find("\n", found.end())
-        end = len(self.text) if end < 0 else end
+        self.break_block(*found.span())
+        end = self.find_line_end(found.end())
         mark(self.flags, found.end(), end, FRAGMENT)
         mark(self.flags, end, end + 1, BREAK)
         self.block = end
         return found.end()
 
     def item(self, found: re.Match[str]) -> int:
-        return self._break(*found.span(), fragment=True)
+        return self.break_block(*found.span(), fragment=True)
 
     def term(self, found: re.Match[str]) -> int:
         colon = self.text.find(":", found.end())
-        self._break(*found.span(), fragment=True)
-        if 0 <= colon < self._end_of_paragraph(found.end()) and "\n" not in self.text[found.end() : colon]:
+        self.break_block(*found.span(), fragment=True)
+        if 0 <= colon < self.find_blank(found.end()) and "\n" not in self.text[found.end() : colon]:
             mark(self.flags, colon, colon + 1, BREAK)
         return found.end()
 
@@ -150,7 +110,7 @@ class _Reader:
                 at = len(self.text) if closing is None else closing + 1
         else:
             at = len(self.text)
-        return self._break(found.start(), at)
+        return self.break_block(found.start(), at)
 
     def code(self, found: re.Match[str]) -> int:
         """#name(arguments)[content], #(code), #[content]."""
@@ -162,7 +122,7 @@ class _Reader:
             if self.text[at : at + 1] in ("(", "[", "{") and (self.text[at] != "{" or not name):
                 closing = self._close(at)
                 if closing is None:
-                    return self._break(start, len(self.text))
+                    return self.break_block(start, len(self.text))
                 groups.append((at, closing))
                 at = closing + 1
             elif method := _METHOD.match(self.text, at):
@@ -173,7 +133,7 @@ class _Reader:
 
     def _call(self, name: str, start: int, end: int, groups: list[tuple[int, int]]) -> int:
         """Read what a function is given by what it does with it."""
-        alone = not self.text[self.text.rfind("\n", 0, start) + 1 : start].strip()
+        alone = self.is_alone(start)
         content = next((group for group in reversed(groups) if self.text[group[0]] == "["), None)
         if name == "strike":
             mark(self.flags, start, end, LEFT_OUT)
@@ -196,20 +156,17 @@ class _Reader:
         if caption and last is not None and last < end:
             return self._content(start, caption.end(), last, end)
         if alone and _LINE_END.match(self.text, end):
-            return self._break(start, end)
+            return self.break_block(start, end)
         self.flags.stand_in(start, end, "X")
         return end
 
     def _aside(self, start: int, opening: int, closing: int) -> int:
         mark(self.flags, start, opening, LEFT_OUT)
-        mark(self.flags, opening, closing, ASIDE)
-        mark(self.flags, opening, closing, FRAGMENT)
-        mark(self.flags, closing, closing + 1, LEFT_OUT)
-        return opening
+        return self.mark_aside(opening, closing)
 
     def _content(self, start: int, opening: int, closing: int, end: int) -> int:
         """A block of its own, text[opening:closing], in code that goes from `start` to `end`."""
-        self._break(start, opening, fragment=True)
+        self.break_block(start, opening, fragment=True)
         mark(self.flags, closing, end, BREAK)
         self.contents[closing] = True
         return opening
@@ -237,41 +194,28 @@ class _Reader:
         if found.start() in self.contents:
             if self.contents[found.start()]:
                 self.fragment = True
-                return self._break(*found.span())
+                return self.break_block(*found.span())
             mark(self.flags, *found.span(), LEFT_OUT)
         return found.end()
 
     # ------------------------------------------------------------------------------------------ inside a paragraph
 
-    def _hide(self, found: re.Match[str]) -> int:
-        """Leave out a mark and, where a mark or a blank follows, the blank before it."""
-        start, end = found.span()
-        if self.text[end : end + 1] in " \n.,;:)!?]":
-            while start > self.block and self.text[start - 1] in " \t~":
-                start -= 1
-        mark(self.flags, start, end, LEFT_OUT)
-        return end
-
-    def hidden(self, found: re.Match[str]) -> int:
-        mark(self.flags, *found.span(), LEFT_OUT)
-        return found.end()
-
     def label(self, found: re.Match[str]) -> int:
-        return self._hide(found)
+        return self.hide(*found.span())
 
     def reference(self, found: re.Match[str]) -> int:
         """A citation or "Figure 1": left out after a whole sentence, else read as a noun."""
         before = self.text[max(self.block, found.start() - 12) : found.start()].split()
         behind = self.text[found.end() : found.end() + 1]
         if behind in ("", ".", ",", ";", ")", "\n") and before and before[-1].strip("(").casefold() not in _TAKES_NOUN:
-            return self._hide(found)
+            return self.hide(*found.span())
         self.flags.stand_in(*found.span(), "Figure 1")
         return found.end()
 
     def raw(self, found: re.Match[str]) -> int:
         if found["ticks"] and "\n" in found[0]:
             self.fragment = self.fragment or bool(self.text[self.block : found.start()].strip())
-            return self._break(*found.span())
+            return self.break_block(*found.span())
         return self._show(found, "X")
 
     def math(self, found: re.Match[str]) -> int:
@@ -299,19 +243,11 @@ class _Reader:
     def dash(self, found: re.Match[str]) -> int:
         return self._show(found, "—" if len(found[0]) == 3 else "–")
 
-    def new_line(self, found: re.Match[str]) -> int:
-        self.fragment = True
-        return self.hidden(found)
-
     def _show(self, found: re.Match[str], shown: str) -> int:
         self.flags.stand_in(*found.span(), shown)
         return found.end()
 
-    comment = emphasis = hidden
+    comment = emphasis = TokenReader.hidden
 
 
 _TAKES_NOUN = frozenset("in by of from see and with as to also e.g. cf. like per on at or for".split())
-_KINDS = "blank comment raw math statement code heading item term label reference address new_line escaped tie dash"
-_READ: dict[str, Callable[[_Reader, re.Match[str]], int]] = {
-    kind: getattr(_Reader, kind) for kind in f"{_KINDS} emphasis bracket".split()
-}
