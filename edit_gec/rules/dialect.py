@@ -21,8 +21,9 @@ from functools import cache
 from typing import NamedTuple
 
 from edit_gec.errors import InputError
-from edit_gec.rules.words import FOLDER, read_table, word_set
+from edit_gec.rules.words import FOLDER, word_set
 from edit_gec.text.edits import Change, Edit, Provenance, fit_to_words
+from edit_gec.text.rows import read_table
 from edit_gec.text.words import WORD
 
 DIALECTS = ("en-GB", "en-US")

@@ -43,7 +43,8 @@ from typing import NamedTuple
 
 from edit_gec.errors import EditGecError
 from edit_gec.rules.doubled import find_doubled
-from edit_gec.rules.words import FOLDER, column, fragment, look_up, read_rows
+from edit_gec.rules.words import FOLDER, column, fragment, look_up
+from edit_gec.text.rows import read_rows
 
 TABLES = ("spelling", "agreement", "forms", "phrases", "set_phrases")  # files of this folder
 DOUBLED = "doubled"  # the name of what stands twice

@@ -5,17 +5,14 @@
 
 A list of pairs ("alot=a_lot") is a table with the columns `wrong` and `right`, and `other` for a third word;
 "_" stands for a space, "-" for no word.
-
-A file of rows (*.rules) has a line "field value" for each value of a field, and an empty line between rows. A line that
-begins with spaces goes on with the one before; lines that begin with "#" are comments. It is not TOML because that took
-three times as long to read (profiles/LOG.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from edit_gec.text.rows import read_row, read_table
 
 FOLDER = Path(__file__).parent
 
@@ -49,32 +46,8 @@ def look_up(table: str, given: str, wanted: str, word: str) -> str:
 
 
 @cache
-def read_table(path: Path) -> tuple[tuple[str, ...], ...]:
-    """The rows of a TSV file, the header first; lines that begin with "#" say where it comes from."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return tuple(tuple(line.split("\t")) for line in lines if line and not line.startswith("#"))
-
-
-def read_rows(path: Path) -> Iterator[dict[str, list[str]]]:
-    """The rows of a file, the values of each field in order."""
-    for block in path.read_text(encoding="utf-8").split("\n\n"):
-        row: dict[str, list[str]] = {}
-        values: list[str] = []
-        for line in block.splitlines():
-            field, _, value = line.partition(" ")
-            if not field and values:
-                values[-1] += ("" if values[-1].endswith("|") else " ") + value.strip()
-            elif field and not field.startswith("#"):
-                values = row.setdefault(field, [])
-                values.append(value.strip())
-        if row:
-            yield row
-
-
-@cache
 def _lists(name: str) -> dict[str, str]:
-    (row,) = read_rows(FOLDER / f"{name}.rules")
-    return {field: value for field, (value,) in row.items()}
+    return read_row(FOLDER / f"{name}.rules")
 
 
 @cache

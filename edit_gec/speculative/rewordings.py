@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from edit_gec.rules.words import FOLDER, column, read_table, word_set
+from edit_gec.rules.words import FOLDER, column, word_set
 from edit_gec.text.edits import Change, Provenance, count_shared_ends, fit_to_words
+from edit_gec.text.rows import read_table
 
 if TYPE_CHECKING:
     from edit_gec.editing.lexicon import WordList

@@ -6,7 +6,7 @@
     ('commit', 'code/python', 'code/client.py')
 
 A file is rewritten only where its format is understood. The others that are listed here look like text and are not:
-an edit breaks them. This is the only place that knows suffixes and languages; readers.py reads the formats.
+an edit breaks them. formats.rules is the only place that knows suffixes and languages; readers.py reads the formats.
 """
 
 from __future__ import annotations
@@ -14,89 +14,27 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from edit_gec.errors import InputError
 from edit_gec.text.code_comments import knows_language
+from edit_gec.text.rows import read_rows
 
-UNDERSTOOD = (
-    "markdown",
-    "html",
-    "text",
-    "rst",
-    "asciidoc",
-    "org",
-    "latex",
-    "mdx",
-    "typst",
-    "subtitles",
-    "notebook",
-    "mail",
-    "commit",
-    "gettext",
-    "code",
-)
-NAMED_ONLY = ("mail", "commit", "gettext", "code")  # no search of a folder gives them unless it is asked to
+_ROWS = {row["format"][0]: row for row in read_rows(Path(__file__).with_suffix(".rules"))}
+NAMES = {format: row["name"][0] for format, row in _ROWS.items()}  # as messages say them
+UNDERSTOOD = tuple(format for format, row in _ROWS.items() if row["read"] != ["never"])
+NAMED_ONLY = tuple(format for format, row in _ROWS.items() if row["read"] == ["named"])  # no search gives them unasked
 PLAIN = "plain"  # of a text in which nothing is markup
 READ_ALIKE = ("markdown", "html", "text")  # by one reader; the others have their own (readers.py)
 
-NAMES = {  # as messages say them
-    "markdown": "Markdown",
-    "html": "HTML",
-    "text": "plain text",
-    "mdx": "MDX",
-    "rst": "reStructuredText",
-    "asciidoc": "AsciiDoc",
-    "org": "Org",
-    "latex": "LaTeX",
-    "typst": "Typst",
-    "roff": "roff",
-    "subtitles": "subtitles",
-    "notebook": "Jupyter notebooks",
-    "mail": "e-mail",
-    "commit": "commit messages",
-    "gettext": "gettext catalogues",
-    "licence": "a licence",
-    "data": "data",
-    "code": "code",
-}
 
-_SUFFIXES = {
-    "markdown": "md markdown qmd rmd mkd mkdn mdown mdwn mdc livemd svx",
-    "html": "html htm",
-    "text": "txt text",
-    "mdx": "mdx",
-    "rst": "rst rest",
-    "asciidoc": "adoc asciidoc asc",
-    "org": "org",
-    "latex": "tex latex ltx",
-    "typst": "typ",
-    "roff": "roff man mdoc troff",
-    "subtitles": "srt vtt sub sbv",
-    "notebook": "ipynb",
-    "mail": "eml",
-    "commit": "gitcommit",
-    "gettext": "po",
-    "data": "csv tsv bib json jsonl ndjson json5 jsonc xml xsd xsl xslt svg rss atom plist ini cfg "
-    "conf cnf config properties env lock pot pem crt key ics vcf mbox dic aff m2 conll conllu diff "
-    "patch rej avsc service desktop editorconfig ass ssa ttml",
-    "code": "py pyi pyx pxd pyw js mjs cjs jsx ts mts cts tsx vue svelte astro c h cc cpp cxx hh hpp hxx m mm rs "
-    "go java kt kts scala groovy gradle clj cljs cljc edn ex exs erl hrl hs lhs ml mli fs fsx fsi cs vb "
-    "swift dart rb erb gemspec rake php phtml pl pm t lua r jl f f90 f95 for d nim zig v vhd vhdl sv asm "
-    "s sh bash zsh fish ksh bat cmd ps1 psm1 awk sed tcl el lisp lsp scm rkt vim css scss sass less styl "
-    "j2 jinja jinja2 tmpl tpl hbs ejs pug haml liquid mustache njk cmake mk mak ninja bzl bazel cu cuh "
-    "yaml yml toml sql graphql proto tf tfvars hcl nix glsl hlsl wgsl sol pas pp ada adb ads "
-    "cob mermaid mmd dot gv puml plantuml sty cls dtx",
-}
-_FORMATS = {"." + suffix: name for name, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
-_FILES = {  # whole names, where a suffix says nothing or something wrong
-    "text": "readme changelog changes news history contributing todo",
-    "code": "makefile gnumakefile dockerfile containerfile jenkinsfile vagrantfile gemfile rakefile brewfile "
-    "podfile fastfile justfile procfile tiltfile build workspace git-rebase-todo sconstruct sconscript "
-    "wscript pkgbuild configure cmakelists.txt meson_options.txt",
-    "data": "robots.txt ads.txt security.txt codeowners version",
-    "commit": "commit_editmsg merge_msg squash_msg tag_editmsg",
-}
-_NAMED = {name: known for known, names in _FILES.items() for name in names.split()}
+def _formats_by(field: str) -> dict[str, str]:
+    """Which format each word of a field of formats.rules belongs to."""
+    return {word: format for format, row in _ROWS.items() for words in row.get(field, ()) for word in words.split()}
+
+
+_FORMATS = {f".{suffix}": format for suffix, format in _formats_by("suffixes").items()}
+_NAMED = _formats_by("files")
 _PATTERNS = (
     (re.compile(r"\w+_editmsg|edit_description"), "commit"),  # what git gives to an editor
     (re.compile(r"(?:(?:un)?licen[cs]e(?:-[\w.-]+)?|copying(?:\.less(?:er|ib)?)?)(?:\.\w+)?"), "licence"),
@@ -125,26 +63,7 @@ def format_of(path: str) -> str | None:
     return known if within in (None, *READ_ALIKE) else within
 
 
-# What editors call the formats: VS Code, Vim, Helix, Emacs. Every other name is that of a programming language.
-_LANGUAGES = {
-    "markdown": "markdown gfm quarto rmd pandoc vimwiki myst",
-    "html": "html xhtml",
-    "text": "text txt plaintext help fundamental",
-    "mdx": "mdx",
-    "rst": "rst restructuredtext",
-    "asciidoc": "asciidoc adoc asciidoctor",
-    "org": "org",
-    "latex": "latex tex plaintex latex-expl3 context",
-    "typst": "typst",
-    "roff": "roff nroff groff man",
-    "subtitles": "subtitles srt subrip vtt webvtt",
-    "mail": "mail email message eml",
-    "notebook": "notebook ipynb jupyter",
-    "gettext": "gettext po",
-    "commit": "commit gitcommit git-commit vc-git-log-edit log-edit",
-    PLAIN: PLAIN,
-}
-_NAMED_LANGUAGES = {name: known for known, names in _LANGUAGES.items() for name in names.split()}
+_NAMED_LANGUAGES = {PLAIN: PLAIN, **_formats_by("languages")}  # every other name is that of a programming language
 _UNKNOWN_LANGUAGES = ("", "unknown", "default")
 _OF_PROSE = frozenset(UNDERSTOOD) - {"text", "code"}  # whose suffixes say more than the name of an unknown language
 

@@ -14,49 +14,19 @@ of another alphabet counts as foreign. A text without any of them, such as "Than
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from edit_gec.text.formats import PLAIN
+from edit_gec.text.rows import read_rows
 from edit_gec.text.sentences import split
 
-# Words of one side only: no "is" and "of" (Dutch), "was" (German), "for" (Danish), "to" (Polish), "or" (French).
-ENGLISH = frozenset(
-    "the and are were been you your they them their she our this that these those there with from not but because "
-    "which who what when where how would can could should does about into some any my i'm don't it's it we be "
-    "have has had will must very only then than after before".split()
-)
-_SHARED = frozenset("i no a in an as on or at do he me so die was war man is of to for den el come sur".split())
-_WORDS = {  # function words of other languages; those in _SHARED tell nothing of English
-    (
-        "de",
-        "German",
-    ): "der das und ist nicht ein eine einen ich wir sie sind haben auf mit für von zu zum im den dem auch es "
-    "sehr wie die man war so",
-    (
-        "fr",
-        "French",
-    ): "le la les et est pas une des du je nous vous ils que qui dans pour avec sur au ce cette avons de un en",
-    ("es", "Spanish"): "el los las y por para con una del no se su mis como pero muy fuimos de en la que un es al",
-    ("it", "Italian"): "il lo gli di che per sono della nel alla un po e i la una non con del siamo è",
-    ("pt", "Portuguese"): "o os da na em uma com não dos foi de que um e as a no por para do à",
-    ("nl", "Dutch"): "het een van niet zijn naar voor maar ook met dat deze wij de en is in was",
-    ("da", "Danish"): "og det er ikke jeg til af på som for den der at vi var med et en i",
-    ("sv", "Swedish"): "och är inte jag den det ett av som för att på vi var med en i till",
-    ("pl", "Polish"): "się nie jest że na do jak ale tak był była już są czy oraz od",
-}
-_ALPHABETS = {
-    ("el", "Greek"): re.compile(r"[\u0370-\u03ff]"),
-    ("ru", "Russian"): re.compile(r"[\u0400-\u04ff]"),
-    ("he", "Hebrew"): re.compile(r"[\u0590-\u05ff]"),
-    ("ar", "Arabic"): re.compile(r"[\u0600-\u06ff]"),
-    ("hi", "Hindi"): re.compile(r"[\u0900-\u097f]"),
-    ("th", "Thai"): re.compile(r"[\u0e00-\u0e7f]"),
-    ("ja", "Japanese"): re.compile(r"[\u3040-\u30ff]"),
-    ("ko", "Korean"): re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"),
-    ("zh", "Chinese"): re.compile(r"[\u4e00-\u9fff]"),
-}
-_FOREIGN_WORDS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
-FOREIGN = frozenset[str]().union(*_FOREIGN_WORDS.values()) - _SHARED
+_ROWS = {row["code"][0]: row for row in read_rows(Path(__file__).with_name("languages.rules"))}
+_NAMES = {code: row["name"][0] for code, row in _ROWS.items()}
+_WORDS = {code: frozenset(row["words"][0].split()) for code, row in _ROWS.items() if "words" in row}
+_ALPHABETS = {code: re.compile(row["letters"][0]) for code, row in _ROWS.items() if "letters" in row}
+ENGLISH = _WORDS.pop("en")
+FOREIGN = frozenset[str]().union(*_WORDS.values()) - {*_ROWS["en"]["shared"][0].split()}
 MIN_ENGLISH = 0.5  # a text with a lower confidence is left alone
 JUDGED = 4000  # characters of a text, from its beginning
 # Words of other languages that name a text without being asked. Of 14,043 English sentences (wi-3k, cweb-G, cweb-S and
@@ -109,10 +79,10 @@ def detect(text: str) -> Language:
     if sure >= MIN_ENGLISH:
         return Language("en", "English", sure)
     words = _words(text)
-    counts = {language: sum(word in known for word in words) for language, known in _FOREIGN_WORDS.items()}
-    counts |= {language: sum(bool(a.search(word)) for word in words) for language, a in _ALPHABETS.items()}
-    (code, name), most = max(counts.items(), key=lambda item: item[1])
-    return Language(code, name, round(1 - sure, 2)) if most else Language("und", "unknown", 0.0)
+    counts = {code: sum(word in known for word in words) for code, known in _WORDS.items()}
+    counts |= {code: sum(bool(letter.search(word)) for word in words) for code, letter in _ALPHABETS.items()}
+    code, most = max(counts.items(), key=lambda item: item[1])
+    return Language(code, _NAMES[code], round(1 - sure, 2)) if most else Language("und", "unknown", 0.0)
 
 
 def _words(text: str) -> list[str]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from edit_gec.rules.words import column, fragment, look_up, read_rows, read_table
+from edit_gec.rules.words import column, fragment, look_up
+from edit_gec.text.rows import read_rows, read_table
 
 
 def test_forms_of_a_word() -> None:

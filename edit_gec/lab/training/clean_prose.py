@@ -31,9 +31,9 @@ from edit_gec.errors import InputError
 from edit_gec.lab.training.comma_style import lacks_comma
 from edit_gec.lab.training.entry import run_main
 from edit_gec.lab.training.fragments import fragment as fragment
-from edit_gec.rules.words import read_table
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.files import write_lines
+from edit_gec.text.rows import read_table
 
 
 class Corpus(NamedTuple):

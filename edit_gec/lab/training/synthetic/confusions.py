@@ -11,17 +11,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from edit_gec.rules.words import read_rows, read_table
+from edit_gec.text.rows import read_row, read_table
 
 Table = dict[str, tuple[str, ...]]
 FOLDER = Path(__file__).parent
-
-
-def parse_table(text: str) -> Table:
-    """Entries "right: wrong wrong*3 two_words", parted by semicolons or lines, as a table: each wrong form stands there
-    as often as it weighs."""
-    entries = (entry.partition(":") for entry in text.replace("\n", ";").split(";"))
-    return {right.strip(): weighted for right, _, wrong in entries if (weighted := _weigh(wrong))}
 
 
 def _weigh(alternatives: str) -> tuple[str, ...]:
@@ -47,8 +40,7 @@ def _tables() -> dict[str, Table]:
 
 @cache
 def _sets() -> dict[str, frozenset[str]]:
-    (row,) = read_rows(FOLDER / "words.rules")
-    return {name: word_set(words) for name, (words,) in row.items()}
+    return {name: word_set(words) for name, words in read_row(FOLDER / "words.rules").items()}
 
 
 # Classes -------------------------------------------------------------------------------------------------------------
@@ -101,5 +93,10 @@ VERB = _tables()["verb"]
 NOUN = _tables()["noun"]
 ADJECTIVE = _tables()["adjective"]
 PHRASE = _tables()["phrase"]  # whole phrases -> as learners write them
+AGREEMENT = _tables()["agreement"]
+TENSE = _tables()["tense"]
+MERGED = _tables()["merged"]  # words that are written as one
+SPLIT = _tables()["split"]  # and those that are torn apart
+STRAY = _tables()["stray"]  # what slips in anywhere
 FAMILY = _tables()["family"]  # of words that the suffix rules do not find -> another member, wrong in its place
 EVERYWHERE = _sets()["everywhere"]  # of the words in SUPERFLUOUS: only some are followed by a word too many

@@ -160,7 +160,6 @@ _REPLACED = {
     "in": 0.9, "on": 2.5, "at": 4.0, "to": 0.9, "for": 1.4, "of": 0.4, "with": 0.6, "from": 0.5, "about": 1.0,
     "by": 0.5, "into": 0.5, "during": 0.5, "since": 0.5
 }  # fmt: skip
-_STRAY = c.parse_table("any: in*8 for*4 of with*3 on*3 at*2 by about from")["any"]
 
 # Prepositions --------------------------------------------------------------------------------------------------------
 
@@ -255,7 +254,7 @@ def _before_an_object(lex: Lexicon, rng: random.Random, i: int, verb: str) -> Si
     if lex.slot(verb, ING) is not None:
         return [(0.4, Edit(i, i, rng.choice(("of", "in", "in", "for"))))]
     if verb in lex.verbs and verb not in lex.nouns and verb not in lex.grades:
-        return [(1.5, Edit(i, i, rng.choice(_STRAY)))]
+        return [(1.5, Edit(i, i, rng.choice(c.STRAY["any"])))]
     return []
 
 

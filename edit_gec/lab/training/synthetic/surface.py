@@ -15,29 +15,6 @@ from edit_gec.lab.training.synthetic.function_words import Sites, from_table, pi
 from edit_gec.lab.training.synthetic.inflections import Lexicon
 from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
-_MERGED = c.parse_table("""
-a lot: alot; in fact: infact; each other: eachother; as well: aswell; in front: infront; even though: eventhough
-at least: atleast; of course: ofcourse; may be: maybe; any more: anymore; every day: everyday; every time: everytime
-some time: sometime; no one: noone; all right: alright; so called: socalled; high school: highschool
-ice cream: icecream; living room: livingroom; to do: todo; set up: setup; log in: login
-""")
-_SPLIT = c.parse_table("""
-without: with_out*3; myself: my_self; yourself: your_self; himself: him_self; herself: her_self; itself: it_self
-themselves: them_selves; everyone: every_one; everything: every_thing; everybody: every_body; everywhere: every_where
-someone: some_one; something: some_thing; somebody: some_body; sometimes: some_times*3; somewhere: some_where
-anyone: any_one; anything: any_thing; anyway: any_way; however: how_ever; whatever: what_ever; whenever: when_ever
-whether: weather; today: to_day; tomorrow: to_morrow; tonight: to_night; maybe: may_be*3; into: in_to*2
-inside: in_side; outside: out_side; weekend: week_end*3; weekends: week_ends*3; classroom: class_room*2
-football: foot_ball; basketball: basket_ball; homework: home_work*2; birthday: birth_day; newspaper: news_paper
-notebook: note_book; bedroom: bed_room; bathroom: bath_room; airport: air_port; another: an_other*2
-nowadays: now_a_days*2 now_days nowdays*3; cannot: can_not; became: be_came; become: be_come; because: be_cause
-therefore: there_fore; nobody: no_body; nothing: no_thing; grandmother: grand_mother; grandfather: grand_father
-girlfriend: girl_friend; boyfriend: boy_friend; childhood: child_hood; afternoon: after_noon; throughout: through_out
-website: web_site; online: on_line; already: all_ready; background: back_ground; understand: under_stand
-worldwide: world_wide; furthermore: further_more
-""")
-
-
 # So frequent that they would take all the confusions.
 _EVERYWHERE = c.word_set("and of to in on the for with by is was our are that it an one these this")
 # Words that lean on the next: not even a careless writer puts a comma after them.
@@ -227,10 +204,10 @@ def join_or_split(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if not s.free[i]:
             continue
         pair = f"{low} {s.low(i + 1)}"
-        if pair in _MERGED and s.free[i + 1]:
-            sites.append((2.0, Edit(i, i + 2, _MERGED[pair][0])))
-        elif low in _SPLIT:
-            sites.append((1.0, Edit(i, i + 1, rng.choice(_SPLIT[low]))))
+        if pair in c.MERGED and s.free[i + 1]:
+            sites.append((2.0, Edit(i, i + 2, c.MERGED[pair][0])))
+        elif low in c.SPLIT:
+            sites.append((1.0, Edit(i, i + 1, rng.choice(c.SPLIT[low]))))
         elif "-" in low:
             sites += [
                 (0.8, Edit(i, i + 1, s.words[i].replace("-", " "))),

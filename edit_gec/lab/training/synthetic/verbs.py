@@ -14,23 +14,10 @@ from edit_gec.lab.training.synthetic.function_words import Sites, pick
 from edit_gec.lab.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
 from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
-_AGREEMENT = c.parse_table("""
-is: are*4 be; are: is*4 be; was: were; were: was; am: is*2 are; has: have; have: has
-does: do; do: does; doesn't: don't; don't: doesn't; isn't: aren't; aren't: isn't*2
-wasn't: weren't; weren't: wasn't*2; hasn't: haven't*2; haven't: hasn't*2; it's: it; i'm: i; there's: there_are
-they're: they_is
-""")
 # How readily learners mistake each right form where it stands: coarse proportions, 0.4 for the others.
 _AGREEING = {
     "is": 0.4, "are": 1.2, "was": 0.05, "were": 0.3, "has": 2.0, "have": 0.4, "does": 3.0, "do": 0.02, "don't": 0.1
 }  # fmt: skip
-_TENSE = c.parse_table("""
-is: was; are: were; was: is*6 has_been; were: are*6 have_been; has: had
-have: had; had: have*3 has have_had; will: would*2 can shall; would: will*2; can: could can_to
-could: can*2 could_to; did: do*2 does; didn't: don't doesn't wasn't; do: did are; does: did; must: must_to
-won't: don't wouldn't will_don't; been: being be be; being: been be; am: was have_been; couldn't: can't*2 couldn't_to
-i've: i; can't: couldn't don't_can can_not; i'll: i i'm i_will_to; wouldn't: won't*2
-""")
 _SKIPPED = c.ADVERBS | {"not"}
 
 
@@ -140,8 +127,8 @@ def verb_tense(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
     for i, low in enumerate(s.lows):
         if not s.free[i]:
             continue
-        if low in _TENSE:
-            sites.append((0.4, Edit(i, i + 1, rng.choice(_TENSE[low]))))
+        if low in c.TENSE:
+            sites.append((0.4, Edit(i, i + 1, rng.choice(c.TENSE[low]))))
         elif low in lex.verbs and lex.is_verb_at(s, i):
             before, _ = _governor(s, i)
             sites += [(weight, Edit(i, i + 1, text)) for weight, text in _wrong_tenses(lex, low, before, past_setting)]
@@ -192,10 +179,10 @@ def agreement(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if not s.free[i]:
             continue
         before, k = _governor(s, i)
-        if low in _AGREEMENT and not (
+        if low in c.AGREEMENT and not (
             low in ("have", "do", "be") and (before in c.MODALS or before == "to" or before in c.DO)
         ):
-            sites.append((_AGREEING.get(low, 0.4), Edit(i, i + 1, rng.choice(_AGREEMENT[low]))))
+            sites.append((_AGREEING.get(low, 0.4), Edit(i, i + 1, rng.choice(c.AGREEMENT[low]))))
             continue
         if low in c.FUNCTION_WORDS or low not in lex.verbs:
             continue
