@@ -127,7 +127,7 @@ def test_a_model_folder_is_relative_to_the_file_and_a_name_stays_a_name(tmp_path
         ("min-confidence = nan", "min-confidence must be a number"),
         ("confidence = 0.8", r"has no setting 'confidence'; did you mean min-confidence\?"),
         ("loudness = 0.8", f"has no setting 'loudness'; it knows {', '.join(KEYS)}"),
-        ("strictness = 'hi'", "strictness must be one of low, default, high, not 'hi'"),
+        ("strictness = 'hi'", "strictness must be one of sure, low, default, high, not 'hi'"),
         ("strictness = 'low'\nmin-confidence = 0.5", "expected one, both say how sure"),
         ("verify = 'always'", "verify 'always': expected judge or exact"),
         ("verify = true", "verify True: expected a name"),

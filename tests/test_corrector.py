@@ -288,7 +288,7 @@ def test_a_model_names_thresholds(model_folder: Path, tmp_path: Path) -> None:
         assert Corrector.load(folder, strictness=name).min_confidence == least
     with pytest.raises(InputError, match="expected one of them"):
         Corrector.load(folder, strictness="low", min_confidence=0.4)
-    with pytest.raises(InputError, match="strictness 'lax': expected one of low, default, high"):
+    with pytest.raises(InputError, match="strictness 'lax': expected one of sure, low, default, high"):
         Corrector.load(folder, strictness="lax")
     with pytest.raises(ModelError, match=r"config.json: no strictness 'low'"):
         Corrector.load(model_folder, strictness="low")

@@ -173,7 +173,7 @@ class ModelOptions:
     )  # fmt: skip
     strictness: str | None = option(
         "--strictness", either="threshold", choices=STRICTNESS,
-        help="threshold preset of the model: low for fewer edits, high for more",
+        help="threshold preset of the model: sure for edits to apply unread, low for fewer edits, high for more",
     )  # fmt: skip
     dictionary: Sequence[str] = option(
         "--dictionary", action="append", default=[], metavar="FILE", help="words to leave alone, one per line"

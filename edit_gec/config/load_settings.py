@@ -12,7 +12,7 @@ from edit_gec.errors import InputError
 from edit_gec.rules.dialect import check_dialect
 
 VERIFY = ("judge", "exact")
-STRICTNESS = ("low", "default", "high")  # thresholds that a model folder names, from few edits to many
+STRICTNESS = ("sure", "low", "default", "high")  # thresholds that a model folder names, from few edits to many
 DTYPES = ("float32", "bfloat16", "float16")
 BACKENDS = ("auto", "onnx", "torch")
 PRECISIONS = ("auto", "float32", "int8")  # of the backend onnx
@@ -48,8 +48,8 @@ class LoadSettings:
     device, dtype: of torch. Anything but cpu and float32 needs torch, as a target does that verifies.
     min_confidence: from 0 to 1, replaces the model's own threshold; with "exact", the lowest probability of the
         target's edits, 0 by default (drafts then follow thresholds that suit the target).
-    strictness: instead of `min_confidence`, a preset of the model: "low" for fewer, more confident edits, "high" for
-        more edits. "exact" has none.
+    strictness: instead of `min_confidence`, a preset of the model: "sure" for edits to apply unread, "low" for fewer
+        edits, "high" for more. "exact" has none.
     dictionary: words to leave alone. dialect: one of rules.dialect.DIALECTS, the spelling to enforce; None accepts all.
     target: a second model that judges or verifies the edits: a folder, one of our names, an id (owner/name) on the
         Hugging Face hub, or a GGUF file. target_prefix: the text that a T5 expects before each sentence ("grammar: "),

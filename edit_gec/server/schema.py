@@ -26,8 +26,8 @@ class CorrectionRequest(BaseModel):
     min_confidence: float | None = Field(
         None, ge=0, le=1, description="Leave out less confident edits; the default is the model's own."
     )
-    strictness: Literal["low", "default", "high"] | None = Field(
-        None, description="In place of min_confidence: low for few edits, high for more; default is the server's own."
+    strictness: Literal["sure", "low", "default", "high"] | None = Field(
+        None, description="In place of min_confidence. From few edits to many; default is the server's own."
     )
     format: str = Field(
         "markdown",

@@ -71,7 +71,7 @@ def test_documents_follow_their_changes(
     [
         ({"minConfidence": 2}, "minConfidence must be a number from 0 to 1, not 2"),
         ({"fixAllConfidence": True}, "fixAllConfidence must be a number"),
-        ({"strictness": "loud"}, "strictness must be one of low, default, high"),
+        ({"strictness": "loud"}, "strictness must be one of sure, low, default, high"),
         ({"strictness": "high", "minConfidence": 0.5}, "expected one, both say"),
         ({"severity": "loud"}, "severity must be one of error, warning, information, hint"),
         ({"comments": 1}, "comments must be true or false"),

@@ -43,12 +43,12 @@ def test_the_names_of_strictness_are_thresholds_of_the_model() -> None:
         def ask_for(**how: object) -> Any:
             return httpx.post(f"{address}/v1/correct", json={"text": text, **how}, timeout=60)
 
-        for name in ("low", "high"):
+        for name in ("sure", "low", "high"):
             named = corrector.presets[name]
             assert ask_for(strictness=name).json()["edits"] == ask_for(min_confidence=named).json()["edits"]
         assert ask_for(strictness="default").json()["edits"] == ask_for().json()["edits"]
-        counts = [len(ask_for(strictness=name).json()["edits"]) for name in ("low", "default", "high")]
+        counts = [len(ask_for(strictness=name).json()["edits"]) for name in ("sure", "low", "default", "high")]
         assert counts == sorted(counts) and counts[0] < counts[-1]
-        assert httpx.get(f"{address}/v1/info").json()["strictness"] == ["low", "default", "high"]
+        assert httpx.get(f"{address}/v1/info").json()["strictness"] == ["sure", "low", "default", "high"]
         both = ask_for(strictness="low", min_confidence=0.5)
         assert both.status_code == 400 and "expected one of them" in both.text

@@ -32,6 +32,7 @@ from edit_gec.lab.training.calibrate import (
     RATES,
     ROUNDS,
     STRICTNESS_RATES,
+    SURE,
     Outcome,
     add_set_arguments,
     best_scale,
@@ -254,7 +255,7 @@ def fit(opinions: Opinions, own: Scale, rate: float) -> JointFit:
 def write_scale(folder: Path, fitted: JointFit) -> None:
     """Put what was fitted into config.json of a judge's folder, in one step."""
     presets = {name: rate for name, rate in STRICTNESS_RATES.items() if rate in fitted.seen}
-    strictness = {name: round(fitted.seen[rate].min_confidence, 3) for name, rate in presets.items()}
+    strictness = {"sure": SURE} | {name: round(fitted.seen[rate].min_confidence, 3) for name, rate in presets.items()}
     config = {**read_config(folder), KEY: asdict(fitted.scale), "strictness": strictness}
     write_json(folder / "config.json", config)
 
