@@ -97,7 +97,7 @@ class EdiT5(nn.Module):
         super().__init__()
         d, epsilon = config.d_model, config.layer_norm_epsilon
         self.config = config
-        self.loaded_fingerprint = ""  # of the weights in the folder, where these are narrower
+        self.loaded_fingerprints: list[str] = []  # of the weights in the folder, where these are narrower
         self.embedding = nn.Embedding(config.vocab_size, d)
         self.encoder = Encoder(config)
         self.tag_layer = EncoderLayer(config)
@@ -235,7 +235,7 @@ class EdiT5(nn.Module):
         config = edit5_config(read_config(folder), str(folder / "config.json"))
         model = checkpoint.load_module(lambda: cls(config), checkpoint.read_tensors(folder), str(folder))
         if dtype == torch.float16:  # rounded twice, the numbers would be others
-            model.loaded_fingerprint = fingerprint(model)
+            model.loaded_fingerprints = [fingerprint(model, n + 1) for n in range(config.num_layers)]
         return model.to(dtype).eval()
 
     def save(self, folder: str | Path, *, small: bool = False, **extra: Any) -> None:
@@ -246,12 +246,13 @@ class EdiT5(nn.Module):
         checkpoint.write_folder(Path(folder), config, tensors, small=small)
 
 
-def fingerprint(edit5: EdiT5) -> str:
-    """Tells encoders apart: a hash of the last layer in bfloat16, which no training leaves as it was."""
-    if edit5.loaded_fingerprint:
-        return edit5.loaded_fingerprint
+def fingerprint(edit5: EdiT5, layers: int) -> str:
+    """Tells encoders apart by their first `layers`: a hash of the last of these in bfloat16, which no training of it
+    leaves as it was, and of the norm."""
+    if edit5.loaded_fingerprints:
+        return edit5.loaded_fingerprints[layers - 1]
     digest = hashlib.sha256()
-    layer: Any = edit5.encoder.layers[-1]
+    layer: Any = edit5.encoder.layers[layers - 1]
     for tensor in (edit5.encoder.norm.weight, layer.attention.o.weight):
         digest.update(tensor.detach().to("cpu", torch.bfloat16).view(torch.int16).numpy().tobytes())
     return digest.hexdigest()[:16]

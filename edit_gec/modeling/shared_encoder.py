@@ -65,6 +65,15 @@ def _is_below(name: str, layer: int) -> bool:
     return int(name.split(".")[1]) < layer if name.startswith("layers.") else name.startswith("relative.")
 
 
+def is_shared_with_t5(name: str, layers: int) -> bool:
+    """Whether a parameter of an EdiT5 is one that a T5 with so many shared layers, or the heads that draft for it, use:
+    the embedding, the first encoder layers and the final norm."""
+    inside = name.removeprefix("encoder.")
+    return name.startswith("embedding.") or (
+        name != inside and (inside.startswith("norm.") or _is_below(inside, layers))
+    )
+
+
 def join(t5: T5, edit5: EdiT5, shared_layers: int | None = None) -> None:
     """Let a T5 use an EdiT5's embedding and its first encoder layers themselves, all by default. Raises ModelError when
     they do not fit."""
@@ -104,7 +113,7 @@ def save(t5: T5, folder: Path, encoder: Path, *, own_layers: int = 0, **extra: A
         **own_config(t5.config),
         "attention_scale": t5.config.attention_scale,
         "encoder": os.path.relpath(encoder.resolve(), folder.resolve()),
-        "encoder_fingerprint": fingerprint(edit5),
+        "encoder_fingerprint": fingerprint(edit5, layers),
         "shared_layers": layers,
         **extra,
     }
@@ -150,7 +159,7 @@ def save_heads(heads: EdiT5, folder: Path, **extra: Any) -> None:
     """Write an EdiT5 without its encoder and embedding, a byte for each weight; `load_heads` reads it."""
     state = heads.state_dict()
     own = {name: p.to("cpu").contiguous() for name, p in state.items() if not name.startswith(BODY)}
-    config = {"model_type": HEADS, "encoder_fingerprint": fingerprint(heads), **extra}
+    config = {"model_type": HEADS, "encoder_fingerprint": fingerprint(heads, heads.config.num_layers), **extra}
     checkpoint.write_folder(folder, config, own, small=True)
 
 
@@ -165,7 +174,7 @@ def load_heads(folder: Path, t5: T5, edit5: EdiT5) -> EdiT5:
         raise ModelError(f"{folder}: model_type {config.get('model_type')!r}; expected {HEADS}")
     body = read_with(t5, edit5)
     if t5.embedding.weight.dtype == torch.float32:
-        check_fingerprint(folder, config, fingerprint(body), "its encoder")
+        check_fingerprint(folder, config, fingerprint(body, edit5.config.num_layers), "its encoder")
     given = {name: p for name, p in body.state_dict().items() if name.startswith(BODY)}
     tensors = {**checkpoint.read_tensors(folder), **given}
     heads = checkpoint.load_module(lambda: EdiT5(edit5.config), tensors, str(folder))
@@ -175,8 +184,8 @@ def load_heads(folder: Path, t5: T5, edit5: EdiT5) -> EdiT5:
 
 
 def load(folder: Path, edit5: EdiT5 | None = None, *, renew: bool = False) -> tuple[T5, EdiT5]:
-    """A T5 that `save` wrote, and the EdiT5 that it names, or `edit5` if that is the same. With `renew`, `edit5` may
-    have been trained further since; the T5 has to be, too.
+    """A T5 that `save` wrote, and the EdiT5 that it names, or `edit5` if that has the same shared layers. With `renew`,
+    these may have been trained further since; the T5 has to be, too.
 
     Raises ModelError when the folder is no such T5, when the EdiT5 is not there, or when it is not the one that the T5
     was trained with.
@@ -184,10 +193,10 @@ def load(folder: Path, edit5: EdiT5 | None = None, *, renew: bool = False) -> tu
     config = read_config(folder)
     if config.get("model_type") != MODEL_TYPE:
         raise ModelError(f"{folder}: model_type {config.get('model_type')!r}; expected {MODEL_TYPE!r}")
-    if edit5 is None or not (renew or fingerprint(edit5) == config.get("encoder_fingerprint")):
+    if edit5 is None or not (renew or _find_version(folder, config, edit5) == config.get("encoder_fingerprint")):
         place = encoder_folder(folder, config)
         edit5 = EdiT5.load(place)
-        check_fingerprint(folder, config, fingerprint(edit5), str(place))
+        check_fingerprint(folder, config, _find_version(folder, config, edit5), str(place))
     shape = checkpoint.t5_config({**config, "model_type": "t5"}, tied=True, source=str(folder / "config.json"))
     check(shape, edit5, str(folder))
     layers = _shared_layers(folder, config, edit5)
@@ -197,6 +206,11 @@ def load(folder: Path, edit5: EdiT5 | None = None, *, renew: bool = False) -> tu
     t5 = checkpoint.load_module(lambda: T5(shape), {**tensors, **given}, str(folder))
     join(t5, edit5, layers)
     return t5.eval(), edit5
+
+
+def _find_version(folder: Path, config: dict[str, Any], edit5: EdiT5) -> str:
+    """The fingerprint of the layers that the T5 of a folder would use."""
+    return fingerprint(edit5, _shared_layers(folder, config, edit5))
 
 
 def _shared_layers(folder: Path, config: dict[str, Any], edit5: EdiT5) -> int:

@@ -96,6 +96,8 @@ class EdiT5Objective:
 
     def rate_of(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""
+        if self.recipe.frozen_layers and shared_encoder.is_shared_with_t5(name, self.recipe.frozen_layers):
+            return 0.0
         given = self.recipe.encoder and name.startswith(("embedding.", "encoder."))
         return self.recipe.encoder_rate if given else 1.0
 

@@ -11,9 +11,10 @@ import torch
 from support.tiny_training import write_data
 
 from edit_gec.errors import InputError, ModelError
+from edit_gec.lab.training.objective_edit5 import EdiT5Objective
 from edit_gec.lab.training.objective_t5 import T5Objective, load_stage, make_example
 from edit_gec.lab.training.optim import optimizer_for
-from edit_gec.lab.training.recipe import read_recipe
+from edit_gec.lab.training.recipe import Recipe, TrainingStage, read_recipe
 from edit_gec.lab.training.run import train
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import EdiT5Config, read_config
@@ -184,6 +185,17 @@ def test_learning_rates(places: tuple[Path, Path]) -> None:
         assert sorted(group["lr"] for group in groups) == ([lr, 2 * lr] if frozen else [lr / 4, lr / 2, lr, 2 * lr])
         trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
         assert sum(p.numel() for group in groups for p in group["params"]) == trained
+
+
+def test_layers_that_a_t5_shares_stay() -> None:
+    recipe = Recipe("x", frozen_layers=2, stages=(TrainingStage("a", 1),))
+    model = EdiT5(EdiT5Config(vocab_size=50, slots=20, d_model=16, num_heads=2, d_kv=8, d_ff=32, num_layers=3))
+    optimizer_for(model, recipe.stages[0], recipe, EdiT5Objective(recipe, Path()).rate_of)
+    frozen = [name for name, parameter in model.named_parameters() if not parameter.requires_grad]
+    stay = {name.removeprefix("encoder.").rpartition(".")[0] for name in frozen}
+    assert {place.split(".")[0] for place in stay} == {"embedding", "relative", "norm", "layers"}
+    assert {place.split(".")[1] for place in stay if place.startswith("layers")} == {"0", "1"}
+    assert all(p.requires_grad for p in model.encoder.layers[2].parameters())
 
 
 def test_an_encoder_that_does_not_fit(places: tuple[Path, Path], tmp_path: Path) -> None:
