@@ -6,6 +6,7 @@ start token. Each pass then reads some tokens of each row, and `choose` says wha
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -68,53 +69,62 @@ class RowDecoder(Protocol):
         """Rows hold this many tokens from now on."""
 
 
-class AnyTarget(Protocol):
+class AnyTarget(ABC):
     """A model that writes corrections token by token."""
 
-    max_length: int
+    model: Any  # its network
+    tokens: Vocabulary
+    max_length: int  # tokens of an output
     ends: frozenset[int]  # tokens that end an output
     pass_cost: float  # of a pass on a CPU beside its tokens, in tokens
-
-    @property
-    def tokens(self) -> Vocabulary:
-        """Its vocabulary."""
+    edit5: EdiT5 | None = None  # the one whose encoder it shares
 
     @property
     def entries(self) -> int:
         """Rows of its output layer: the tokens that it may write."""
+        return int(self.model.config.vocab_size)
 
     @property
     def device(self) -> torch.device:
         """Where its weights are."""
+        device: torch.device = self.model.embedding.weight.device
+        return device
 
     def shares(self, edit5: EdiT5) -> bool:
         """Whether the encoder of this EdiT5 is its own."""
+        return self.edit5 is not None and self.edit5.encoder is edit5.encoder
 
     def drafted_by(self, edit5: EdiT5 | None) -> Self:
-        """The same target, which encodes for another EdiT5 on its encoder, or for none."""
+        """The same target, which encodes for another EdiT5 on its encoder (shared_encoder.read_with), or for none."""
+        return self
 
+    @abstractmethod
     def fits(self, sentence: str) -> bool:
         """Whether it can read a sentence of this length."""
 
-    def generate(
-        self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
-    ) -> list[list[int]]:
-        """Output tokens of each sentence, one pass for each token: the plain reference."""
-
-    def text(self, ids: Sequence[int]) -> str:
-        """Text of an output."""
-
     def limit(self, sentence: str) -> int:
-        """Most tokens of this sentence's output, its end included."""
+        """Most tokens of this sentence's output, its end included.
 
+        A small model that repeats itself without end is cut off here, in `generate` and in verification alike.
+        """
+        return output_limit(len(self.tokens.ids(sentence)), self.max_length)
+
+    @abstractmethod
     def encode_shared(self, sentences: Sequence[str]) -> Any:
         """Sources of these sentences. Raises InputError for one that does not fit."""
 
+    @abstractmethod
     def new_decoder(self) -> RowDecoder:
         """A decoder without rows."""
 
     def logits(self, hidden: Tensor) -> Tensor:
         """hidden [N, d] -> [N, V]."""
+        logits: Tensor = self.model.logits(hidden)
+        return logits
+
+    @abstractmethod
+    def next_logits(self, sentence: str, written: Sequence[int]) -> Tensor:
+        """Logits [V] of the token that follows what is written, from one pass over this sentence alone."""
 
     def choose(
         self,
@@ -124,10 +134,23 @@ class AnyTarget(Protocol):
         context: Callable[[int], Context],
         drafted: Sequence[int | None] = (),
     ) -> list[int]:
-        """The token at each place (sentence, position); `context` says what stands before a place.
+        """The token at each place (sentence, position), from logits [N, V]; `context` says what stands before a place.
 
-        `drafted` are the tokens that stand at these places in drafts, None after the last of each draft.
+        `drafted` are the tokens that stand at these places in drafts, None after the last of each draft. Ties are
+        settled by reading the sentence alone, where they decide something (`choose_settled`). Raises ModelError for
+        NaN.
         """
+        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)), drafted)
+
+    def generate(
+        self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
+    ) -> list[list[int]]:
+        """Output tokens of each sentence, as `decode_plainly` writes them: the plain reference."""
+        return decode_plainly(self, sentences, sampling, batch_size=batch_size)
+
+    @abstractmethod
+    def text(self, ids: Sequence[int]) -> str:
+        """Text of an output."""
 
 
 def choose_settled(

@@ -10,10 +10,9 @@ ends at the model's own end of a text, and at a line end where the prompt puts t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -24,21 +23,17 @@ from edit_gec.modeling.byte_pieces import BytePieces
 from edit_gec.modeling.causal_checkpoint import load_causal
 from edit_gec.modeling.causal_lm import CausalLM, causal_visibility
 from edit_gec.modeling.config import read_config
-from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.speculative.any_target import MAX_LENGTH, Context, choose_settled, decode_plainly, output_limit
+from edit_gec.speculative.any_target import MAX_LENGTH, AnyTarget, output_limit
 from edit_gec.speculative.causal_rows import CausalDecoder, Prompts, SharedKeys
 from edit_gec.speculative.prompt import KEY, Prompt, cut_specials
-from edit_gec.speculative.sampling import Sampling
 from edit_gec.tracing import Stage, span
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
+class CausalTarget(AnyTarget):
+    """A language model, its vocabulary and its prompt. It shares no encoder: it has none."""
 
-class CausalTarget:
-    """A language model, its vocabulary and its prompt (AnyTarget)."""
-
-    edit5: EdiT5 | None = None  # it shares no encoder: it has none
+    model: CausalLM
+    tokens: BytePieces
     pass_cost = 48.0  # SmolLM2-135M in float32, one core of an Intel Xeon: 89 ms, and 1.75 a token (profiles/LOG.md)
 
     def __init__(self, model: CausalLM, pairs: BytePairs, prompt: Prompt, *, max_length: int = MAX_LENGTH) -> None:
@@ -90,24 +85,6 @@ class CausalTarget:
 
     # ---------------------------------------------------------------- sources
 
-    @property
-    def device(self) -> torch.device:
-        """Where its weights are."""
-        return self.model.device
-
-    @property
-    def entries(self) -> int:
-        """Rows of its output layer."""
-        return self.model.config.vocab_size
-
-    def shares(self, edit5: EdiT5) -> bool:
-        """An EdiT5 reads nothing of a decoder-only model."""
-        return False
-
-    def drafted_by(self, edit5: EdiT5 | None) -> Self:
-        """The target itself: it encodes for no EdiT5."""
-        return self
-
     @cached_property
     def max_pieces(self) -> int:
         """Pieces of the longest sentence whose prompt and output fit into the model's positions."""
@@ -118,10 +95,6 @@ class CausalTarget:
     def fits(self, sentence: str) -> bool:
         """Whether the target can read a sentence of this length."""
         return len(self.tokens.ids(sentence)) <= self.max_pieces
-
-    def limit(self, sentence: str) -> int:
-        """Most tokens of this sentence's output, its end included; a model that never ends is cut off here."""
-        return output_limit(len(self.tokens.ids(sentence)), self.max_length)
 
     def source_ids(self, sentence: str) -> list[int]:
         """The prompt of a sentence. Raises InputError for a sentence that does not fit."""
@@ -158,21 +131,6 @@ class CausalTarget:
         """A decoder without rows, which knows what the prompts begin with."""
         return CausalDecoder(self.model, self._shared)
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        """hidden [N, d] -> [N, V]."""
-        return self.model.logits(hidden)
-
-    def choose(
-        self,
-        logits: Tensor,
-        sampling: Sampling | None,
-        places: Sequence[tuple[int, int]],
-        context: Callable[[int], Context],
-        drafted: Sequence[int | None] = (),
-    ) -> list[int]:
-        """The token at each place (sentence, position), from logits [N, V] (`choose_settled`)."""
-        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)), drafted)
-
     @torch.inference_mode()
     def next_logits(self, sentence: str, written: Sequence[int]) -> Tensor:
         """Logits [V] of the token that follows what is written, from one pass over this sentence alone."""
@@ -181,12 +139,6 @@ class CausalTarget:
         positions = torch.arange(length, device=self.device)[None]
         hidden = self.model(ids, positions, causal_visibility([length], self.device))
         return self.model.logits(hidden[0, -1])
-
-    def generate(
-        self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
-    ) -> list[list[int]]:
-        """Output tokens of each sentence, as `decode_plainly` writes them."""
-        return decode_plainly(self, sentences, sampling, batch_size=batch_size)
 
     def text(self, ids: Sequence[int]) -> str:
         """Text of an output, up to the line end that ended it."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,10 +31,9 @@ from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.onednn import padded_length
 from edit_gec.modeling.t5 import T5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
-from edit_gec.speculative.any_target import MAX_LENGTH, Context, choose_settled, decode_plainly, output_limit
+from edit_gec.speculative.any_target import MAX_LENGTH, AnyTarget
 from edit_gec.speculative.prefixes import find_prefix
 from edit_gec.speculative.ragged_cache import RaggedDecoder
-from edit_gec.speculative.sampling import Sampling
 from edit_gec.tracing import Stage, span
 
 if TYPE_CHECKING:
@@ -100,9 +99,11 @@ class SourceFormat(NamedTuple):
 PLAIN = SourceFormat()
 
 
-class Target:
-    """A T5, its vocabulary and the sources that it reads; `edit5` where it shares the encoder of one (AnyTarget)."""
+class Target(AnyTarget):
+    """A T5, its vocabulary and the sources that it reads; `edit5` where it shares the encoder of one."""
 
+    model: T5
+    tokens: Tokens
     ends = frozenset((EOS,))
     pass_cost = 40.0  # t5-mini, one core of Zen 5
 
@@ -176,7 +177,7 @@ class Target:
         return cls(t5, tokens, max_length=max_length, edit5=edit5)
 
     def drafted_by(self, edit5: EdiT5 | None) -> Self:
-        """The same target, which encodes for another EdiT5 on its encoder (shared_encoder.read_with), or for none."""
+        """A copy of the target, which encodes for another EdiT5 on its encoder."""
         target = copy.copy(self)
         target.edit5 = edit5
         return target
@@ -192,27 +193,9 @@ class Target:
         checkpoint.save_t5(self.model, folder, **source, **extra)
         (Path(folder) / FILE).write_bytes(self.tokens.processor.serialized_model_proto())
 
-    def shares(self, edit5: EdiT5) -> bool:
-        """Whether the encoder of this EdiT5 is the target's own."""
-        return self.edit5 is not None and self.edit5.encoder is edit5.encoder
-
-    @property
-    def device(self) -> torch.device:
-        """Where its weights are."""
-        return self.model.embedding.weight.device
-
-    @property
-    def entries(self) -> int:
-        """Rows of its output layer."""
-        return self.model.config.vocab_size
-
     def new_decoder(self) -> RaggedDecoder:
         """A decoder without rows."""
         return RaggedDecoder(self.model)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """hidden [N, d] -> [N, V]."""
-        return self.model.logits(hidden)
 
     @property
     def max_pieces(self) -> int:
@@ -222,13 +205,6 @@ class Target:
     def fits(self, sentence: str) -> bool:
         """Whether the target can read a sentence of this length."""
         return len(self.tokens.ids(self.prefix + sentence)) <= self.max_pieces
-
-    def limit(self, sentence: str) -> int:
-        """Most tokens of this sentence's output, </s> included.
-
-        A small model that repeats itself without end is cut off here, in `generate` and in verification alike.
-        """
-        return output_limit(len(self.tokens.ids(sentence)), self.max_length)
 
     def source_ids(self, sentence: str) -> list[int]:
         """What the encoder reads. Raises InputError for a sentence that does not fit."""
@@ -265,21 +241,6 @@ class Target:
         with span(Stage.DETOKENIZE):
             return self.tokens.decode(ids).removeprefix(" ")
 
-    def choose(
-        self,
-        logits: Tensor,
-        sampling: Sampling | None,
-        places: Sequence[tuple[int, int]],
-        context: Callable[[int], Context],
-        drafted: Sequence[int | None] = (),
-    ) -> list[int]:
-        """The token at each place (sentence, position), from logits [N, V]; `context` says what stands before a place.
-
-        Ties are settled by reading the sentence alone, where they decide something (`choose_settled`). Raises
-        ModelError for NaN.
-        """
-        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)), drafted)
-
     @torch.inference_mode()
     def next_logits(self, sentence: str, written: Sequence[int]) -> Tensor:
         """Logits [V] of the token that follows what is written, from one pass over this sentence alone."""
@@ -287,12 +248,6 @@ class Target:
         inputs = torch.tensor([[self.start, *written]], device=self.device)  # [1, T]
         logits: Tensor = self.model(ids, torch.ones_like(ids, dtype=torch.bool), inputs)[0, -1]
         return logits
-
-    def generate(
-        self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
-    ) -> list[list[int]]:
-        """Output tokens of each sentence, as `decode_plainly` writes them."""
-        return decode_plainly(self, sentences, sampling, batch_size=batch_size)
 
 
 def trained_length(folder: Path) -> int:
