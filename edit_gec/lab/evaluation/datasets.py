@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from edit_gec.annotation import m2
 from edit_gec.annotation.m2 import M2Sentence, read_lines
 from edit_gec.errors import InputError, MissingExtraError
+from edit_gec.text.rows import read_table
 
 
 @dataclass(frozen=True)
@@ -49,73 +51,21 @@ class TestSet:
         return [[" ".join(m2.apply_edits(s.tokens, s.annotators.get(k, []))) for s in self.m2] for k in names]
 
 
-@dataclass(frozen=True)
-class Benchmark:
-    """File patterns relative to the data folder, first match wins; {i} stands for the reference number."""
+class Benchmark(NamedTuple):
+    """A row of corpora.tsv."""
 
     metric: str
-    sources: tuple[str, ...]
-    references: tuple[str, ...]
+    sources: list[str]
+    references: list[str]
     get: str
 
 
-_JFLEG = "github.com/keisks/jfleg (CC BY-NC-SA 4.0)"
-_WI = "cl.cam.ac.uk/research/nl/bea2019st, W&I+LOCNESS v2.1 (non-commercial research)"
-_CWEB = "github.com/SimonHFL/CWEB (see its README for terms)"
-_GMEG = "github.com/grammarly/GMEG (see its README for terms)"
-_CONLL = "comp.nus.edu.sg/~nlp/conll14st.html, test data (research only)"
-
-
-def _m2(get: str, *files: str) -> Benchmark:
-    return Benchmark("errant", files, (), get)
-
-
-CORPORA = {
-    **{
-        f"jfleg-{s}": Benchmark(
-            "gleu",
-            (f"jfleg/{s}/{s}.src", f"jfleg-{s}/{s}.src"),
-            (f"jfleg/{s}/{s}.ref{{i}}", f"jfleg-{s}/{s}.ref{{i}}"),
-            _JFLEG,
-        )
-        for s in ("dev", "test")
-    },
-    "bea-dev": _m2(_WI, "wi+locness/m2/ABCN.dev.gold.bea19.m2"),
-    **{f"wi-{c}": _m2(_WI, f"wi+locness/m2/{c}.dev.gold.bea19.m2") for c in "ABC"},
-    "wi-3k": _m2(_WI + ", 1,000 sentences of each level", "wi-3k.m2"),
-    "conll14": _m2(
-        _CONLL,
-        "conll14st-test-data/noalt/official-2014.combined.m2",
-        "release3.3/conll14st-test-data/noalt/official-2014.combined.m2",
-    ),
-    **{f"fce-{s}": _m2(_WI.replace("W&I+LOCNESS", "FCE"), f"fce/m2/fce.{s}.gold.bea19.m2") for s in ("dev", "test")},
-    **{
-        f"cweb-{d}-{s}": _m2(_CWEB, f"CWEB/data/m2/CWEB-{d}.{s}.m2", f"cweb-{d}-{s}.m2")
-        for d in "GS"
-        for s in ("dev", "test")
-    },
-    **{
-        f"gmeg-{d}-{s}": Benchmark(
-            "gleu",
-            (f"GMEG/data/{s}/{d}/source", f"gmeg-{d}-{s}/source"),
-            (f"GMEG/data/{s}/{d}/ref{{i}}", f"gmeg-{d}-{s}/ref{{i}}"),
-            _GMEG,
-        )
-        for d in ("wiki", "fce", "yahoo")
-        for s in ("dev", "test")
-    },
-    "clean": Benchmark(
-        "false-alarms", ("clean.txt",), (), "any text without errors, one sentence a line, as clean.txt"
-    ),
-}
-# One name stands for several sets.
-GROUPS = {
-    "jfleg": ["jfleg-dev"],
-    "wi": ["wi-A", "wi-B", "wi-C"],
-    "cweb": ["cweb-G-dev", "cweb-S-dev"],
-    "gmeg": ["gmeg-wiki-dev", "gmeg-fce-dev", "gmeg-yahoo-dev"],
-    "fce": ["fce-dev"],
-}
+CORPORA: dict[str, Benchmark] = {}
+GROUPS: dict[str, list[str]] = {}  # one name stands for several sets
+for _name, _group, _metric, _sources, _references, _get in read_table(Path(__file__).with_name("corpora.tsv"))[1:]:
+    CORPORA[_name] = Benchmark(_metric, _sources.split(), _references.split() if _references != "-" else [], _get)
+    GROUPS.setdefault(_group, []).append(_name)
+GROUPS.pop("-")
 HUB = "hf:"
 
 
