@@ -165,7 +165,7 @@ def test_the_product_does_without_the_laboratory() -> None:
 
 
 # Names of classes that stand in two files, by what their rooms call so; no other may come.
-SHARED_NAMES = set("Arguments Cache Document Edit Language Options RelativeBias Row Writer _Reader".split())
+SHARED_NAMES = set("Arguments Document Edit Language Options RelativeBias Row Writer _Reader".split())
 
 
 def test_one_word_is_one_thing() -> None:
@@ -260,7 +260,6 @@ TESTED_BY = {
     "text.org": "text/test_readers.py",
     "text.typst": "text/test_readers.py",
     "lab.training.objective": "lab/training/test_trainer.py",
-    "lab.training.objective_edit5": "lab/training/test_trainer.py",
 }
 
 

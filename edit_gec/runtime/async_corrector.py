@@ -16,13 +16,12 @@ does not wait for a long one (fair_thread.py).
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corrector import Corrector
@@ -30,6 +29,7 @@ from edit_gec.editing.predictor import Window, WindowChanges, join_changes
 from edit_gec.runtime.dynamic_batching import Batcher
 from edit_gec.runtime.dynamic_batching import Result as BatchResult
 from edit_gec.runtime.fair_thread import Account, FairThread, Steps
+from edit_gec.runtime.recent import Recent
 from edit_gec.runtime.standing import StandingSuggestions
 from edit_gec.runtime.type_cache import ErrorTypeCache, Job
 from edit_gec.text.correction import Correction, assemble, check_text
@@ -49,8 +49,12 @@ MAX_WAITING = 100_000  # sentences in the queue
 LONG_SENTENCE = 2_000  # characters from which on its edits are found outside the event loop
 STEP_CHARACTERS = 10_000  # of sentences that are found or encoded at a time: 50 ms
 CHARACTER_S = 5e-6  # of work in Python that each character takes, at least
-Result = TypeVar("Result")
 Key = tuple[str, Hashable]  # a sentence, and the parameters of the request
+
+
+def count_characters(key: Key) -> int:
+    """Those of the sentence of a key."""
+    return len(key[0])
 
 
 @dataclass(frozen=True)
@@ -82,33 +86,6 @@ class Stages:
     account: Account = field(default_factory=Account)  # of the text in the thread for work in Python
 
 
-class Cache(Generic[Result]):
-    """Results by sentence. A key is a sentence and the parameters of the request.
-
-    The least recently used entries are dropped when the sentences together exceed `capacity` characters.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.size = 0
-        self.known: OrderedDict[Key, Result] = OrderedDict()
-
-    def get(self, key: Key) -> Result | None:
-        """The result for a sentence, or None if it is unknown."""
-        if key in self.known:
-            self.known.move_to_end(key)
-        return self.known.get(key)
-
-    def put(self, key: Key, found: Result) -> None:
-        """Store the result for a sentence."""
-        if key not in self.known:
-            self.size += len(key[0])
-        self.known[key] = found
-        while self.size > self.capacity:
-            (text, _), _ = self.known.popitem(last=False)
-            self.size -= len(text)
-
-
 class AsyncCorrector:
     """A corrector for many callers at once. Use it in one event loop, in an `async with` block, or `close` it.
 
@@ -119,8 +96,8 @@ class AsyncCorrector:
         self.corrector = corrector
         self.metrics = metrics
         self.batcher = Batcher(corrector, metrics, max_waiting=max_waiting)
-        self.cache: Cache[tuple[WindowChanges, ...]] = Cache(CACHE_CHARACTERS)
-        self.options: Cache[Options] = Cache(CACHE_CHARACTERS)  # of the same sentences, where options were requested
+        self.cache: Recent[Key, tuple[WindowChanges, ...]] = Recent(CACHE_CHARACTERS, count_characters)
+        self.options: Recent[Key, Options] = Recent(CACHE_CHARACTERS, count_characters)
         self.standing = StandingSuggestions()
         self.types = ErrorTypeCache()
         self.client = ""  # for whom sentences are remembered

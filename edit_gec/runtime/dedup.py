@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from edit_gec.runtime.recent import Recent
+
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.editing.predictor import Window, WindowChanges
@@ -28,8 +30,7 @@ class DeduplicatingCorrector:
 
     def __init__(self, corrector: Corrector, remember: int = REMEMBERED) -> None:
         self.corrector = corrector
-        self.remember = remember
-        self.known: dict[bytes, WindowChanges] = {}  # in the order of their last use
+        self.known: Recent[bytes, WindowChanges] = Recent(remember)
         self.counts: Counter[str] = Counter()
 
     def correct(self, texts: Sequence[str]) -> list[Correction]:
@@ -48,22 +49,17 @@ class DeduplicatingCorrector:
         found: dict[bytes, WindowChanges] = {}
         for of_text, windows in zip(keys, texts, strict=True):
             for key, window in zip(of_text, windows, strict=True):
-                if key in self.known:
-                    self.known[key] = self.known.pop(key)  # used last
-                    found[key] = self.known[key]
+                if (known := self.known.get(key)) is not None:
+                    found[key] = known
                 elif key not in found:
                     new.setdefault(key, window)
         learnt = dict(zip(new, self.corrector.predict(list(new.values())), strict=True))
         found.update(learnt)
-        self._remember(learnt)
+        for key, changes in learnt.items():
+            self.known.put(key, changes)
         self.counts["sentences"] += sum(map(len, keys))
         self.counts["inferred"] += len(new)
         return [[found[key] for key in of_text] for of_text in keys]
-
-    def _remember(self, found: dict[bytes, WindowChanges]) -> None:
-        self.known.update(found)
-        for key in list(self.known)[: max(0, len(self.known) - self.remember)]:
-            del self.known[key]
 
     def finish(
         self,

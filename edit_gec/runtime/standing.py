@@ -10,10 +10,10 @@ their first confidence, while the writer accepts one after the other. Any other 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from hashlib import blake2b
 
+from edit_gec.runtime.recent import Recent
 from edit_gec.text.edits import Change, apply_changes
 from edit_gec.text.word_edits import split_change
 
@@ -28,15 +28,14 @@ class StandingSuggestions:
     """
 
     def __init__(self, capacity: int = REMEMBERED) -> None:
-        self.capacity = capacity
-        self.known: OrderedDict[bytes, tuple[Change, ...]] = OrderedDict()
+        self.known: Recent[bytes, tuple[Change, ...]] = Recent(capacity)
 
     def keep(self, sentence: str, parameters: Hashable, changes: Sequence[Change]) -> tuple[Change, ...]:
         """The changes of a sentence and the standing ones, in order; of two that touch, the standing one stays.
 
         `parameters` are the client and the requested confidence: they have suggestions of their own.
         """
-        stood = self.known.get(_key(sentence, parameters), ())
+        stood = self.known.get(_key(sentence, parameters)) or ()
         parts = [part for change in changes for part in split_change(sentence, change)]
         new = [c for c in parts if all(c.end < other.start or c.start > other.end for other in stood)]
         together = tuple(sorted((*stood, *new)))
@@ -45,14 +44,8 @@ class StandingSuggestions:
             moved = (c._replace(start=c.start + growth, end=c.end + growth) for c in together[n + 1 :])
             rest = *together[:n], *moved
             if rest:
-                self._remember(_key(apply_changes(sentence, [change]), parameters), rest)
+                self.known.put(_key(apply_changes(sentence, [change]), parameters), rest)
         return together if stood else tuple(changes)  # where nothing stands, just what was found
-
-    def _remember(self, key: bytes, rest: tuple[Change, ...]) -> None:
-        self.known[key] = rest
-        self.known.move_to_end(key)
-        if len(self.known) > self.capacity:
-            self.known.popitem(last=False)
 
 
 def _key(sentence: str, parameters: Hashable) -> bytes:

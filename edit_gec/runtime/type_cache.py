@@ -10,7 +10,6 @@ Overlong sentences, and those with overlong words, are not parsed and get no typ
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 from edit_gec.annotation.explain import explain, parseable, spacy_memory_zone
 from edit_gec.runtime.fair_thread import Steps
+from edit_gec.runtime.recent import Recent
 from edit_gec.text.edits import Edit
 
 Job = tuple[str, tuple[Edit, ...]]  # a sentence, and edits with positions in it
@@ -40,7 +40,7 @@ class ErrorTypeCache:
     """Types and messages of the edits of the last 10,000 sentences. To be used from one thread."""
 
     def __init__(self) -> None:
-        self.known: OrderedDict[tuple[str, Job], list[ErrorType]] = OrderedDict()
+        self.known: Recent[tuple[str, Job], list[ErrorType]] = Recent(REMEMBERED)
 
     def name(self, jobs: Sequence[Job], client: str = "") -> Steps[list[list[ErrorType]]]:
         """Type, message and reason of each edit of each sentence, TOGETHER sentences in a step. What was named for one
@@ -55,17 +55,14 @@ class ErrorTypeCache:
         return named
 
     def _name_together(self, jobs: Sequence[Job], client: str) -> list[list[ErrorType]]:
-        known = {job: self.known[client, job] for job in jobs if (client, job) in self.known}
+        known = {job: found for job in jobs if (found := self.known.get((client, job))) is not None}
         new = [job for job in dict.fromkeys(jobs) if job not in known]
         known.update((job, [ErrorType()] * len(job[1])) for job in new if not parseable(job[0]))
         new = [job for job in new if job not in known]
         known.update(zip(new, _explained(new), strict=True))
         for job in jobs:
             if parseable(job[0]):  # a text of 50,000 characters would be kept, too
-                self.known[client, job] = known[job]
-                self.known.move_to_end((client, job))
-        while len(self.known) > REMEMBERED:
-            self.known.popitem(last=False)
+                self.known.put((client, job), known[job])
         return [known[job] for job in jobs]
 
 

@@ -319,7 +319,7 @@ def test_once_is_correct_batch(corrector: Corrector, texts: list[str], remember:
     for _ in range(2):
         assert [shape(correction) for correction in once.correct(texts)] == expected
     assert [shape(correction) for correction in once.correct(texts[::-1] * 2)] == expected[::-1] * 2
-    assert len(once.known) <= remember
+    assert once.known.size <= remember
 
 
 def test_once_with_a_target(model_folder: Path, tokens: Tokens) -> None:

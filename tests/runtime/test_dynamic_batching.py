@@ -18,9 +18,10 @@ from edit_gec.corrector import Corrector
 from edit_gec.editing import decode
 from edit_gec.editing.predictor import Window, WindowChanges
 from edit_gec.modeling.tokenizer import Pieces
-from edit_gec.runtime.async_corrector import AsyncCorrector, Cache
+from edit_gec.runtime.async_corrector import AsyncCorrector, Key, count_characters
 from edit_gec.runtime.dynamic_batching import Batcher, Busy
 from edit_gec.runtime.metrics import Metrics
+from edit_gec.runtime.recent import Recent
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +207,7 @@ def test_closing_cancels_what_waits(corrector: Corrector) -> None:
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
-    cache: Cache[tuple[WindowChanges, ...]] = Cache(10)
+    cache: Recent[Key, tuple[WindowChanges, ...]] = Recent(10, count_characters)
     for text in ("aaaa", "bbbb"):
         cache.put((text, 0.0), ())
     assert cache.get(("aaaa", 0.0)) == () and cache.get(("aaaa", 0.5)) is None

@@ -49,8 +49,8 @@ def test_a_sentence_full_of_suggestions_is_not_remembered() -> None:
     """Each of n suggestions would keep the n - 1 others."""
     standing = StandingSuggestions()
     changes = [Change(2 * n, 2 * n + 1, "b", 0.5) for n in range(MOST + 1)]
-    assert standing.keep("a " * len(changes), None, changes) == tuple(changes) and not standing.known
-    assert standing.keep("a " * MOST, None, changes[:MOST]) and len(standing.known) == MOST
+    assert standing.keep("a " * len(changes), None, changes) == tuple(changes) and not standing.known.size
+    assert standing.keep("a " * MOST, None, changes[:MOST]) and standing.known.size == MOST
 
 
 def test_new_suggestions_come_where_nothing_stands() -> None:
