@@ -74,26 +74,17 @@ class CausalNodes(Nodes):
         Some dimensions of these models are far larger than others: if x is rounded once, gains move by 1.0 nat in the
         mean; in two parts, by 0.3, most of it by the weights' rounding (profiles/LOG.md).
         """
-        from onnx import helper
-
         if not self.int8:
             return self.linear(x, name, inputs, outputs)
         digits, scales = self.weight(f"{name}.digits", inputs, outputs), self.weight(f"{name}.scales", outputs)
-        self._count += 1
-        rounded = [f"v{self._count}_{n}" for n in range(3)]  # digits, scale, zero point
-        self.nodes.append(helper.make_node("DynamicQuantizeLinear", [x], rounded))
+        rounded = self.add_parts("DynamicQuantizeLinear", x, parts=3)  # digits, scale, zero point
         first = self.add("MatMulIntegerToFloat", rounded[0], digits, rounded[1], scales, rounded[2], domain=CONTRIB)
         rest = self.add("Sub", x, self.add("DequantizeLinear", *rounded))
         return self.add("Add", first, self.linear(rest, name, inputs, outputs))
 
     def divide(self, x: str, axis: int, *sizes: int) -> list[str]:
         """Parts of these sizes along an axis."""
-        from onnx import helper
-
-        self._count += 1
-        names = [f"v{self._count}_{n}" for n in range(len(sizes))]
-        self.nodes.append(helper.make_node("Split", [x, self.constant(sizes)], names, axis=axis))
-        return names
+        return self.add_parts("Split", x, self.constant(sizes), parts=len(sizes), axis=axis)
 
     def grow(self, new: str) -> str:
         """Keys or values [B, T, G k], behind their past: [B, L, G k]."""

@@ -48,6 +48,15 @@ class Nodes:
         self.nodes.append(helper.make_node(kind, list(inputs), [output], domain=domain, **attributes))
         return output
 
+    def add_parts(self, kind: str, *inputs: str, parts: int, **attributes: Any) -> list[str]:
+        """Append a node with several outputs; returns their names."""
+        from onnx import helper
+
+        self._count += 1
+        names = [f"v{self._count}_{n}" for n in range(parts)]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
+        return names
+
     def name(self, value: str, output: str) -> None:
         """Give a value the name of an output of the graph."""
         from onnx import helper
@@ -89,12 +98,7 @@ class Nodes:
 
     def split(self, x: str, parts: int) -> list[str]:
         """[..., parts * n] -> `parts` values [..., n]."""
-        from onnx import helper
-
-        self._count += 1
-        names = [f"v{self._count}_{n}" for n in range(parts)]
-        self.nodes.append(helper.make_node("Split", [x], names, axis=-1))
-        return names
+        return self.add_parts("Split", x, parts=parts, axis=-1)
 
 
 class GraphBuilder(Nodes):

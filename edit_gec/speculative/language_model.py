@@ -32,11 +32,10 @@ WIDTH = 16  # columns of branches in a row: 28 columns a sentence of wi-3k, 20 o
 
 
 class Question(NamedTuple):
-    """How much likelier is each of these variants than the source, after the text before it?"""
+    """How likely is a source, and what could stand in it, after the text before it?"""
 
     before: str
     source: str
-    variants: tuple[str, ...] = ()
 
 
 class LanguageNetwork(Protocol):
@@ -166,15 +165,6 @@ class LanguageModel:
         from edit_gec.modeling.causal_checkpoint import load_causal
 
         return cls(TorchLanguageNetwork(load_causal(path, getattr(torch, dtype)).to(device)), tokens)
-
-    def gains(self, questions: Sequence[Question]) -> list[list[float]]:
-        """log p(variant) - log p(source) for each variant of each question; 0 for a variant that is the source."""
-        gains = [[0.0] * len(question.variants) for question in questions]
-        for reading in self.read(questions):
-            asked = [questions[source.number].variants for source in reading.sources]
-            for source, found in zip(reading.sources, self.compare(reading, asked), strict=True):
-                gains[source.number] = found
-        return gains
 
     def read(self, questions: Sequence[Question]) -> Iterator[ReadSources]:
         """The sources of questions, some in each pass, short ones first; empty ones in none."""

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
+from support.language_gains import Comparison, find_gains
 from support.tiny_causal import make_oracle, save_folder, save_package, write_base
 
 from edit_gec.backends.causal_graphs import LIKELIEST
@@ -22,7 +23,7 @@ from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.adapters import CONFIG, FILE
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
-from edit_gec.speculative.language_model import LanguageModel, LanguageNetwork, Question
+from edit_gec.speculative.language_model import LanguageModel, LanguageNetwork
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -40,11 +41,11 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 SOURCE = "She go to school every day, because she likes it there."
 VARIANTS = (SOURCE.replace("go", "goes"), SOURCE.replace("because ", ""), SOURCE, "They were late.")
-QUESTIONS = [Question("", SOURCE, VARIANTS), Question("It's 1984. ", "They was late", ("They were late",))]
+QUESTIONS = [Comparison("", SOURCE, VARIANTS), Comparison("It's 1984. ", "They was late", ("They were late",))]
 
 
 def gains(model: LanguageModel) -> list[float]:
-    return [gain for found in model.gains(QUESTIONS) for gain in found]
+    return [gain for found in find_gains(model, QUESTIONS) for gain in found]
 
 
 def run(folder: Path, **options: Any) -> list[float]:
@@ -91,7 +92,7 @@ def test_a_question_has_its_gains_whatever_it_is_asked_with(make_base: Callable[
     tokens = BytePairs.load(folder)
     for precision in ("float32", "int8"):
         model = LanguageModel(OnnxLanguageNetwork.load(folder, precision=precision), tokens)
-        alone = [model.gains([question])[0] for question in QUESTIONS]
+        alone = [find_gains(model, [question])[0] for question in QUESTIONS]
         assert [gain for found in alone for gain in found] == pytest.approx(gains(model), abs=2e-2)
 
 
@@ -132,7 +133,8 @@ sys.modules["torch"] = sys.modules["gguf"] = None
 sys.path.append({str(folder.parent / "packages")!r})
 from edit_gec.speculative.language_model import LanguageModel, Question
 model = LanguageModel.load({str(folder)!r}, precision="int8")
-print(model.gains([Question("", "She go", ("She goes",))]))
+(reading,) = model.read([Question("", "She go")])
+print(model.compare(reading, [["She goes"]]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -190,9 +192,9 @@ def test_smollm2_prefers_what_is_right(smollm2: Path, tmp_path: Path) -> None:
     """Without its adapters, as a plain language model."""
     plain = tmp_path / "plain"
     shutil.copytree(smollm2, plain, ignore=shutil.ignore_patterns("adapter_*"))
-    question = Question(
+    question = Comparison(
         "", "She go to school every day.", ("She goes to school every day.", "She going to school every day.")
     )
     network = OnnxLanguageNetwork.load(plain, precision="int8")
-    ((right, wrong),) = LanguageModel(network, BytePairs.load(plain)).gains([question])
+    ((right, wrong),) = find_gains(LanguageModel(network, BytePairs.load(plain)), [question])
     assert 8 < right < 9.5 and wrong < right - 3

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from support.language_gains import Comparison, find_gains
 from support.tiny_causal import SHAPE, make_oracle, save_folder, save_package, write_base
 
 from edit_gec.backends.torch_language_network import TorchLanguageNetwork
@@ -17,7 +18,7 @@ from edit_gec.modeling.bases import find_base, read_base
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
 from edit_gec.modeling.causal_lm import causal_visibility
-from edit_gec.speculative.language_model import LanguageModel, Question
+from edit_gec.speculative.language_model import LanguageModel
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = "She go to school every day."
@@ -121,5 +122,5 @@ def test_smollm2_is_the_model_of_transformers(smollm2: Path) -> None:
         found = model.logits(model(ids, torch.arange(ids.shape[1])[None], visible))
     assert float((found - wanted).abs().max()) < 1e-4 * float(wanted.abs().max())
     judge = LanguageModel(TorchLanguageNetwork(model), tokens)
-    ((gain,),) = judge.gains([Question("", SOURCE, (SOURCE.replace("go", "goes"),))])
+    ((gain,),) = find_gains(judge, [Comparison("", SOURCE, (SOURCE.replace("go", "goes"),))])
     assert 8 < gain < 9

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.correctors import windows_of
+from support.language_gains import Comparison, find_gains
 from support.strategies import law
 from support.tiny_causal import save_folder
 
@@ -18,7 +19,6 @@ from edit_gec.corrector import Corrector
 from edit_gec.errors import EditGecError, ModelError
 from edit_gec.speculative.judge import KEY, JointScale, JudgedChange, LanguageJudge, weigh_rivals
 from edit_gec.speculative.judged import Judged
-from edit_gec.speculative.language_model import Question
 from edit_gec.speculative.rewordings import RewordingKind, touch
 from edit_gec.text.edits import Change, Provenance, apply_changes
 
@@ -118,8 +118,8 @@ def test_gains_are_those_of_each_change_alone_after_the_prompt(folder: Path) -> 
         text = window.pieces.source
         assert [each.change for each in found] == list(changes)
         for change, gain, _ in found:
-            question = Question(f"Fix: {text}\n", text, (apply_changes(text, [change]),))
-            assert judge.model.gains([question])[0][0] == pytest.approx(gain, abs=1e-3)
+            question = Comparison(f"Fix: {text}\n", text, (apply_changes(text, [change]),))
+            assert find_gains(judge.model, [question])[0][0] == pytest.approx(gain, abs=1e-3)
 
 
 def test_both_models_decide(folder: Path) -> None:

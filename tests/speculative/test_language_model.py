@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.language_gains import Comparison, find_gains
 from support.tiny_causal import make_oracle, save_folder, save_gguf
 
 from edit_gec.backends.export import export
@@ -46,8 +47,8 @@ def log_likelihood(model: LanguageModel, before: str, text: str) -> float:
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.lists(TEXTS, max_size=4)), min_size=1, max_size=4))
 def test_gains_are_differences_of_likelihoods(model: LanguageModel, asked: list[tuple[str, str, list[str]]]) -> None:
     """Variants share a row, questions a pass; texts are shorter than what is compared after a difference."""
-    questions = [Question(before + ". ", source, tuple(variants)) for before, source, variants in asked]
-    for question, gains in zip(questions, model.gains(questions), strict=True):
+    questions = [Comparison(before + ". ", source, tuple(variants)) for before, source, variants in asked]
+    for question, gains in zip(questions, find_gains(model, questions), strict=True):
         source = log_likelihood(model, question.before, question.source)
         wanted = [log_likelihood(model, question.before, variant) - source for variant in question.variants]
         assert gains == pytest.approx(wanted, abs=2e-3)
@@ -56,22 +57,24 @@ def test_gains_are_differences_of_likelihoods(model: LanguageModel, asked: list[
 def test_many_variants_take_several_rows(model: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same gains, whatever fits into a row or a pass."""
     source = "She go to school every day because it likes there"
-    question = Question("", source, tuple(source.replace("go", word) for word in ("goes", "a", "likes", "1984", "go")))
-    whole = model.gains([question])
+    question = Comparison(
+        "", source, tuple(source.replace("go", word) for word in ("goes", "a", "likes", "1984", "go"))
+    )
+    whole = find_gains(model, [question])
     monkeypatch.setattr(language_model, "WIDTH", 12)
     monkeypatch.setattr(language_model, "MOST_TOKENS", 20)
-    read = model.encode(0, question)
+    read = model.encode(0, Question("", source))
     found = (find_branch(n, read, model.tokens.encode(text).ids) for n, text in enumerate(question.variants))
     rows = put_in_rows(0, [branch for branch in found if branch])
     assert len(rows) > 1 and all(row.length <= 12 or len(row.branches) == 1 for row in rows)
-    assert model.gains([question])[0] == pytest.approx(whole[0], abs=1e-3)
+    assert find_gains(model, [question])[0] == pytest.approx(whole[0], abs=1e-3)
     assert whole[0][-1] == 0.0
 
 
 def test_no_question_and_empty_texts(model: LanguageModel) -> None:
-    assert model.gains([]) == []
-    assert model.gains([Question("", "", ())]) == [[]]
-    ((gain, none),) = model.gains([Question("", "", ("She", ""))])
+    assert find_gains(model, []) == []
+    assert find_gains(model, [Comparison("", "", ())]) == [[]]
+    ((gain, none),) = find_gains(model, [Comparison("", "", ("She", ""))])
     assert gain < 0 and none == 0.0
     assert gain == pytest.approx(log_likelihood(model, "", "She"), abs=1e-3)
 
@@ -80,14 +83,14 @@ def test_a_model_is_loaded_by_its_folder_or_file(tmp_path: Path) -> None:
     """In torch, or in ONNX Runtime where a precision is named; the same gains."""
     save_folder(tmp_path)
     save_gguf(tmp_path / "tiny.gguf", make_oracle())
-    question = Question("", "She go to school", ("She goes to school",))
-    ((wanted,),) = LanguageModel.load(tmp_path).gains([question])
-    assert LanguageModel.load(tmp_path / "tiny.gguf").gains([question])[0] == pytest.approx([wanted], abs=1e-3)
+    question = Comparison("", "She go to school", ("She goes to school",))
+    ((wanted,),) = find_gains(LanguageModel.load(tmp_path), [question])
+    assert find_gains(LanguageModel.load(tmp_path / "tiny.gguf"), [question])[0] == pytest.approx([wanted], abs=1e-3)
     pytest.importorskip("onnx")
     export(tmp_path)
     loaded = LanguageModel.load(tmp_path, precision="float32")
     assert isinstance(loaded.network, OnnxLanguageNetwork)
-    assert loaded.gains([question])[0] == pytest.approx([wanted], abs=1e-3)
+    assert find_gains(loaded, [question])[0] == pytest.approx([wanted], abs=1e-3)
 
 
 def test_folder_name(tmp_path: Path) -> None:
@@ -95,4 +98,4 @@ def test_folder_name(tmp_path: Path) -> None:
     save_folder(tmp_path)
     tokens = BytePairs.load(tmp_path)
     model = LanguageModel(TorchLanguageNetwork(load_causal(tmp_path)), BytePairs(tokens.tokenizer, None, None))
-    assert model.gains([Question("", "She goes", ("He goes",))])[0][0] != 0
+    assert find_gains(model, [Comparison("", "She goes", ("He goes",))])[0][0] != 0

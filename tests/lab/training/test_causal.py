@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from support.language_gains import Comparison, find_gains
 from support.tiny_causal import save_folder
 
 from edit_gec.errors import EditGecError
@@ -15,7 +16,7 @@ from edit_gec.lab.training import causal
 from edit_gec.lab.training.causal import IGNORE, collate, main, make_row
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
-from edit_gec.speculative.language_model import LanguageModel, Question
+from edit_gec.speculative.language_model import LanguageModel
 
 WRONG, RIGHT = "She go to school every day.", "She goes to school every day."
 
@@ -67,8 +68,8 @@ def test_a_training_learns_resumes_and_leaves_adapters(
     (run / "model.safetensors").write_bytes((base / "model.safetensors").read_bytes())
     (run / "tokenizer.json").write_bytes((base / "tokenizer.json").read_bytes())
     assert json.loads((run / "adapter_config.json").read_text())["r"] == causal.RANK
-    question = Question(f"{WRONG}\n", WRONG, (RIGHT,))
-    before, after = (LanguageModel.load(folder).gains([question])[0][0] for folder in (base, run))
+    question = Comparison(f"{WRONG}\n", WRONG, (RIGHT,))
+    before, after = (find_gains(LanguageModel.load(folder), [question])[0][0] for folder in (base, run))
     assert after > before + 1
     taught, untaught = load_causal(run), load_causal(base)
     taught_layer: Any = taught.layers[0]

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from support.language_gains import Comparison, find_gains
 from support.tiny_causal import save_folder
 
 from edit_gec.backends.causal_weights import SMOOTHING, read_causal_weights
 from edit_gec.errors import ModelError
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.modeling.causal_checkpoint import load_causal
-from edit_gec.speculative.language_model import LanguageModel, Question
+from edit_gec.speculative.language_model import LanguageModel
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -24,7 +25,7 @@ from edit_gec.backends.onnx_language_network import OnnxLanguageNetwork
 
 main = runpy.run_path(str(Path(__file__).parents[3] / "profiles" / "training" / "smoothing.py"))["main"]
 SOURCE = "She go to school every day, because she likes it there."
-QUESTION = Question("", SOURCE, (SOURCE.replace("go", "goes"), SOURCE.replace("because ", ""), "They were late."))
+QUESTION = Comparison("", SOURCE, (SOURCE.replace("go", "goes"), SOURCE.replace("because ", ""), "They were late."))
 LARGE = 300.0  # some dimensions of what comes out of the norms
 
 
@@ -48,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 
 def run(folder: Path, precision: str) -> np.ndarray:
     network = OnnxLanguageNetwork.load(folder, precision=precision)
-    return np.array(LanguageModel(network, BytePairs.load(folder)).gains([QUESTION])[0])
+    return np.array(find_gains(LanguageModel(network, BytePairs.load(folder)), [QUESTION])[0])
 
 
 def test_a_smoothed_product_is_the_product(folder: Path) -> None:
