@@ -246,6 +246,7 @@ TESTED_BY = {
     "corpus.local_runner": "corpus/test_faults.py",
     "corpus.tables": "corpus/test_corpus.py",
     "lab.evaluation.report": "lab/evaluation/test_score.py",
+    "lab.performance.plots": "lab/performance/test_stages.py",
     "loading": "test_corrector.py",
     "lsp.handlers": "lsp/test_lsp.py",
     "modeling.causal_config": "modeling/test_causal_lm.py",

@@ -4,8 +4,8 @@
     edit-gec bench --size base --file sentences.txt                   base size, the steps of the shipped pair replayed
     edit-gec bench --compare OLD.json NEW.json                        what got slower between two results
 
-The table goes to standard output. With --out DIR the result is written, too: DIR/MACHINE/NAME.json, with plots next to
-it. The work is done in `edit_gec.lab.performance`.
+The table goes to standard output. With --out DIR the result is written, too: DIR/MACHINE/NAME.json. The work is done in
+`edit_gec.lab.performance`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from edit_gec.config.load_settings import DTYPES
 from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
-    from edit_gec.lab.performance.results import Plot
     from edit_gec.lab.performance.setup import Setup
     from edit_gec.modeling.tokenizer import Tokens
 
@@ -74,7 +73,7 @@ class Arguments:
         "--compare", nargs=2, metavar=("OLD", "NEW"),
         help="measure nothing: compare two results of --out; exit with 1 if something is slower",
     )  # fmt: skip
-    out: str | None = option("--out", metavar="DIR", help="write the result and its plots to this folder")
+    out: str | None = option("--out", metavar="DIR", help="write the result to this folder")
 
 
 def run(arguments: Arguments) -> int:
@@ -85,14 +84,15 @@ def run(arguments: Arguments) -> int:
         table, is_slower = results.format_comparison(*map(results.read_result, arguments.compare))
         out(table)
         return 1 if is_slower else 0
-    from edit_gec.lab.performance import plots, results
+    from edit_gec.lab.performance import results
     from edit_gec.lab.performance.side_by_side import Effort, measure_side_by_side
 
     setup, sentences = prepare(arguments)
     effort = Effort(arguments.size, arguments.only, arguments.batch, arguments.repeats)
     figures = measure_side_by_side(setup, sentences, effort, say)
     result = {**heading(arguments, sentences), **figures}
-    write(arguments, result, f"bench-{arguments.size}", plots.plot_latency)
+    for written in results.save(Path(arguments.out), f"bench-{arguments.size}", result) if arguments.out else ():
+        say(f"wrote {written}")
     out(results.format_result(result))
     return 0
 
@@ -181,11 +181,3 @@ def heading(arguments: Arguments, sentences: list[str]) -> dict[str, Any]:
         "text": digest(sentences),
         "sentences": len(sentences),
     }
-
-
-def write(arguments: Arguments, result: dict[str, Any], name: str, plot: Plot) -> None:
-    """Write the result and its plots where --out says, and name the files on standard error; nothing without it."""
-    from edit_gec.lab.performance.results import save
-
-    for written in save(Path(arguments.out), name, result, plot) if arguments.out else ():
-        say(f"wrote {written}")

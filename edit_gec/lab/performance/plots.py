@@ -1,7 +1,4 @@
-"""Plots of the results of `edit-gec bench` and `edit-gec profile`, each next to its JSON.
-
-Plots of `bench` need only the JSON; the timeline of a profile also shows one run of each system.
-"""
+"""Pictures of a profile, next to its JSON: the stages of each system, and the timeline of one run of each."""
 
 from __future__ import annotations
 
@@ -16,26 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from edit_gec.lab.performance.stages import TimedRun
-
-
-def plot_latency(result: Mapping[str, Any], beside: Path) -> list[Path]:
-    """Milliseconds of a sentence against its pieces, a line for each system."""
-    rows = {name: row["latency"]["sentences"] for name, row in result["systems"].items() if "latency" in row}
-    if not rows:
-        return []
-    settings = f"{result['dtype']}, {result['threads']} threads, {result['date']}"
-    figure = _figure(4.8, f"bench, {result['size']} models, {result['machine']['name']}, {settings}")
-    axes = figure.add_subplot()
-    for name, points in rows.items():
-        xs, ys = zip(*sorted(points), strict=True)
-        axes.plot(xs, [1000 * y for y in ys], ".-", label=_label(name, result), color=_color(name), lw=1)
-    axes.set(xlabel="pieces of the sentence", ylabel="ms", yscale="log")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=7)
-    return [_save(figure, beside, "latency")]
-
-
-# ---------------------------------------------------------------- a profile
 
 
 def plot_profile(profile: Mapping[str, Any], typical: Mapping[str, TimedRun], beside: Path) -> list[Path]:
@@ -97,9 +74,6 @@ def _timeline(profile: Mapping[str, Any], typical: Mapping[str, TimedRun]) -> Fi
     return figure
 
 
-# ---------------------------------------------------------------- shared
-
-
 def _figure(height: float, title: str) -> Figure:
     """A figure without a window: there may be no display."""
     from matplotlib.figure import Figure
@@ -107,20 +81,6 @@ def _figure(height: float, title: str) -> Figure:
     figure = Figure(figsize=(9, height), layout="constrained")
     figure.suptitle(title, fontsize=10)
     return figure
-
-
-def _label(name: str, result: Mapping[str, Any]) -> str:
-    return name + (" (steps replayed)" if result["systems"][name].get("replayed") else "")
-
-
-def _color(name: str) -> Any:
-    """The same for a system in all pictures."""
-    from matplotlib import colormaps
-
-    from edit_gec.lab.performance.systems import SYSTEMS
-
-    names = [system.name for system in SYSTEMS]
-    return colormaps["tab20"]((names.index(name) if name in names else -1) % 20)  # an older result has others
 
 
 def _save(figure: Figure, beside: Path, what: str) -> Path:
