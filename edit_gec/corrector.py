@@ -17,7 +17,7 @@ drafts and a T5 verifies: the edits are those that the T5 makes on its own, in a
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 
     from edit_gec.config.load_settings import LoadKeywords
     from edit_gec.editing.alternatives import Suggester
+    from edit_gec.editing.settling import Settling
+    from edit_gec.text.sentences import Sentence
+
+    Read = Callable[[Sequence[Sentence]], Sequence[WindowChanges]]
 
 __all__ = ["Corrector", "Window", "WindowChanges"]
 
@@ -189,17 +193,41 @@ class Corrector:
         return [found[n] for n in range(len(windows))]
 
     def project(
-        self, texts: Sequence[str], windows: Sequence[Window], changes: Sequence[WindowChanges]
+        self,
+        texts: Sequence[str],
+        windows: Sequence[Window],
+        changes: Sequence[WindowChanges],
+        read: Read | None = None,
     ) -> list[SentenceEdits]:
-        """The changes of windows as edits of their texts (4), one entry for each sentence."""
-        found = []
+        """The changes of windows as edits of their texts (4), one entry for each sentence.
+
+        Changed sentences are read again, by `read` if it is given.
+        """
+        from edit_gec.editing.settling import settle_together
+
+        texts_of: list[int] = []
+        settling = []
         parts = zip(windows, changes, strict=True)
         for _, of_sentence in groupby(parts, key=lambda part: (part[0].text, id(part[0].sentence))):
             own, each = zip(*of_sentence, strict=True)
-            text = own[0].text
-            edits = self.projection.to_edits(texts[text], own[0].sentence, join_changes(each))
-            found.append(SentenceEdits(text, *edits))
-        return found
+            texts_of.append(own[0].text)
+            settling.append(self.settle(texts[own[0].text], own[0].sentence, join_changes(each)))
+        found = settle_together(settling, read or self.read)
+        return [SentenceEdits(text, *edits) for text, edits in zip(texts_of, found, strict=True)]
+
+    def settle(self, text: str, sentence: Sentence, changes: WindowChanges) -> Settling:
+        """The edits of a sentence of the text, from its changes and those of the sentences that are yielded."""
+        from edit_gec.editing.settling import READINGS, settle
+
+        return settle(self.projection, text, sentence, changes, READINGS if self.predictor.settles else 0)
+
+    def read(self, sentences: Sequence[Sentence]) -> list[WindowChanges]:
+        """What changes in each sentence."""
+        windows = self.encode(NumberedSentence(n, sentence) for n, sentence in enumerate(sentences))
+        found: list[list[WindowChanges]] = [[] for _ in sentences]
+        for window, changes in zip(windows, self.predict(windows), strict=True):
+            found[window.text].append(changes)
+        return [join_changes(each) for each in found]
 
     def finish(
         self, texts: Sequence[str], windows: Sequence[Window], changes: Sequence[WindowChanges]

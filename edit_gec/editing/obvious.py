@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.rules.doubled import DOUBLE, may_stand_twice
 from edit_gec.rules.engine import find_rules
-from edit_gec.rules.usage import HABIT, count_words
+from edit_gec.rules.usage import HABIT, count_word
 from edit_gec.text.edits import Change, Provenance, count_shared_ends
 from edit_gec.text.protected import STARTERS
 from edit_gec.text.sentences import Sentence
@@ -116,13 +116,12 @@ def _find_slips(text: str, sentence: Sentence, words: WordList) -> Iterator[Chan
 
 def _correct(text: str, word: str, words: WordList, most: int) -> str | None:
     """The word that was meant by one that stands at most so often in the text; None where that is not obvious."""
-    counts = count_words(text)
     is_made = words.is_compound(word) or _is_prefixed(word, words)
-    candidates = words.candidates(word) if counts[word] <= most and not is_made else []
+    candidates = words.candidates(word) if count_word(word, text) <= most and not is_made else []
     if not candidates:
         return None
     cost, right, listed = candidates[0]
-    is_own = len(right) >= LONG and right[0] == word[0] and counts[right] > 0
+    is_own = len(right) >= LONG and right[0] == word[0] and count_word(right, text) > 0
     is_near = (listed and cost <= NEAR) or (is_own and cost <= NEAR_OWN)
     return right if is_near and right.isalpha() and not _is_inflected(word, right) else None
 

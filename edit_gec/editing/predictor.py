@@ -43,16 +43,21 @@ class Window:
 
 
 class WindowChanges(NamedTuple):
-    """What is changed in a window, and what an EdiT5 had drafted where a target's own changes count."""
+    """What is changed in a window, and what an EdiT5 had drafted where a target's own changes count.
+
+    is_read: what the changes make of the window was read, and nothing in it changes.
+    """
 
     changes: tuple[Change, ...]
     drafted: tuple[Change, ...] = ()
+    is_read: bool = False
 
 
 def join_changes(windows: Sequence[WindowChanges]) -> WindowChanges:
     """The changes of a sentence, from those of its windows."""
     changes = tuple(change for window in windows for change in window.changes)
-    return WindowChanges(changes, tuple(change for window in windows for change in window.drafted))
+    drafted = tuple(change for window in windows for change in window.drafted)
+    return WindowChanges(changes, drafted, len(windows) == 1 and windows[0].is_read)
 
 
 class Predictor(Protocol):
@@ -69,6 +74,10 @@ class Predictor(Protocol):
     @property
     def is_exact(self) -> bool:
         """The changes are a target's own text; nothing is added to it, neither alternatives nor hints."""
+
+    @property
+    def settles(self) -> bool:
+        """What it changes is read until nothing changes (settling.py)."""
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that can be read at once."""
@@ -111,6 +120,11 @@ class EdiT5Predictor:
         return self.thresholds.min_confidence
 
     @property
+    def settles(self) -> bool:
+        """Whether changed sentences are read again."""
+        return self.thresholds.reads_twice
+
+    @property
     def model(self) -> EdiT5:
         """The torch module of the network. Raises InputError if the backend is not torch."""
         from edit_gec.backends.torch_network import TorchNetwork
@@ -138,9 +152,9 @@ class EdiT5Predictor:
 
     def predict(self, windows: Sequence[Window]) -> list[WindowChanges]:
         """What changes in each window of one batch."""
-        return [WindowChanges(tuple(changes)) for changes in self.propose([window.pieces for window in windows])]
+        return self.propose([window.pieces for window in windows])
 
-    def propose(self, windows: Sequence[Pieces]) -> list[list[Change]]:
+    def propose(self, windows: Sequence[Pieces]) -> list[WindowChanges]:
         """The changes of each window of one batch, with their confidence."""
         from edit_gec.editing.second_pass import SecondPass
 

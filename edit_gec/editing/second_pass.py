@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from edit_gec.editing.confidence import CALM, logistic
+from edit_gec.editing.predictor import WindowChanges
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.rules.engine import DOUBLED, Found
 from edit_gec.text.edits import Change, Provenance, apply_changes, expand_to_words, trim
@@ -43,8 +44,9 @@ class SecondPass:
     thresholds: Thresholds
     longest: int
 
-    def apply(self, sentences: Sequence[Pieces], plans: Sequence[Prediction]) -> list[list[Change]]:
+    def apply(self, sentences: Sequence[Pieces], plans: Sequence[Prediction]) -> list[WindowChanges]:
         """The changes of each sentence after both passes, with their final confidence."""
+        is_read: set[int] = set()
         first = changes_of(sentences, plans, self.tokens)
         read_twice = range(len(first)) if self.thresholds.reads_twice else ()
         changed = [n for n in read_twice if not is_spacing(sentences[n].source, first[n])]
@@ -63,9 +65,11 @@ class SecondPass:
                 more = keep_certain(sentences[n], first[n], pieces.source, more, plans[n].found)
                 doubts = settle(pieces.source, doubts, shift(first[n], -sentences[n].starts[0]), more)
                 found[n] = judge(first[n], plans[n], self.thresholds, doubts)
+                if len(found[n]) == len(first[n]) and not prediction.plan.changes:
+                    is_read.add(n)
                 if found[n]:
                     found[n] = self._merge(sentences[n], first[n], found[n], pieces.source, more)
-        return found
+        return [WindowChanges(tuple(changes), is_read=n in is_read) for n, changes in enumerate(found)]
 
     def _merge(
         self, sentence: Pieces, first: Sequence[Change], kept: Sequence[Change], between: str, more: Sequence[Change]

@@ -44,7 +44,7 @@ import re
 
 from edit_gec.rules import kept
 from edit_gec.rules.placed_edit import PlacedEdit
-from edit_gec.rules.usage import HABIT, count_words, find_code_words, has_wide_spaces
+from edit_gec.rules.usage import HABIT, count_word, find_code_words, has_wide_spaces, is_habit
 from edit_gec.rules.words import word_set
 from edit_gec.text.edits import Provenance
 from edit_gec.text.words import HYPHENATED_WORD, WORD
@@ -270,10 +270,10 @@ def breaks_a_habit(place: PlacedEdit) -> bool:
     words = HYPHENATED_WORD.findall(place.edit.original)
     if place.edit.provenance == Provenance.RULE or not place.new or not words:
         return False
-    if min(count_words(place.document)[word] for word in words) < HABIT:
+    if min(count_word(word, place.document) for word in words) < HABIT:
         return False
     if _letters(place.old) == _letters(place.new) and not (place.old.islower() and place.old == place.new.casefold()):
-        return len(words) == 1 or place.document.count(place.edit.original) >= HABIT
+        return len(words) == 1 or is_habit(place.edit.original, place.document)
     is_own = not place.knows(words[0]) if place.sentence.in_code else place.is_new(words[0])
     return len(words) == 1 and place.words is not None and is_own  # "kwds" is near "kids", and a name in the code
 

@@ -31,11 +31,29 @@ _NAME = re.compile(r"[^\W\d_]{3,}")
 T = TypeVar("T")
 
 
+class Excerpt(str):
+    """A part of a document after edits, that uses words as its document does."""
+
+    document: str
+    source: str  # the part before the edits
+
+    @classmethod
+    def of(cls, document: str, source: str, text: str) -> Excerpt:
+        """A text that has taken the place of this part of the document."""
+        excerpt = cls(text)
+        excerpt.document, excerpt.source = document, source
+        return excerpt
+
+
+def _whole(text: str) -> str:
+    return text.document if isinstance(text, Excerpt) else text
+
+
 def _remembering(function: Callable[[str], T]) -> Callable[[str], T]:
-    """The function with its values for the last documents: eight short ones, or one long one."""
+    """The function of whole documents, with its values for the last ones: eight short ones, or one long one."""
     short = lru_cache(maxsize=8)(function)
     long = lru_cache(maxsize=1)(function)
-    return wraps(function)(lambda text: (long if len(text) > LONG_TEXT else short)(text))
+    return wraps(function)(lambda text: (long if len(_whole(text)) > LONG_TEXT else short)(_whole(text)))
 
 
 @_remembering  # the edits of a document come one after the other
@@ -51,6 +69,19 @@ def count_words(text: str) -> Mapping[str, int]:
         if len(counts) > MOST_WORDS:
             counts = Counter({word: number for word, number in counts.items() if number >= HABIT})
     return counts
+
+
+def count_word(word: str, text: str) -> int:
+    """How often a word stands in a document, by its exact form."""
+    count = count_words(text)[word]
+    if isinstance(text, Excerpt):
+        count += HYPHENATED_WORD.findall(text).count(word) - HYPHENATED_WORD.findall(text.source).count(word)
+    return count
+
+
+def is_habit(phrase: str, text: str) -> bool:
+    """Whether a document has a phrase so often that it is meant so."""
+    return _whole(text).count(phrase) >= HABIT
 
 
 @_remembering

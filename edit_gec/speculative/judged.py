@@ -43,6 +43,7 @@ class Judged:
     judge: Judge
 
     is_exact = False
+    settles = False
 
     @property
     def threshold(self) -> float:
@@ -61,7 +62,7 @@ class Judged:
         """What changes in each window of one batch."""
         threshold = self.edit5.thresholds.threshold
         proposing = self.edit5.with_thresholds(min_confidence=self.judge.lowest_proposed(threshold))
-        proposed = proposing.propose([window.pieces for window in windows])
+        proposed = [each.changes for each in proposing.predict(windows)]
         return [WindowChanges(tuple(changes)) for changes in self.judge.judge(windows, proposed, threshold)]
 
     def summary(self) -> dict[str, Any]:

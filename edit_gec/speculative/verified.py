@@ -37,6 +37,7 @@ class Verified:
     threshold: float = 0.0
 
     is_exact = True
+    settles = False
 
     @classmethod
     def drafted_by(cls, edit5: EdiT5Predictor, verifier: Verifier, threshold: float = 0.0) -> Verified:

@@ -19,13 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import merge
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.code_comments import keeps_comment
-from edit_gec.text.edits import Change, Edit, fit_to_words
+from edit_gec.text.edits import Change, Edit, apply_changes, fit_to_words
 from edit_gec.text.formats import PLAIN
 from edit_gec.text.fragments import (
     SEVERAL,
@@ -642,3 +642,75 @@ def _sentence(view: _View, start: int, end: int) -> Sentence | None:
 def _find_protected(flags: bytearray, start: int, end: int) -> tuple[tuple[int, int], ...]:
     """The protected spans of a sentence, counted from its start."""
     return tuple((found.start() - start, found.end() - start) for found in _IS_PROTECTED.finditer(flags, start, end))
+
+
+# --- sentences after their edits ----------------------------------------------------------------------------------
+
+
+def move(sentence: Sentence, by: int) -> Sentence:
+    """The sentence in a document that has so many characters more before it."""
+    offsets = sentence.offsets
+    moved = range(offsets.start + by, offsets.stop + by) if isinstance(offsets, range) else [at + by for at in offsets]
+    return replace(sentence, offsets=moved)
+
+
+def revise(sentence: Sentence, edits: Sequence[Edit]) -> list[Sentence]:
+    """What stands in the place of a sentence once these edits of its document are made, in order: one sentence or more.
+
+    [] where an edit takes markup or a line break along.
+    """
+    spans = [sentence.span_of(edit) for edit in edits]
+    if any(sentence.text[a:b] != edit.original for (a, b), edit in zip(spans, edits, strict=True)):
+        return []
+    starts = [a for a, _ in spans]
+    growths = [0, *accumulate(len(edit.replacement) - len(edit.original) for edit in edits)]
+
+    def moved(at: int) -> int:
+        return at + growths[bisect_left(starts, at)]
+
+    text = apply_changes(
+        sentence.text, [Change(a, b, edit.replacement, 1.0) for (a, b), edit in zip(spans, edits, strict=True)]
+    )
+    offsets = _revise_offsets(sentence, edits, spans)
+    folds = {offsets[moved(at)]: characters for at, characters in sentence.folds}
+    flags = bytearray(len(text))
+    for at, _ in sentence.folds:
+        mark(flags, moved(at), moved(at) + 1, FOLD)
+    before = None if sentence.kept is None else bytearray(flags)
+    for some, protecting in ((flags, sentence.protected), (before, sentence.kept)):
+        if some is not None:
+            for start, end in (*((moved(a), moved(b)) for a, b in protecting or ()), *protected.find(text)):
+                mark(some, start, end, PROTECTED)
+    view = _View(text, offsets[:-1], flags, folds, before)
+    whole = [_sentence(view, 0, len(text))] if sentence.alone else _sentences(view, sentence.fragment, sentence.special)
+    parts = [part for part in whole if part is not None]
+    return [
+        replace(
+            sentence,
+            text=part.text,
+            offsets=part.offsets,
+            protected=part.protected,
+            kept=part.kept,
+            folds=part.folds,
+            first=sentence.first and n == 0,
+            last=sentence.last and n == len(parts) - 1,
+        )
+        for n, part in enumerate(parts)
+    ]
+
+
+def _revise_offsets(
+    sentence: Sentence, edits: Sequence[Edit], spans: Sequence[tuple[int, int]]
+) -> Sequence[int]:
+    """The offsets of a sentence once its edits, which lie at `spans` of its text, are made."""
+    growth = sum(len(edit.replacement) - len(edit.original) for edit in edits)
+    if isinstance(sentence.offsets, range):
+        return range(sentence.offsets.start, sentence.offsets.stop + growth)
+    offsets: list[int] = []
+    done = growth = 0
+    for edit, (start, end) in zip(edits, spans, strict=True):
+        offsets += [at + growth for at in sentence.offsets[done:start]]
+        offsets += range(edit.start + growth, edit.start + growth + len(edit.replacement))
+        growth += len(edit.replacement) - len(edit.original)
+        done = end
+    return [*offsets, *(at + growth for at in sentence.offsets[done:])]

@@ -1,0 +1,99 @@
+"""What was changed is read until nothing changes: correcting a corrected text changes nothing.
+
+    I enioy to hear it.       enioy -> enjoy
+    I enjoy to hear it.       to hear -> hearing
+    I enjoy hearing it.       nothing: both are edits of the first text
+
+A sentence is read again as it stands in its document after its edits, which may have made several sentences of it. Where
+the second pass (second_pass.py) has read just that and found nothing, it is not read once more. A sentence that changes
+again after READINGS readings, because edits undo each other, stays as it was.
+
+What is to be read is yielded, so that all sentences of a text, or of many callers, are read together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from edit_gec.editing.document_edits import ProjectedEdits, Projection, name_kinds
+from edit_gec.editing.predictor import WindowChanges
+from edit_gec.editing.second_pass import compose
+from edit_gec.rules.usage import Excerpt
+from edit_gec.text.edits import Change, Edit, apply_changes, resolve_overlaps
+from edit_gec.text.sentences import Sentence, move, revise
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Settling: TypeAlias = "Generator[list[Sentence], list[WindowChanges], ProjectedEdits]"
+
+READINGS = 4  # of what was changed; no sentence of the sets in the log needs more than ...
+AROUND = 1_000  # characters of the document that are seen on both sides of a sentence: checks look at lines near it
+
+
+def settle(
+    projection: Projection, text: str, sentence: Sentence, found: WindowChanges, readings: int = READINGS
+) -> Settling:
+    """The edits of a sentence of the text, from its changes and those of the sentences that are yielded."""
+    first = projection.to_edits(text, sentence, found)
+    edits = resolve_overlaps(first.edits)
+    if not (edits and readings):
+        return first
+    begin = max(0, min(sentence.offsets[0], edits[0].start) - AROUND)
+    source = text[begin : max(sentence.offsets[-1], edits[-1].end) + AROUND]
+    edits = _move(edits, -begin)
+    placed = move(sentence, -begin)
+    for _ in range(readings):
+        parts = revise(placed, edits)
+        if not parts:
+            return first
+        is_read = found.is_read and [part.text for part in parts] == [apply_changes(sentence.text, found.changes)]
+        changes = [WindowChanges(())] if is_read else (yield parts)
+        again = Excerpt.of(text, source, apply_changes(source, edits))
+        more = [
+            edit
+            for part, each in zip(parts, changes, strict=True)
+            for edit in resolve_overlaps(projection.to_edits(again, part, each).edits)
+        ]
+        if not more:
+            return first._replace(edits=_move(edits, begin))
+        edits = _join(source, edits, more)
+    return first._replace(edits=[])
+
+
+def _move(edits: Iterable[Edit], by: int) -> list[Edit]:
+    return [replace(edit, start=edit.start + by, end=edit.end + by) for edit in edits]
+
+
+def _join(source: str, first: Sequence[Edit], again: Sequence[Edit]) -> list[Edit]:
+    """Edits of a text, and edits of what they make of it, as edits of the text."""
+    known = {(*edit.span, edit.replacement): edit for edit in first}
+    changes = compose(source, *([Change(*e.span, e.replacement, e.confidence, e.provenance) for e in each] for each in (first, again)))
+    made = (Edit(start, end, source[start:end], *rest) for start, end, *rest in changes)
+    return name_kinds(source, (known.get((*edit.span, edit.replacement), edit) for edit in made))
+
+
+def settle_together(
+    sentences: Sequence[Settling], read: Callable[[Sequence[Sentence]], Sequence[WindowChanges]]
+) -> list[ProjectedEdits]:
+    """The edits of sentences; what they must read is read together."""
+    done: dict[int, ProjectedEdits] = {}
+    waiting: dict[int, list[Sentence]] = {}
+
+    def go_on(n: int, changes: list[WindowChanges] | None) -> None:
+        try:
+            waiting[n] = sentences[n].send(changes)  # type: ignore[arg-type]
+        except StopIteration as end:
+            done[n] = end.value
+
+    for n in range(len(sentences)):
+        go_on(n, None)
+    while waiting:
+        wanted = dict(waiting)
+        waiting.clear()
+        found = iter(read([part for parts in wanted.values() for part in parts]))
+        for n, parts in wanted.items():
+            go_on(n, [next(found) for _ in parts])
+    return [done[n] for n in range(len(sentences))]
