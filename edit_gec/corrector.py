@@ -230,10 +230,14 @@ class Corrector:
         return [join_changes(each) for each in found]
 
     def finish(
-        self, texts: Sequence[str], windows: Sequence[Window], changes: Sequence[WindowChanges]
+        self,
+        texts: Sequence[str],
+        windows: Sequence[Window],
+        changes: Sequence[WindowChanges],
+        read: Read | None = None,
     ) -> list[Correction]:
-        """The changes of windows as corrections of their texts."""
-        return assemble_texts(texts, self.project(texts, windows, changes))  # 5
+        """The changes of windows as corrections of their texts; `read` as for `project`."""
+        return assemble_texts(texts, self.project(texts, windows, changes, read))  # 5
 
     # ---------------------------------------------------------------- what else may stand there
 

@@ -69,8 +69,7 @@ class Candidate(NamedTuple):
 class WordList:
     """A list of words, the most frequent first. All are known; the first NAMED may be candidates for others.
 
-    `slips` has lines of a wrong form and a right one, which may be far from it ("goed went"). Lines of one wrong form
-    follow each other.
+    `slips` has lines of a wrong form and a right one, which may be far from it ("goed went").
     """
 
     def __init__(self, words: Sequence[str], slips: str = "") -> None:
@@ -78,10 +77,15 @@ class WordList:
         self.known = frozenset(folded)
         self.words = words[:NAMED]
         self.folded = folded[:NAMED]
-        self.slips = f"\n{slips}\n"  # one string: as a dictionary, 90,000 of them would take 20 MB and 50 ms
+        self._slips = slips
         self.candidates = lru_cache(maxsize=4096)(self._candidates)
         self.right_forms = lru_cache(maxsize=4096)(self._right_forms)
         self.find_words = lru_cache(maxsize=64)(self._find_words)  # of a sentence, for each of its slots
+
+    @cached_property
+    def slips(self) -> str:
+        """The slips in order. One string: as a dictionary, 90,000 of them would take 20 MB and 50 ms."""
+        return "\n".join([*sorted(self._slips.split("\n")), ""])
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -141,13 +145,13 @@ class WordList:
         >>> WordList(["gone", "went"], "goed gone\\ngoed went").right_forms("Goed")
         ['gone', 'went']
         """
-        key = f"\n{wrong.casefold()} "
+        key = f"{wrong.casefold()} "
+        at = _find_line(self.slips, key)
         found = []
-        at = self.slips.find(key)
-        while at >= 0 and self.slips.startswith(key, at):
-            end = self.slips.index("\n", at + 1)
+        while self.slips.startswith(key, at):
+            end = self.slips.index("\n", at)
             found.append(self.slips[at + len(key) : end])
-            at = end
+            at = end + 1
         return found
 
     def is_compound(self, word: str) -> bool:
@@ -248,6 +252,22 @@ class WordList:
         others = [each.cost for each in ranked if not each.listed]  # a listed one leaves others to choose from
         dearest = min(others, default=0.0) + DEARER
         return [each for each in ranked if each.listed or each.cost <= dearest][:LISTED]
+
+
+def _find_line(lines: str, key: str) -> int:
+    """Where the first of these lines begins that is not less than the key; each ends with a line break, in order.
+
+    >>> [_find_line("b x\\nb y\\nd z\\n", key) for key in ("a ", "b ", "c ", "d ", "e ")]
+    [0, 0, 8, 8, 12]
+    """
+    low, high = 0, len(lines)  # both begin lines
+    while low < high:
+        middle = lines.rfind("\n", low, (low + high) // 2) + 1 or low
+        if lines[middle : middle + len(key)] < key:
+            low = lines.index("\n", middle) + 1
+        else:
+            high = middle
+    return low
 
 
 def _words_of(text: str) -> list[str]:

@@ -160,7 +160,7 @@ class EdiT5Predictor:
 
         plans = self.predict_plans(windows)
         second = SecondPass(self.predict_plans, self.tokens, self.thresholds, self.network.config.max_pieces)
-        return second.apply(windows, plans)
+        return [WindowChanges(changes, is_read=is_read) for changes, is_read in second.apply(windows, plans)]
 
     def predict_plans(self, windows: Sequence[Pieces], thresholds: Thresholds | None = None) -> list[Prediction]:
         """The plans of one batch, by these thresholds or else by its own."""

@@ -19,10 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from edit_gec.editing.confidence import CALM, logistic
-from edit_gec.editing.predictor import WindowChanges
 from edit_gec.modeling.tokenizer import Pieces, Tokens
 from edit_gec.rules.engine import DOUBLED, Found
 from edit_gec.text.edits import Change, Provenance, apply_changes, expand_to_words, trim
@@ -35,6 +34,13 @@ if TYPE_CHECKING:
     Predict = Callable[[Sequence[Pieces], Thresholds], list[Prediction]]
 
 
+class ReadTwice(NamedTuple):
+    """What is changed in a sentence; `is_read`: the second pass read just that, and alone nothing in it changes."""
+
+    changes: tuple[Change, ...]
+    is_read: bool
+
+
 @dataclass(frozen=True)
 class SecondPass:
     """Reads changed sentences again; `predict` plans one batch of at most `longest` pieces a sentence."""
@@ -44,7 +50,7 @@ class SecondPass:
     thresholds: Thresholds
     longest: int
 
-    def apply(self, sentences: Sequence[Pieces], plans: Sequence[Prediction]) -> list[WindowChanges]:
+    def apply(self, sentences: Sequence[Pieces], plans: Sequence[Prediction]) -> list[ReadTwice]:
         """The changes of each sentence after both passes, with their final confidence."""
         is_read: set[int] = set()
         first = changes_of(sentences, plans, self.tokens)
@@ -61,15 +67,16 @@ class SecondPass:
                 support = [self.thresholds.doubted(c.confidence, d) for c, d in zip(first[n], doubts, strict=True)]
                 by_model = [odds for c, odds in zip(first[n], support, strict=True) if c.provenance != Provenance.RULE]
                 others = [*map(logistic, by_model), *plans[n].refused]
-                more = judge(list(prediction.changes(pieces, self.tokens)), prediction, self.thresholds, (), others)
+                proposed = list(prediction.changes(pieces, self.tokens))
+                more = judge(proposed, prediction, self.thresholds, (), others)
                 more = keep_certain(sentences[n], first[n], pieces.source, more, plans[n].found)
                 doubts = settle(pieces.source, doubts, shift(first[n], -sentences[n].starts[0]), more)
                 found[n] = judge(first[n], plans[n], self.thresholds, doubts)
-                if len(found[n]) == len(first[n]) and not prediction.plan.changes:
+                if len(found[n]) == len(first[n]) and not more and not judge(proposed, prediction, self.thresholds):
                     is_read.add(n)
                 if found[n]:
                     found[n] = self._merge(sentences[n], first[n], found[n], pieces.source, more)
-        return [WindowChanges(tuple(changes), is_read=n in is_read) for n, changes in enumerate(found)]
+        return [ReadTwice(tuple(changes), n in is_read) for n, changes in enumerate(found)]
 
     def _merge(
         self, sentence: Pieces, first: Sequence[Change], kept: Sequence[Change], between: str, more: Sequence[Change]

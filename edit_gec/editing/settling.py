@@ -4,9 +4,9 @@
     I enjoy to hear it.       to hear -> hearing
     I enjoy hearing it.       nothing: both are edits of the first text
 
-A sentence is read again as it stands in its document after its edits, which may have made several sentences of it. Where
-the second pass (second_pass.py) has read just that and found nothing, it is not read once more. A sentence that changes
-again after READINGS readings, because edits undo each other, stays as it was.
+A sentence is read again as it stands in its document after its edits, which may have made several sentences of it.
+Where the second pass (second_pass.py) has read just that and found nothing, it is not read once more. A sentence that
+still changes after READINGS of them, because edits undo each other, stays as it was.
 
 What is to be read is yielded, so that all sentences of a text, or of many callers, are read together.
 """
@@ -21,7 +21,7 @@ from edit_gec.editing.document_edits import ProjectedEdits, Projection, name_kin
 from edit_gec.editing.predictor import WindowChanges
 from edit_gec.editing.second_pass import compose
 from edit_gec.rules.usage import Excerpt
-from edit_gec.text.edits import Change, Edit, apply_changes, resolve_overlaps
+from edit_gec.text.edits import Change, Edit, Provenance, apply_changes, resolve_overlaps
 from edit_gec.text.sentences import Sentence, move, revise
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Settling: TypeAlias = "Generator[list[Sentence], list[WindowChanges], ProjectedEdits]"
 
-READINGS = 4  # of what was changed; no sentence of the sets in the log needs more than ...
+READINGS = 4  # of what was changed
 AROUND = 1_000  # characters of the document that are seen on both sides of a sentence: checks look at lines near it
 
 
@@ -67,11 +67,15 @@ def _move(edits: Iterable[Edit], by: int) -> list[Edit]:
     return [replace(edit, start=edit.start + by, end=edit.end + by) for edit in edits]
 
 
+def _to_change(edit: Edit) -> Change:
+    return Change(*edit.span, edit.replacement, edit.confidence, Provenance(edit.provenance))
+
+
 def _join(source: str, first: Sequence[Edit], again: Sequence[Edit]) -> list[Edit]:
     """Edits of a text, and edits of what they make of it, as edits of the text."""
     known = {(*edit.span, edit.replacement): edit for edit in first}
-    changes = compose(source, *([Change(*e.span, e.replacement, e.confidence, e.provenance) for e in each] for each in (first, again)))
-    made = (Edit(start, end, source[start:end], *rest) for start, end, *rest in changes)
+    changes = compose(source, list(map(_to_change, first)), list(map(_to_change, again)))
+    made = [Edit(start, end, source[start:end], new, sure, provenance) for start, end, new, sure, provenance in changes]
     return name_kinds(source, (known.get((*edit.span, edit.replacement), edit) for edit in made))
 
 
@@ -79,21 +83,19 @@ def settle_together(
     sentences: Sequence[Settling], read: Callable[[Sequence[Sentence]], Sequence[WindowChanges]]
 ) -> list[ProjectedEdits]:
     """The edits of sentences; what they must read is read together."""
-    done: dict[int, ProjectedEdits] = {}
-    waiting: dict[int, list[Sentence]] = {}
+    steps = [go_on(each) for each in sentences]
+    while waiting := {n: step for n, step in enumerate(steps) if isinstance(step, list)}:
+        found = iter(read([part for parts in waiting.values() for part in parts]))
+        for n, parts in waiting.items():
+            steps[n] = go_on(sentences[n], [next(found) for _ in parts])
+    return [step for step in steps if isinstance(step, ProjectedEdits)]
 
-    def go_on(n: int, changes: list[WindowChanges] | None) -> None:
-        try:
-            waiting[n] = sentences[n].send(changes)  # type: ignore[arg-type]
-        except StopIteration as end:
-            done[n] = end.value
 
-    for n in range(len(sentences)):
-        go_on(n, None)
-    while waiting:
-        wanted = dict(waiting)
-        waiting.clear()
-        found = iter(read([part for parts in wanted.values() for part in parts]))
-        for n, parts in wanted.items():
-            go_on(n, [next(found) for _ in parts])
-    return [done[n] for n in range(len(sentences))]
+def go_on(settling: Settling, found: list[WindowChanges] | None = None) -> list[Sentence] | ProjectedEdits:
+    """The sentences that are to be read next, after what was `found` in those before; or the edits, once they are
+    known."""
+    try:
+        return next(settling) if found is None else settling.send(found)
+    except StopIteration as end:
+        edits: ProjectedEdits = end.value
+        return edits

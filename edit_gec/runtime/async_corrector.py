@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING
 
 from edit_gec.config.settings import DEFAULTS, Settings
 from edit_gec.corrector import Corrector
+from edit_gec.editing.document_edits import ProjectedEdits
 from edit_gec.editing.predictor import Window, WindowChanges, join_changes
+from edit_gec.editing.settling import go_on
 from edit_gec.runtime.dynamic_batching import Batcher
 from edit_gec.runtime.dynamic_batching import Result as BatchResult
 from edit_gec.runtime.fair_thread import Account, FairThread, Steps
@@ -268,9 +270,7 @@ class AsyncCorrector:
                     self.cache.put(key, known[key])
                 await asyncio.sleep(0)  # others have their turn, also where all is known
                 changes = self._with_standing(sentence.text, corrector.min_confidence, join_changes(known[key]))
-                finish = partial(self._finish, text, sentence, changes, corrector)
-                is_long = len(sentence.text) > LONG_SENTENCE
-                yield await choose(await self.thread.run(finish, stages.account) if is_long else finish())
+                yield await choose(await self._finish(text, sentence, changes, corrector, stages.account))
         finally:
             for each in waiting.values():
                 for future in each:
@@ -294,7 +294,8 @@ class AsyncCorrector:
         """The changes of a sentence with the standing ones. A target's own text has none."""
         if self.corrector.predictor.is_exact:
             return found
-        return WindowChanges(self.standing.keep(sentence, (self.client, min_confidence), found.changes))
+        changes = self.standing.keep(sentence, (self.client, min_confidence), found.changes)
+        return found if changes == found.changes else WindowChanges(changes)
 
     def _submit(
         self, keys: Iterable[Key], windows: Sequence[Sequence[Window]], corrector: Corrector
@@ -303,15 +304,39 @@ class AsyncCorrector:
         futures = iter(self.batcher.submit([window for each in windows for window in each], corrector))
         return {key: [next(futures) for _ in each] for key, each in zip(keys, windows, strict=True)}
 
+    async def _read(self, sentence: Sentence, corrector: Corrector) -> WindowChanges:
+        """What changes in a sentence."""
+        key = sentence.text, (self.client, corrector.min_confidence)
+        known = self.cache.get(key)
+        if known is None:
+            waiting = self._submit([key], [corrector.encode([NumberedSentence(0, sentence)])], corrector)[key]
+            try:
+                known = tuple([(await future)[0] for future in waiting])
+            finally:
+                for future in waiting:
+                    future.cancel()
+            self.cache.put(key, known)
+        return join_changes(known)
+
     def _count(self, text: str, stages: Stages) -> None:
         if self.metrics:
             self.metrics.characters.inc(len(text))
             self.metrics.sentences.labels("cache").inc(stages.cached)
             self.metrics.sentences.labels("model").inc(stages.sentences - stages.cached)
 
-    def _finish(self, text: str, sentence: Sentence, changes: WindowChanges, corrector: Corrector) -> SentenceResult:
-        """A sentence with its changes as edits of the text."""
-        found = corrector.projection.to_edits(text, sentence, changes)
+    async def _finish(
+        self, text: str, sentence: Sentence, changes: WindowChanges, corrector: Corrector, account: Account
+    ) -> SentenceResult:
+        """A sentence with its changes as edits of the text; what they change is read again."""
+        settling = corrector.settle(text, sentence, changes)
+        is_long = len(sentence.text) > LONG_SENTENCE
+        read = None
+        while True:
+            step = partial(go_on, settling, read)
+            found = await self.thread.run(step, account) if is_long else step()
+            if isinstance(found, ProjectedEdits):
+                break
+            read = [await self._read(part, corrector) for part in found]
         edits, refused, hints = (tuple(resolve_overlaps(each)) for each in found)
         if self.metrics:
             self.metrics.edits.inc(len(edits))

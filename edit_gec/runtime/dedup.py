@@ -12,15 +12,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from edit_gec.editing.predictor import join_changes
 from edit_gec.runtime.recent import Recent
+from edit_gec.text.stretches import NumberedSentence
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.editing.predictor import Window, WindowChanges
     from edit_gec.text.correction import Correction
+    from edit_gec.text.sentences import Sentence
 
 REMEMBERED = 100_000  # sentences
 
@@ -44,6 +48,15 @@ class DeduplicatingCorrector:
 
     def predict(self, texts: Sequence[Sequence[Window]]) -> list[list[WindowChanges]]:
         """What changes in each window of each text."""
+        self.counts["sentences"] += sum(map(len, texts))
+        return self._look_up(texts)
+
+    def read(self, sentences: Sequence[Sentence]) -> list[WindowChanges]:
+        """What changes in each sentence."""
+        windows = [self.corrector.encode([NumberedSentence(0, sentence)]) for sentence in sentences]
+        return list(map(join_changes, self._look_up(windows)))
+
+    def _look_up(self, texts: Sequence[Sequence[Window]]) -> list[list[WindowChanges]]:
         keys = [[self._key(window) for window in windows] for windows in texts]
         new: dict[bytes, Window] = {}
         found: dict[bytes, WindowChanges] = {}
@@ -57,7 +70,6 @@ class DeduplicatingCorrector:
         found.update(learnt)
         for key, changes in learnt.items():
             self.known.put(key, changes)
-        self.counts["sentences"] += sum(map(len, keys))
         self.counts["inferred"] += len(new)
         return [[found[key] for key in of_text] for of_text in keys]
 
@@ -68,8 +80,9 @@ class DeduplicatingCorrector:
         changes: Sequence[Sequence[WindowChanges]],
     ) -> list[Correction]:
         """Changes of windows as corrections of their texts."""
-        each = zip(texts, windows, changes, strict=True)
-        return [self.corrector.finish([text], own, found)[0] for text, own, found in each]
+        own = [replace(window, text=n) for n, of_text in enumerate(windows) for window in of_text]
+        found = [each for of_text in changes for each in of_text]
+        return self.corrector.finish(texts, own, found, self.read)
 
     def take_counts(self) -> Counter[str]:
         """Sentences, those that the model read, and what verification did, since the last call."""

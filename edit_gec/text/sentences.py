@@ -650,7 +650,9 @@ def _find_protected(flags: bytearray, start: int, end: int) -> tuple[tuple[int, 
 def move(sentence: Sentence, by: int) -> Sentence:
     """The sentence in a document that has so many characters more before it."""
     offsets = sentence.offsets
-    moved = range(offsets.start + by, offsets.stop + by) if isinstance(offsets, range) else [at + by for at in offsets]
+    moved = (
+        range(offsets.start + by, offsets.stop + by) if isinstance(offsets, range) else tuple(at + by for at in offsets)
+    )
     return replace(sentence, offsets=moved)
 
 
@@ -699,9 +701,7 @@ def revise(sentence: Sentence, edits: Sequence[Edit]) -> list[Sentence]:
     ]
 
 
-def _revise_offsets(
-    sentence: Sentence, edits: Sequence[Edit], spans: Sequence[tuple[int, int]]
-) -> Sequence[int]:
+def _revise_offsets(sentence: Sentence, edits: Sequence[Edit], spans: Sequence[tuple[int, int]]) -> Sequence[int]:
     """The offsets of a sentence once its edits, which lie at `spans` of its text, are made."""
     growth = sum(len(edit.replacement) - len(edit.original) for edit in edits)
     if isinstance(sentence.offsets, range):

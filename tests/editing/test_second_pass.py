@@ -125,7 +125,7 @@ def test_what_the_second_reading_doubts_is_not_done(shipped: Corrector) -> None:
         again = shipped.edit5.tokens.encode(apply_changes(text, first))
         doubts = shipped.edit5.predict_plans([again])[0].doubts
         calm = [doubt <= CALM for doubt in doubts_beside(pieces, first, plans[0].doubts, again, doubts)]
-        (found,) = strict.edit5.propose([pieces])
+        found = strict.edit5.propose([pieces])[0].changes
         assert bool(found) == any(calm)
         for change, is_calm in zip(first, calm, strict=True):
             assert not is_calm or any(start <= change[0] and change[1] <= end for start, end, *_ in found)
@@ -168,7 +168,7 @@ def test_closed_gaps_are_no_reason_to_read_again(shipped: Corrector) -> None:
     plans = shipped.edit5.predict_plans(pieces)
     gaps, others = changes_of(pieces, plans, shipped.edit5.tokens)
     assert gaps and is_spacing(pieces[0].source, gaps) and not is_spacing(SOURCE, others)
-    assert second.apply(pieces, plans)[0]
+    assert second.apply(pieces, plans)[0].changes
     assert len(read) == 1 and "stayed" not in read[0]
 
 
@@ -184,7 +184,7 @@ def test_what_grows_too_long_is_not_read_again(shipped: Corrector) -> None:
 
     for longest in (shipped.edit5.network.config.max_pieces, 5):
         found = SecondPass(predict, shipped.edit5.tokens, shipped.edit5.thresholds, longest).apply([pieces], plans)
-        assert found[0] and len(read) == 1, "the second time nothing is read, and the changes stand"
+        assert found[0].changes and len(read) == 1, "the second time nothing is read, and the changes stand"
 
 
 @pytest.mark.parametrize(

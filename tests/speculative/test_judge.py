@@ -109,9 +109,8 @@ def test_gains_are_those_of_each_change_alone_after_the_prompt(folder: Path) -> 
     judge = LanguageJudge.load(folder)
     edit5 = Corrector.load(threads=1).edit5
     windows = windows_of(Corrector.load(threads=1), *TEXTS)
-    proposed = edit5.with_thresholds(min_confidence=judge.lowest_proposed(0.1)).propose(
-        [each.pieces for each in windows]
-    )
+    proposing = edit5.with_thresholds(min_confidence=judge.lowest_proposed(0.1))
+    proposed = [each.changes for each in proposing.predict(windows)]
     weighed = judge.weigh([each.pieces for each in windows], proposed, ())
     assert sum(map(len, proposed)) > len(TEXTS)
     for window, changes, found in zip(windows, proposed, weighed, strict=True):
