@@ -49,8 +49,10 @@ KG_PER_KWH = 0.47  # CO2 of electricity, mean of the world in 2024 (Ember, Globa
 
 
 def read_rows(path: Path, who: str) -> list[dict[str, Any]]:
-    """Rows of a result file of `edit-gec score`. Raises InputError when they are of another model."""
-    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    """Rows of a model alone in a result file of `edit-gec score`. Raises InputError when they are of another model."""
+    rows: list[dict[str, Any]] = [
+        row for row in json.loads(path.read_text(encoding="utf-8")) if "+" not in row["system"]
+    ]
     for row in rows:
         if f"sys:edit-gec+{who}:" not in row["signature"]:
             raise InputError(f"{path}: scores of another model than {who}; measure again (see {Path(__file__).name})")
