@@ -30,7 +30,7 @@ from edit_gec.lab.training.entry import run_main
 from edit_gec.lab.training.pairs import Pairs
 from edit_gec.lab.training.preparation import check_data, needs_prose
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
-from edit_gec.lab.training.trainer import checkpoints, complete_checkpoint, update_of
+from edit_gec.lab.training.trainer import checkpoints, complete_checkpoint, run_trainer, update_of
 from edit_gec.modeling.adapters import FILE
 from edit_gec.modeling.bases import find_base
 from edit_gec.modeling.byte_pairs import BytePairs
@@ -195,7 +195,7 @@ def train(args: argparse.Namespace) -> None:
     )
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(Narrator())
-    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    run_trainer(trainer, args.output, last)
     trainer.save_model(str(args.output))
     pack_adapters(args.output / FILE)
 

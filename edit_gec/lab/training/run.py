@@ -44,7 +44,7 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Sa
     """
     from accelerate import PartialState  # type: ignore[import-untyped]
 
-    from edit_gec.lab.training.trainer import checkpoints, make_trainer, update_of
+    from edit_gec.lab.training.trainer import checkpoints, make_trainer, run_trainer, update_of
 
     output.mkdir(parents=True, exist_ok=True)
     trainer = make_trainer(model, load_objective(pairs.recipe, pairs.folder), pairs, output, device)
@@ -56,7 +56,7 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Sa
     if PartialState().is_main_process:
         trainer.keeper.logged = cut_log(output / LOG, pairs.start)
         say(f"{pairs.stage.name}: {f'goes on from step {pairs.start}' if last else 'starts at step 0'}")
-    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    run_trainer(trainer, output, last)
     if trainer.state.global_step < course.steps(pairs.stage) and not course.is_over():
         raise InputError(f"{output}: stopped at step {trainer.state.global_step}; the same command goes on from there")
 

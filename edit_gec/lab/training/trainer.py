@@ -300,3 +300,16 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         args=arguments,
         optimizers=(optimizer, scheduler),
     )
+
+
+def run_trainer(trainer: Trainer, output: Path, last: Path | None) -> None:
+    """Train to the end, from a checkpoint if there is one. Raises InputError where a process that makes pairs is
+    killed."""
+    try:
+        trainer.train(resume_from_checkpoint=str(last) if last else None)
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):  # torch has no class of its own for it
+            raise
+        raise InputError(
+            f"{output}: a process that makes pairs was killed; the same command goes on from there"
+        ) from None

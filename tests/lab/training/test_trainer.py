@@ -22,6 +22,8 @@ import pytest
 import torch
 from conftest import PROSE
 from support.tiny_training import MODEL, write_data
+from torch.utils.data import IterableDataset
+from transformers import Trainer, TrainingArguments
 
 from edit_gec.corrector import Corrector
 from edit_gec.errors import InputError, ModelError
@@ -32,7 +34,7 @@ from edit_gec.lab.training.optim import optimizer_for
 from edit_gec.lab.training.pairs import Pairs, cut_batches
 from edit_gec.lab.training.recipe import Recipe, TrainingStage, read_recipe
 from edit_gec.lab.training.run import average, cut_log, train
-from edit_gec.lab.training.trainer import checkpoints, compile_layers, update_of
+from edit_gec.lab.training.trainer import checkpoints, compile_layers, run_trainer, update_of
 from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import read_tensors, save_t5
 from edit_gec.modeling.config import EdiT5Config, T5Config, read_config
@@ -459,3 +461,31 @@ def test_two_processes(corpora: Path, recipe: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     Corrector.load(tmp_path / "runs" / "tiny" / "model").correct("Hi.")  # it loads and runs
     assert not list(tmp_path.rglob("*.partial"))
+
+
+class Killed(IterableDataset[dict[str, torch.Tensor]]):
+    """Pairs whose process is killed."""
+
+    def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield {}
+
+
+class Zero(torch.nn.Module):
+    """A model with a loss."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def forward(self, **_: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"loss": self.weight.sum()}
+
+
+def test_a_killed_process_of_pairs_is_said(tmp_path: Path) -> None:
+    arguments = TrainingArguments(
+        output_dir=str(tmp_path), max_steps=1, use_cpu=True, report_to=[], disable_tqdm=True, dataloader_num_workers=1
+    )
+    trainer = Trainer(model=Zero(), args=arguments, train_dataset=Killed())
+    with pytest.raises(InputError, match="a process that makes pairs was killed; the same command goes on"):
+        run_trainer(trainer, tmp_path, None)
