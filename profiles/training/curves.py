@@ -4,13 +4,10 @@
     edit-gec score --benchmark wi-3k --system edit-gec --model STAGE --min-confidence 0 --curve --format json > s.json
     python profiles/training/curves.py --add long "12 layers" --log models/.runs/NAME/*/log.jsonl --score s.json
                                                                         adds a row for a stage, then draws
-    python profiles/training/curves.py --log models/.runs/NAME/*/log.jsonl --nll FOLDER/*.json --plot run.png
-                                                                        draws a run that goes on, against pieces
 
 Columns: run, stage, step, pairs and hours since the run began (wall clock, on so many cores), P, R and F0.5 in per cent
 at the best threshold, and how many of 100 clean sentences the shipped threshold changes, where that was measured.
-`--log` takes the logs of all stages up to that one, oldest first; cores is 0 for a GPU, which has no CPU hours. `--nll`
-takes what learner_nll.py wrote of running averages; the folder's name says after how many million pieces (ema-40M).
+`--log` takes the logs of all stages up to that one, oldest first; cores is 0 for a GPU, which has no CPU hours.
 """
 
 from __future__ import annotations
@@ -111,40 +108,6 @@ def draw(rows: list[dict[str, str]]) -> None:
     figure.savefig(PLOT, dpi=150)
 
 
-def draw_run(logs: list[Path], nlls: list[Path], plot: Path) -> None:
-    """Losses of the training and NLL of learners' and clean sentences, against millions of pieces."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (losses, learners) = pyplot.subplots(1, 2, figsize=(10, 4))
-    before, lines = 0.0, []
-    for log in logs:
-        of_stage = read_lines(log)
-        lines += [{**line, "seen_pieces": line["seen_pieces"] + before} for line in of_stage]
-        before = lines[-1]["seen_pieces"] if lines else 0.0
-    for name in ("tag_loss", "insertion_loss"):
-        losses.plot([line["seen_pieces"] / 1e6 for line in lines], [line[name] for line in lines], label=name)
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in nlls]
-    found.sort(key=millions)
-    clean = learners.twinx()
-    learners.plot(list(map(millions, found)), [one["nll"] for one in found], "o-", label="learners")
-    clean.plot(list(map(millions, found)), [one["clean"] for one in found], "s:", color="grey", label="clean")
-    losses.set(xlabel="million pieces", ylabel="nats", yscale="log")
-    learners.set(xlabel="million pieces", ylabel="nats a learner's sentence (line)")
-    clean.set_ylabel("nats a clean sentence (dotted)")
-    losses.legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(plot, dpi=150)
-
-
-def millions(result: dict[str, Any]) -> float:
-    """Million pieces after which a running average was written; 0 for a model with another name, the start."""
-    name = Path(result["model"]).name
-    return float(name[len("ema-") : -1]) if name.startswith("ema-") else 0.0
-
-
 def main() -> None:
     """Add a row where one is given, and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -152,12 +115,7 @@ def main() -> None:
     parser.add_argument("--log", nargs="+", type=Path, default=[])
     parser.add_argument("--score", type=Path)
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--nll", nargs="+", type=Path, default=[])
-    parser.add_argument("--plot", type=Path)
     args = parser.parse_args()
-    if args.plot:
-        draw_run(args.log, args.nll, args.plot)
-        return
     if args.add:
         if not (args.log and args.score):
             parser.error("--add needs --log and --score")

@@ -1,6 +1,6 @@
 """Learner NLL: a model's negative log-likelihood of the corrections of learners' sentences, before any threshold.
 
-    python profiles/training/learner_nll.py --data DEV --model FOLDER RUN/ema-40M --output FOLDER
+    python profiles/training/learner_nll.py --data DEV --model FOLDER RUN/STAGE --output FOLDER
 
 Teacher-forced, in nats a sentence: loss of the gold tags and of the pieces that are inserted, for the first annotator's
 corrections of each sentence; and -log p(nothing changes) of clean sentences. It moves long before F0.5 does, whose 95 %

@@ -1,7 +1,7 @@
 """A model folder in small pieces: float16 weights in files of bounded size, for places that take no large ones.
 
-    write_shards(Path("models/.runs/edit5-mini-gpu/long/ema-200M"), Path("out/ema-200M"))
-    out/ema-200M:  config.json  model-00001-of-00002.safetensors  ...  model.safetensors.index.json  spiece.model
+    write_shards(Path("models/.runs/edit5-mini-4/gpu"), Path("out/gpu"))
+    out/gpu:  config.json  model-00001-of-00002.safetensors  ...  model.safetensors.index.json  spiece.model
 
 The layout is Hugging Face's; checkpoint.read_tensors reads it.
 """

@@ -24,11 +24,11 @@ from typing import Any
 import torch
 
 from edit_gec.lab.training.clean_prose import prepare
-from edit_gec.lab.training.ema import Average
 from edit_gec.lab.training.objective_edit5 import EdiT5Objective
 from edit_gec.lab.training.optim import ITERATIONS, optimizer_for
 from edit_gec.lab.training.pairs import POOL, Pairs, cut_batches, fill_pool
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
+from edit_gec.lab.training.trainer import update_average
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.onednn import has_native_dtype
 
@@ -89,7 +89,7 @@ def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, s
             part.forward = watch.on(part.forward, name)  # type: ignore[method-assign]
         else:
             setattr(model, name, watch.on(part, name))
-    optimizer, average = optimizer_for(model, stage, recipe), Average(model, 0.999)
+    optimizer, average = optimizer_for(model, stage, recipe), EdiT5.load(model_folder)
     muon = torch.optim.Muon(
         [p for group in optimizer.muon.param_groups for p in group["params"]],
         lr=0.0, weight_decay=0.0, ns_steps=ITERATIONS, adjust_lr_fn="match_rms_adamw",
@@ -108,7 +108,7 @@ def measure(batch_pieces: int, recipe: Recipe, data: Path, model_folder: Path, s
             with watch.part(name):
                 call()
         with watch.part("average"):
-            average.update(n)
+            update_average(average, model, n, 0.999)
         model.zero_grad()
         for name, seconds in watch.parts.items() if n else ():  # the first one allocates
             found[name].append(seconds)

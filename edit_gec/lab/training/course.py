@@ -96,27 +96,3 @@ def share(name: str, at: float, stage: TrainingStage) -> float:
     """A share at a progress: real, labelled, clean or predicted."""
     start: float = getattr(stage, name)
     return start + (stage.end.get(name, start) - start) * falling(at, stage)
-
-
-def snapshots(stage: TrainingStage) -> dict[str, int]:
-    """Name of each folder with the running average of the weights -> update after which it is written."""
-    if not stage.ema:
-        return {}
-    return {folder(at, stage): _update(at, stage) for at in sorted(set(stage.mean))}
-
-
-def folder(at: float, stage: TrainingStage) -> str:
-    """Name of the folder with the running average at a progress, in millions of pieces."""
-    whole = stage.pieces or pieces(stage.steps, stage)
-    return f"ema-{at * whole / 1e6:g}M"
-
-
-def _update(at: float, stage: TrainingStage) -> int:
-    """First update after which the stage is as far as `at`."""
-    last = steps(stage)
-    low = 1
-    high = last
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if progress(middle, stage) >= at - 1e-9 else (middle + 1, high)
-    return low

@@ -25,7 +25,7 @@ The model is that of the last stage. A stage may be a mean of several before it 
     name = "mean"
     average = { one = 0.4, two = 0.6 }         # stages and their weights; no steps
 
-A long stage is measured in pieces, its settings change on the way, and its model is a mean of running averages:
+A long stage is measured in pieces, its settings change on the way, and its model is a running average:
 
     [[stage]]
     name = "long"
@@ -89,7 +89,6 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | decay | last updates over which the learning rate falls; below 1 a share of the stage |
 | floor | share of the learning rate that is left at the end |
 | ema | weight of the past in a running average of the weights; 0: none. It makes the model of the stage |
-| mean | shares of the stage at which the average is written; the stage's model is their mean |
 """
 
 from __future__ import annotations
@@ -135,7 +134,6 @@ class TrainingStage:
     decay: float = 0
     floor: float = 0.0
     ema: float = 0.0
-    mean: list[float] = field(default_factory=lambda: [0.9, 0.95, 1.0])
 
 
 @dataclass(frozen=True)
@@ -247,8 +245,6 @@ def _fault(stage: TrainingStage, kind: str) -> str:
         return f"end = {stage.end!r}; shares of {', '.join(sorted(SHARES))} are expected"
     if kind == "t5" and (stage.labelled or stage.end.get("labelled")):
         return "a share of labelled text, which speaks of edits; none is expected for a model of whole sentences"
-    if stage.ema and not (stage.mean and all(0 < at <= 1 for at in stage.mean)):
-        return f"mean = {stage.mean!r}; shares of the stage, above 0 and up to 1, are expected"
     return ""
 
 

@@ -4,8 +4,7 @@
 
 A recipe (recipe.py) is a list of stages, between which the model grows (edit5.grow); course.py says what holds at which
 time of a stage. Every stage lives in RUNS/<name>/<stage> and saves a checkpoint every few minutes (trainer.py); Ctrl-C
-and SIGTERM save one too, and the same command resumes. A running average of the weights (ema.py) is written to
-RUNS/<name>/<stage>/ema-<M>M after M million pieces. Under torchrun every process draws its own pairs; the first one
+and SIGTERM save one too, and the same command resumes. Under torchrun every process draws its own pairs; the first one
 prepares and writes the files.
 
 What is learnt from a pair is the objective's (objective.py).
@@ -30,15 +29,15 @@ from edit_gec.text.files import atomic_write
 if TYPE_CHECKING:
     from torch import nn
 
-    from edit_gec.lab.training.objective import Objective
-    from edit_gec.lab.training.recipe import TrainingStage
 
 LOG = "log.jsonl"  # of a stage: a line of JSON every so many steps
 Say = Callable[[str], None]
 
 
-def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Say) -> None:
+def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Say) -> nn.Module:
     """Train one stage to its end, from its last complete checkpoint if there is one; `say` is told from where.
+
+    Returns the model of the stage: its last weights, or their running average where the stage has one.
 
     Raises InputError when the training was stopped before its end.
     """
@@ -59,6 +58,7 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Sa
     run_trainer(trainer, output, last)
     if trainer.state.global_step < course.steps(pairs.stage) and not course.is_over():
         raise InputError(f"{output}: stopped at step {trainer.state.global_step}; the same command goes on from there")
+    return trainer.keeper.average or model
 
 
 def cut_log(path: Path, step: int) -> int:
@@ -111,9 +111,9 @@ def train(
         else:
             before = run / stage.start if stage.start else finished
             model = objective.start_model(stage, folder / stage.init if stage.init else before, init)
-            run_stage(model.train(), Pairs(folder, data, recipe, stage), output, device, say)
+            trained = run_stage(model.train(), Pairs(folder, data, recipe, stage), output, device, say)
             if writes:
-                save_stage(objective, model, stage, output)
+                objective.save_stage(trained, output)
         processes.wait_for_everyone()
         finished = output
     assert finished is not None, "read_recipe refuses a recipe without stages"
@@ -122,15 +122,6 @@ def train(
         copy_vocabulary(folder, run / "model")
     processes.wait_for_everyone()
     return run / "model"
-
-
-def save_stage(objective: Objective, model: nn.Module, stage: TrainingStage, output: Path) -> None:
-    """Write the model of a finished stage: its weights, or the mean of their running averages."""
-    if stage.ema:
-        points = [1.0] if course.is_over() else stage.mean
-        average({course.folder(at, stage): 1.0 for at in points}, output, output)
-    else:
-        objective.save_stage(model, output)
 
 
 def average(weights: dict[str, float], run: Path, output: Path) -> None:

@@ -7,6 +7,7 @@ machine may stop at any time.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
@@ -18,17 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, IterableDataset
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from edit_gec.errors import InputError
 from edit_gec.lab.training import course
-from edit_gec.lab.training.ema import Average
 from edit_gec.lab.training.optim import optimizer_for
-from edit_gec.lab.training.preparation import copy_vocabulary
-from edit_gec.modeling.checkpoint import read_tensors, write_folder
-from edit_gec.modeling.config import read_config
 from edit_gec.modeling.edit5 import CrossEntropy
 from edit_gec.modeling.onednn import has_native_dtype
 from edit_gec.modeling.t5 import DecoderLayer, EncoderLayer
@@ -37,6 +35,7 @@ from edit_gec.text.files import write_json
 if TYPE_CHECKING:
     from edit_gec.lab.training.objective import Objective
     from edit_gec.lab.training.pairs import Pairs
+    from edit_gec.lab.training.recipe import TrainingStage
 
 KEPT = 2  # checkpoints
 SPARE_CORES = 4  # that make no pairs where the recipe names no number of workers
@@ -125,17 +124,13 @@ class SaveTimer(TrainerCallback):
 
 
 class Keeper(TrainerCallback):
-    """Keeps the running average, writes its snapshots, completes checkpoints and writes the log."""
+    """Keeps the running average, completes checkpoints and writes the log."""
 
-    def __init__(self, model: nn.Module, objective: Objective, pairs: Pairs, output: Path) -> None:
+    def __init__(self, model: nn.Module, stage: TrainingStage, output: Path) -> None:
         self.model = model
-        self.objective = objective
-        self.stage = pairs.stage
+        self.stage = stage
         self.output = output
-        self.folder = pairs.folder
-        self.thresholds = pairs.recipe.thresholds
-        self.snapshots = course.snapshots(self.stage)
-        self.average: Average | None = None
+        self.average: nn.Module | None = None
         self.pieces = 0  # seen so far
         self.logged = 0  # the last step of the log, which has each once
 
@@ -147,34 +142,14 @@ class Keeper(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Begin the average, or go on with that of the checkpoint."""
         if self.stage.ema:  # the weights are those of the checkpoint by now, on their device
-            self.average = Average(self.model, self.stage.ema)
+            self.average = copy.deepcopy(self.model)
             if (path := self.output / f"checkpoint-{state.global_step}" / AVERAGE).exists():
-                self.average.load(path)
+                load_model(self.average, path)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Bring the average up to date, and write the snapshots that are due."""
-        if self.average is None:
-            return
-        self.average.update(state.global_step)
-        for name, step in self.snapshots.items():
-            if step == state.global_step and state.is_world_process_zero and not (self.output / name).exists():
-                self.write(self.average, self.output / name)
-
-    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Write the average of a stage whose time is over, under the name that its end would have had."""
-        folder = self.output / course.folder(1.0, self.stage)
-        if self.average is not None and course.is_over() and state.is_world_process_zero and not folder.exists():
-            self.write(self.average, folder)
-
-    def write(self, average: Average, folder: Path) -> None:
-        """Write a model folder with the averaged weights in float16, complete or not at all."""
-        partial = folder.with_name(folder.name + ".partial")
-        with average.in_place():
-            self.objective.save_stage(self.model, partial)
-        halves = {name: tensor.half() for name, tensor in read_tensors(partial).items()}
-        write_folder(partial, {**read_config(partial), "thresholds": self.thresholds}, halves)
-        copy_vocabulary(self.folder, partial)
-        partial.rename(folder)
+        """Bring the average up to date."""
+        if self.average is not None:
+            update_average(self.average, self.model, state.global_step, self.stage.ema)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Write the average into the checkpoint, and say that this is complete."""
@@ -184,7 +159,7 @@ class Keeper(TrainerCallback):
         if state.is_world_process_zero:
             folder = self.output / f"checkpoint-{state.global_step}"
             if self.average is not None:
-                self.average.save(folder / AVERAGE)
+                save_model(self.average, str(folder / AVERAGE))
             complete_checkpoint(folder, pieces=self.pieces)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
@@ -199,6 +174,17 @@ class Keeper(TrainerCallback):
             line = {"step": state.global_step, "time": time.time(), "seen_pieces": self.pieces, **logs}
             with (self.output / "log.jsonl").open("a", encoding="utf-8") as log:
                 log.write(json.dumps(line) + "\n")
+
+
+@torch.no_grad()
+def update_average(average: nn.Module, model: nn.Module, step: int, decay: float) -> None:
+    """Take the weights after update `step`, from 1, into their running average, an exponential one.
+
+    The first ones weigh more: the start is soon forgotten. The average of a constant learning rate is about as good as
+    the end of a decay.
+    """
+    decay = min(decay, (1 + step) / (10 + step))
+    torch._foreach_lerp_([*average.parameters()], [*model.parameters()], 1 - decay)
 
 
 # ---------------------------------------------------------------- the Trainer
@@ -286,7 +272,7 @@ def make_trainer(model: nn.Module, objective: Objective, pairs: Pairs, output: P
         dataloader_pin_memory=False,
         ddp_find_unused_parameters=False,
     )
-    keeper = Keeper(model, objective, pairs, output)
+    keeper = Keeper(model, stage, output)
     optimizer = optimizer_for(model, stage, recipe, objective.rate_of)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: course.learning_rate(step, stage))
     losses = objective.make_losses(model, stage)

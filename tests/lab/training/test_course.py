@@ -1,4 +1,4 @@
-"""What holds after so many updates: batches, shares, learning rate, and when the running average is written."""
+"""What holds after so many updates: batches, shares and the learning rate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ LONG = TrainingStage(
     floor=0.1,
     clean=0.12,
     end={"clean": 0.2, "predicted": 0.5},
-    ema=0.999,
 )
 
 
@@ -36,9 +35,6 @@ def test_the_long_run() -> None:
     assert course.share("real", 1, LONG) == LONG.real
     rates = [course.learning_rate(step, LONG) for step in (0, 49, 99, 30000, last - 1)]
     assert rates == pytest.approx([0.01, 0.5, 1, 1, 0.1], abs=1e-3)
-    names = course.snapshots(LONG)
-    assert [*names] == [f"ema-{m}M" for m in (270, 285, 300)]
-    assert names["ema-300M"] == last and course.progress(names["ema-270M"], LONG) == pytest.approx(0.9, abs=1e-4)
 
 
 def test_the_learning_rate_of_a_stage_in_steps() -> None:
@@ -49,7 +45,6 @@ def test_the_learning_rate_of_a_stage_in_steps() -> None:
     assert course.learning_rate(99, TrainingStage("x", steps=100)) == 1.0
     share = TrainingStage("x", steps=100, warmup=10, decay=0.2)
     assert [course.learning_rate(step, share) for step in range(100)] == pytest.approx(rates)
-    assert course.snapshots(stage) == {}
 
 
 stages = st.builds(
@@ -62,7 +57,6 @@ stages = st.builds(
     ),
     decay=st.floats(0, 1),
     floor=st.floats(0, 1),
-    ema=st.just(0.9),
 )
 
 
@@ -75,9 +69,6 @@ def test_a_stage_passes_once_and_completely(stage: TrainingStage) -> None:
     assert course.progress(last - 1, stage) < 1
     rates = [course.learning_rate(step, stage) for step in range(0, last, max(1, last // 50))]
     assert rates == sorted(rates, reverse=True) and min(rates) >= stage.floor - 1e-9
-    names = course.snapshots(stage)
-    assert all(1 <= step <= last for step in names.values()) and [*names.values()] == sorted(names.values())
-    assert {course.folder(at, stage) for at in stage.mean} <= {*names}
 
 
 def test_a_stage_that_follows_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +76,7 @@ def test_a_stage_that_follows_the_clock(monkeypatch: pytest.MonkeyPatch) -> None
     assert not course.is_over()
     course.follow_clock(1000)
     assert not course.is_over() and course.progress(10**8, LONG) < 0.1, "updates do not count"
-    assert course.steps(LONG) > 10**8 and max(course.snapshots(LONG).values()) > 10**8
+    assert course.steps(LONG) > 10**8
     for passed, over in ((500, False), (2000, True)):
         monkeypatch.setattr(course, "_clock", (monotonic() - passed, 1000))
         assert course.is_over() == over and course.progress(0, LONG) == pytest.approx(min(1, passed / 1000), abs=0.01)

@@ -36,7 +36,6 @@ decay = 0.3
 predicted = 0.2
 end = {{ predicted = 0.5 }}
 ema = 0.9
-mean = [1.0]
 """
 
 
