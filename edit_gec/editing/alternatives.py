@@ -244,9 +244,12 @@ class Reading:
         if len(gap) != 1:
             return []
         is_name = self.lexicon is not None and has_name(self.lexicon, self.pieces, *place)
+        ranked = [each for each in rank_candidates(decoder, slot, gap[0]) if each[1] >= LEAST_SHARE]
+        letters = self.pieces.text(*place).strip()
+        elided = [each for each in ranked if "'" in each[0].text and each[0].text.replace("'", "") == letters]
         return [
             Written(tuple(self.tokens.ids(each.text)), share, classify_respelling([each], is_name=is_name))
-            for each, share in rank_candidates(decoder, slot, gap[0])
+            for each, share in elided or ranked  # where an apostrophe is missing, no letter is wrong
         ]
 
     def change(self, place: Place, written: Written) -> Change | None:

@@ -123,7 +123,7 @@ def _key_words(name: str, ending: str) -> frozenset[str]:
 
 
 def find_rules(text: str, *, sure: bool = False) -> list[Found]:
-    """What the rules find in a sentence, the `sure` ones or the others; in order, of those that overlap the first one,
+    """What the rules find in a sentence, only the `sure` ones or all; in order, of those that overlap the first one,
     and the longest of these."""
     found = sorted(find_all(text, sure=sure), key=lambda each: (each.start, -each.end, each.texts))
     kept: list[Found] = []
@@ -161,10 +161,10 @@ def read_rule(row: dict[str, list[str]]) -> Rule:
 
 @cache
 def _index(sure: bool) -> dict[str, list[int]]:
-    """Word in small letters -> the numbers of the rules, sure ones or the others, that it can match."""
+    """Word in small letters -> the numbers of the rules, only sure ones or all, that it can match."""
     index: dict[str, list[int]] = {}
     for number, rule in enumerate(load_rules()):
-        for word in rule.words() if rule.sure == sure else ():
+        for word in rule.words() if rule.sure or not sure else ():
             index.setdefault(word, []).append(number)
     return index
 
@@ -248,7 +248,7 @@ def disprove(rule: Rule) -> Iterator[str]:
         if after not in made:
             yield f"{rule.name}: {before!r} becomes {made}, not {after!r}"
     for sentence in (*rule.right, *(each.partition(" -> ")[2] for each in rule.wrong)):
-        if found := [*find_rules(sentence), *find_rules(sentence, sure=True)]:
+        if found := find_rules(sentence):
             yield f"{rule.name}: {sentence!r} is right, but {found}"
 
 

@@ -106,6 +106,11 @@ def test_a_misspelt_word_has_other_words(shipped_corrector: Corrector) -> None:
     assert len(offered["recieved"]) > 1 and len(offered["lettr"]) > 1
 
 
+def test_a_missing_apostrophe_has_no_words_of_other_letters(shipped_corrector: Corrector) -> None:
+    found = shipped_corrector.suggest(shipped_corrector.correct("It isnt good, and you cant see me."))
+    assert [(edit.replacement, edit.alternatives) for edit in found.edits] == [("isn't", ()), ("can't", ())]
+
+
 def test_other_words_bring_no_spaces(shipped_corrector: Corrector) -> None:
     """ "teh" had "the" and " the"."""
     found = shipped_corrector.suggest(shipped_corrector.correct("I recieved teh letter becuase its monday."))

@@ -32,7 +32,7 @@ def count_hits(path: str) -> list[RuleHits]:
     counts = {name: Counter[str]() for name in (DOUBLED, *(rule.name for rule in load_rules()))}
     for sentence in sentences:
         raw = detokenize(sentence.tokens, split)
-        for found in (*find_all(raw.text), *find_all(raw.text, sure=True)):
+        for found in find_all(raw.text):
             counts[found.rule].update(["matches", _judge(raw, sentence, found, split)])
     rows = [RuleHits(name, each["matches"], each["hits"], each["seen"]) for name, each in counts.items()]
     return sorted(rows, key=lambda row: (-row.matches, row.rule))
