@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from edit_gec.errors import InputError
 from edit_gec.lab.training.synthetic import confusions, function_words, misspellings, nouns, surface, verbs
-from edit_gec.lab.training.synthetic.corruptor import RULES, Corruptor, Rule, error_count
+from edit_gec.lab.training.synthetic.corruptor import RULES, Corruptor, error_count
 from edit_gec.lab.training.synthetic.inflections import Lexicon
 from edit_gec.lab.training.synthetic.misspellings import Misspeller, same_but_for_dialect, usable_lists
+from edit_gec.lab.training.synthetic.rule import Rule
 from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 SENTENCES = (

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 from support.correctors import verified_by
-from support.tiny_t5 import pairs, random_target, trained_target
+from support.tiny_t5 import pairs, trained_target
 
 from edit_gec.corrector import Corrector
 from edit_gec.lab.training.distillation import distil, write_pairs
 from edit_gec.lab.training.edit_pairs import RealEdits
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
-from edit_gec.speculative.target import Target
 from edit_gec.speculative.verifier import Verifier
 
 SOURCES = [source for source, _ in pairs(10, seed=3)]
@@ -28,10 +27,8 @@ def corrector(model: EdiT5, model_folder: Path, tokens: Tokens) -> Corrector:
 def test_pairs_are_the_targets_own(corrector: Corrector, tokens: Tokens, tmp_path: Path) -> None:
     target = trained_target(tokens)
     expected = [target.text(output) for output in target.generate(SOURCES)]
-    unreadable = ["word " * 60, "a\tb", ""]
-    found = list(distil(corrector, iter([*unreadable, *SOURCES]), 100))
-    kept = [pair for pair in found if pair[0] in SOURCES]
-    assert kept == list(zip(SOURCES, expected, strict=True)) and not {"a\tb", unreadable[0]} & {s for s, _ in found}
+    kept = list(distil(corrector, iter(["a\tb", "", *SOURCES]), 100))
+    assert kept == list(zip(SOURCES, expected, strict=True)), "no tab, nothing empty"
     assert list(distil(corrector, iter(SOURCES), 4)) == kept[:4]
     said: list[int] = []
     assert write_pairs(iter(kept), tmp_path / "greedy" / "some.tsv", "toy", said.append) == len(kept) and not said
@@ -45,16 +42,6 @@ def test_without_a_target_they_are_edit5s_own(model_folder: Path) -> None:
     corrector = Corrector.load(model_folder, min_confidence=0.0)
     expected = [corrector.correct(source, lines=True, markup=False).corrected for source in SOURCES]
     assert list(distil(corrector, iter(["a\tb", *SOURCES]), 100)) == list(zip(SOURCES, expected, strict=True))
-
-
-def test_a_target_on_the_drafters_encoder(model: EdiT5, model_folder: Path, tokens: Tokens) -> None:
-    corrector = Corrector.load(model_folder)
-    t5 = random_target(tokens, 3).model
-    target = Target.sharing(corrector.edit5.model, t5, tokens, max_length=60)
-    corrector = verified_by(corrector, Verifier(target))
-    finished = [(s, target.text(o)) for s, o in zip(SOURCES, target.generate(SOURCES), strict=True) if o[-1] == 1]
-    found = list(distil(corrector, iter(SOURCES), 100))
-    assert found == [(s, t) for s, t in finished if t and not {"\t", "\n", "\r"} & {*t}]
 
 
 def test_a_target_that_reads_respelt_words() -> None:

@@ -7,16 +7,16 @@
     $ python profiles/training/error_shares.py pairs.tsv learners.m2
 
 The number of errors is drawn first, then the type of each from a histogram like that of learners' corrected writing.
-The rule of a type (verbs.py, nouns.py, function_words.py, surface.py) looks for the places in the sentence where that
-error is really made, and picks one. A rule that finds no place gives way to another draw. The pair (corrupted, clean)
-trains the corrector. The same random numbers give the same errors.
+The rule of a type (verbs.py, nouns.py, function_words.py, surface.py) yields the places in the sentence where that
+error is really made; one is picked (rule.py). A rule that finds no place gives way to another draw. The pair
+(corrupted, clean) trains the corrector. The same random numbers give the same errors.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -24,9 +24,8 @@ from edit_gec.lab.training.synthetic import confusions as c
 from edit_gec.lab.training.synthetic import function_words, nouns, surface, verbs
 from edit_gec.lab.training.synthetic.inflections import Lexicon
 from edit_gec.lab.training.synthetic.misspellings import Misspeller, read_lists, read_variants, usable_lists
+from edit_gec.lab.training.synthetic.rule import Rule, Sites, pick
 from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
-
-Rule = Callable[[Rewrite, Lexicon, random.Random], "Edit | None"]
 
 CLEAN_SHARE = 0.12  # of sentences at the learner-like rate
 MOST_ERRORS = 9
@@ -158,23 +157,17 @@ class Corruptor:
         return str(rewrite)
 
     def _misspell(self, s: Rewrite, lexicon: Lexicon, rng: random.Random) -> Edit | None:
-        """Longer words more often; words with known misspellings more often; names hardly ever."""
-        sites: function_words.Sites = []
-        for i, low in enumerate(s.lows):
-            if (
-                len(low) > 3
-                and s.free[i]
-                and low.isalpha()
-                and low.isascii()
-                and (not s.is_name(i) or rng.random() < 0.1)
-            ):
-                known = low in self._misspeller.lists
-                sites.append(
-                    ((len(low) - 2) * (1.5 if known else 0.5 if low in c.FUNCTION_WORDS else 1.0), Edit(i, i + 1, low))
-                )
-        chosen = function_words.pick(rng, sites)
+        chosen = pick(rng, self._find_misspellable(s, rng))
         wrong = chosen and self._misspeller.misspell(chosen.text, rng)
         return chosen._replace(text=wrong) if chosen and wrong else None
+
+    def _find_misspellable(self, s: Rewrite, rng: random.Random) -> Sites:
+        """Longer words more often; words with known misspellings more often; names hardly ever."""
+        for i, low in enumerate(s.lows):
+            plain = len(low) > 3 and s.free[i] and low.isalpha() and low.isascii()
+            if plain and (not s.is_name(i) or rng.random() < 0.1):
+                known = 1.5 if low in self._misspeller.lists else 0.5 if low in c.FUNCTION_WORDS else 1.0
+                yield (len(low) - 2) * known, Edit(i, i + 1, low)
 
 
 def keeps_commas(rewrite: Rewrite, edit: Edit) -> bool:

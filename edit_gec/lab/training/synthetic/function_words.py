@@ -1,7 +1,5 @@
 """Slips with determiners, prepositions, pronouns, conjunctions and other small words.
 
-Each rule takes (sentence, lexicon, random numbers) and gives an edit, or None where the sentence has no place for it.
-
 >>> rewrite = Rewrite("She listens to music.")
 >>> rewrite.apply(drop_preposition(rewrite, Lexicon.load(), random.Random(1))), str(rewrite)
 (True, 'She listens music.')
@@ -10,46 +8,11 @@ Each rule takes (sentence, lexicon, random numbers) and gives an edit, or None w
 from __future__ import annotations
 
 import random
-from collections.abc import Container, Mapping
 
 from edit_gec.lab.training.synthetic import confusions as c
 from edit_gec.lab.training.synthetic.inflections import ING, Lexicon
+from edit_gec.lab.training.synthetic.rule import Sites, from_table, rule
 from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
-
-Sites = list[tuple[float, Edit]]
-
-
-def pick(rng: random.Random, sites: Sites, idle: float = 0.0) -> Edit | None:
-    """One of the weighted edits, or None of none.
-
-    `idle` is the weight of making none: with it a sentence that has only unlikely places for an error seldom gets one.
-    """
-    if not sites:
-        return None
-    point = rng.random() * (sum([weight for weight, _ in sites]) + idle)
-    for weight, edit in sites:
-        point -= weight
-        if point < 0:
-            return edit
-    return None if idle else sites[-1][1]
-
-
-def from_table(
-    table: Mapping[str, tuple[str, ...]], s: Rewrite, rng: random.Random, faint: Container[str] = frozenset()
-) -> Edit | None:
-    """A word, or up to four, replaced by one of the wrong forms in the table; the `faint` are chosen more rarely."""
-    sites: Sites = []
-    for i, low in enumerate(s.lows):
-        if not s.free[i]:
-            continue
-        if low in table:
-            sites.append((0.3 if low in faint else 1.0, Edit(i, i + 1, low)))
-        for n in (2, 3, 4):
-            key = " ".join(s.lows[i : i + n])
-            if i + n <= len(s) and key in table and all(s.free[i : i + n]):
-                sites.append((2.0, Edit(i, i + n, key)))
-    chosen = pick(rng, sites)
-    return chosen and chosen._replace(text=rng.choice(table[chosen.text]))
 
 
 def _article_for(word: str) -> str:
@@ -59,47 +22,45 @@ def _article_for(word: str) -> str:
 # Determiners ---------------------------------------------------------------------------------------------------------
 
 
-def drop_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def drop_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """I saw a dog. -> I saw dog."""
-    sites: Sites = []
     for i, low in enumerate(s.lows[:-1]):
         if not s.free[i] or not s.is_word(i + 1):
             continue
         if low in ("a", "an"):
-            sites.append((0.3 if s.low(i + 1) in ("few", "little", "lot") else 1.0, Edit(i, i + 1, "")))
+            yield 0.3 if s.low(i + 1) in ("few", "little", "lot") else 1.0, Edit(i, i + 1, "")
         elif low == "the":
             plain_plural = s.low(i + 1) in lex.singular
-            sites.append((0.35 if plain_plural or s.words[i + 1][0].isupper() else 0.9, Edit(i, i + 1, "")))
+            yield 0.35 if plain_plural or s.words[i + 1][0].isupper() else 0.9, Edit(i, i + 1, "")
         elif low in c.POSSESSIVES and s.low(i + 1) in lex.plural and low != "her":
-            sites.append((0.15, Edit(i, i + 1, "")))
-    return pick(rng, sites)
+            yield 0.15, Edit(i, i + 1, "")
 
 
-def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def insert_determiner(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """I like music. -> I like the music."""
-    sites: Sites = []
     for i, low in enumerate(s.lows):
         if not _determiner_could_stand(s, lex, i):
             continue
         before = s.low(i - 1)
         if low in c.GENERIC_NOUNS and (i > 0 or s.low(i + 1) not in lex.nouns):
-            sites.append((1.0, Edit(i, i, "the")))
+            yield 1.0, Edit(i, i, "the")
             if low in c.MASS_NOUNS and s.low(i + 1) not in lex.nouns:
-                sites.append((0.4, Edit(i, i, _article_for(low))))
+                yield 0.4, Edit(i, i, _article_for(low))
         elif low in lex.singular and lex.is_noun_at(s, i):
-            sites.append((0.6, Edit(i, i, "the" if rng.random() < 0.7 else _article_for(low))))
+            yield 0.6, Edit(i, i, "the" if rng.random() < 0.7 else _article_for(low))
         elif low in lex.grades and before in c.BE and s.low(i + 1) in ".,!?" and low not in c.FUNCTION_WORDS:
-            sites.append((0.3, Edit(i, i, _article_for(low))))
+            yield 0.3, Edit(i, i, _article_for(low))
         elif (
             low in lex.grades
             and s.low(i + 1) in lex.singular
             and s.low(i + 1) not in lex.verbs
             and low not in c.FUNCTION_WORDS
         ):
-            sites.append((0.5, Edit(i, i, _article_for(low) if rng.random() < 0.4 else "the")))
+            yield 0.5, Edit(i, i, _article_for(low) if rng.random() < 0.4 else "the")
         elif i > 0 and s.is_name(i) and s.low(i - 1) in c.PREPOSITIONS:
-            sites.append((0.2, Edit(i, i, "the")))
-    return pick(rng, sites)
+            yield 0.2, Edit(i, i, "the")
 
 
 def _determiner_could_stand(s: Rewrite, lex: Lexicon, i: int) -> bool:
@@ -125,31 +86,25 @@ _ARTICLES = (("the", ("a", "an")), ("a", ("the",)))
 _ARTICLE_WEIGHTS = (6, 4)
 
 
-def replace_article(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def replace_article(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """I saw a dog. -> I saw the dog.; the sun -> a sun"""
     wrong, right = rng.choices(_ARTICLES, _ARTICLE_WEIGHTS)[0]
-    sites: Sites = []
     for i, low in enumerate(s.lows):
         if low in right and s.free[i] and s.is_word(i + 1):
             if wrong == "the":
                 few = low == "an" or s.lows[i + 1] in ("lot", "few", "little")
-                sites.append((0.3 if few else 1.0, Edit(i, i + 1, wrong)))
+                yield 0.3 if few else 1.0, Edit(i, i + 1, wrong)
             elif s.lows[i + 1] in lex.plural or (s.lows[i + 1] in lex.grades and s.lows[i + 1][0] not in "aeiou"):
-                sites.append((1.0, Edit(i, i + 1, _article_for(s.lows[i + 1]))))
-    return pick(rng, sites)
+                yield 1.0, Edit(i, i + 1, _article_for(s.lows[i + 1]))
 
 
-def a_or_an(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule(idle=1.0)
+def a_or_an(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """an apple -> a apple; a book -> an book, which is rarer"""
-    return pick(
-        rng,
-        [
-            (1.0, Edit(i, i + 1, "a")) if low == "an" else (0.15, Edit(i, i + 1, "an"))
-            for i, low in enumerate(s.lows)
-            if low in ("a", "an") and s.free[i] and s.is_word(i + 1)
-        ],
-        idle=1.0,
-    )
+    for i, low in enumerate(s.lows):
+        if low in ("a", "an") and s.free[i] and s.is_word(i + 1):
+            yield (1.0, Edit(i, i + 1, "a")) if low == "an" else (0.15, Edit(i, i + 1, "an"))
 
 
 # How readily learners lose or mistake each preposition where it stands, and which they add: coarse proportions.
@@ -182,28 +137,27 @@ def _governed(s: Rewrite, lex: Lexicon, i: int) -> tuple[str, ...] | None:
     return None
 
 
-def replace_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule(idle=1.0)
+def replace_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """He depends on her. -> He depends of her."""
-    sites: Sites = []
     for i, low in enumerate(s.lows):
         if low not in c.PREPOSITION or not s.free[i] or i + 1 == len(s):
             continue
         if low == "to" and _is_infinitive(s, lex, i):
             if rng.random() < 0.15:
-                sites.append((0.3, Edit(i, i + 1, "for")))
+                yield 0.3, Edit(i, i + 1, "for")
             continue
         wrong = _governed(s, lex, i)
         if wrong is not None:
             other = rng.choice(wrong).replace("-", "") or rng.choice(c.PREPOSITION[low])
-            sites.append((3.0 * _REPLACED.get(low, 0.5), Edit(i, i + 1, other)))
+            yield 3.0 * _REPLACED.get(low, 0.5), Edit(i, i + 1, other)
         else:
-            sites.append((_REPLACED.get(low, 0.3), Edit(i, i + 1, rng.choice(c.PREPOSITION[low]))))
-    return pick(rng, sites, idle=1.0)
+            yield _REPLACED.get(low, 0.3), Edit(i, i + 1, rng.choice(c.PREPOSITION[low]))
 
 
-def drop_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule(idle=1.0)
+def drop_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """I listen to music on Mondays. -> I listen music on Mondays."""
-    sites: Sites = []
     for i, low in enumerate(s.lows):
         if low not in c.PREPOSITIONS or not s.free[i] or not s.is_word(i + 1) or i == 0:
             continue
@@ -215,65 +169,61 @@ def drop_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | Non
         elif s.lows[i + 1] in c.WEEKDAYS_MONTHS:
             weight *= 2
         if weight:
-            sites.append((weight, Edit(i, i + 1, "")))
-    return pick(rng, sites, idle=1.0)
+            yield weight, Edit(i, i + 1, "")
 
 
-def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule(idle=1.0)
+def insert_preposition(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """We discussed the plan. -> We discussed about the plan.; He went home. -> He went to home."""
-    sites: Sites = []
     for i in range(1, len(s)):
         low = s.lows[i]
         before = s.lows[i - 1]
         if low in c.MOTION_WITHOUT_TO and lex.lemma(before) in ("go", "come", "get", "return", "arrive", "travel"):
-            sites.append((3.0, Edit(i, i, "to")))
+            yield 3.0, Edit(i, i, "to")
         elif before not in c.FUNCTION_WORDS and (low in c.DETERMINERS or low in c.OBJECTS or s.is_name(i)):
-            sites += _before_an_object(lex, rng, i, before)
+            yield from _before_an_object(lex, rng, i, before)
         elif (
             low in ("yesterday", "today", "tomorrow", "last", "next", "every")
             and s.is_word(i - 1)
             and before not in c.FUNCTION_WORDS
         ):
-            sites.append((1.0, Edit(i, i, rng.choice(("in", "in", "in", "on", "at")))))
+            yield 1.0, Edit(i, i, rng.choice(("in", "in", "in", "on", "at")))
         elif before in ("all", "both", "many", "some", "most") and (low in lex.singular or low in c.DETERMINERS):
-            sites.append((0.4, Edit(i, i, "of")))
+            yield 0.4, Edit(i, i, "of")
         elif before in ("must", "can", "should", "could", "might", "may") and lex.slot(low, 0):
-            sites.append((0.3, Edit(i, i, "to")))
+            yield 0.3, Edit(i, i, "to")
         elif before in ("make", "makes", "made", "let", "lets") and low in c.OBJECTS and lex.slot(s.low(i + 1), 0):
-            sites.append((2.0, Edit(i + 1, i + 1, "to")))
+            yield 2.0, Edit(i + 1, i + 1, "to")
         elif before == "near":
-            sites.append((1.0, Edit(i, i, rng.choice(("to", "of")))))
-    return pick(rng, sites, idle=1.0)
+            yield 1.0, Edit(i, i, rng.choice(("to", "of")))
 
 
 def _before_an_object(lex: Lexicon, rng: random.Random, i: int, verb: str) -> Sites:
     """Prepositions between a verb and its object: those that go with this verb, else any."""
     wrong = c.INTRUSIVE.get(lex.lemma(verb))
     if wrong is not None and verb in lex.verbs:
-        return [(2.5, Edit(i, i, rng.choice(wrong)))]
-    if lex.slot(verb, ING) is not None:
-        return [(0.4, Edit(i, i, rng.choice(("of", "in", "in", "for"))))]
-    if verb in lex.verbs and verb not in lex.nouns and verb not in lex.grades:
-        return [(1.5, Edit(i, i, rng.choice(c.STRAY["any"])))]
-    return []
+        yield 2.5, Edit(i, i, rng.choice(wrong))
+    elif lex.slot(verb, ING) is not None:
+        yield 0.4, Edit(i, i, rng.choice(("of", "in", "in", "for")))
+    elif verb in lex.verbs and verb not in lex.nouns and verb not in lex.grades:
+        yield 1.5, Edit(i, i, rng.choice(c.STRAY["any"]))
 
 
 # Pronouns, conjunctions, other small words -------------------------------------------------------------------------
 
 
-def replace_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def replace_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """the man who -> the man which; They like it. -> Them like it."""
-    sites: Sites = []
     for i, low in enumerate(s.lows):
         if low in c.PRONOUN and s.free[i] and not (low == "that" and s.low(i - 1) not in lex.nouns):
             weight = 0.2 if low in ("it", "what", "one", "that") else 1.0
-            sites.append((weight, Edit(i, i + 1, rng.choice(c.PRONOUN[low]))))
-    return pick(rng, sites)
+            yield weight, Edit(i, i + 1, rng.choice(c.PRONOUN[low]))
 
 
-def drop_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def drop_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """I think it is late. -> I think is late.; the man who lives here -> the man lives here"""
-    sites: Sites = []
     for i, low in enumerate(s.lows[:-1]):
         if not s.free[i]:
             continue
@@ -281,17 +231,16 @@ def drop_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if low in ("it", "he", "she", "they", "we", "i", "you", "there") and (
             after in c.BE or after in lex.verbs or after in c.MODALS
         ):
-            sites.append((2.0 if low in ("it", "there") else 0.8, Edit(i, i + 1, "")))
+            yield 2.0 if low in ("it", "there") else 0.8, Edit(i, i + 1, "")
         elif low in c.OBJECTS and lex.lemma(s.low(i - 1)) in lex.forms and s.low(i - 1) not in c.BE:
-            sites.append((0.8, Edit(i, i + 1, "")))
+            yield 0.8, Edit(i, i + 1, "")
         elif (
             low in ("who", "which", "that", "what")
             and i > 0
             and s.low(i - 1) in lex.nouns
             and (after in lex.verbs or after in c.BE)
         ):
-            sites.append((1.0, Edit(i, i + 1, "")))
-    return pick(rng, sites)
+            yield 1.0, Edit(i, i + 1, "")
 
 
 _PEOPLE = c.word_set(
@@ -301,19 +250,18 @@ _PEOPLE = c.word_set(
 _FINITE = c.word_set("is are was were has have had can could will would should must may doesn't don't isn't aren't")
 
 
-def insert_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def insert_pronoun(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """My brother is tall. -> My brother he is tall.; the book that I read -> the book that I read it"""
-    sites: Sites = []
     for i in range(1, len(s)):
         before = s.lows[i - 1]
         low = s.lows[i]
         if before in lex.nouns and before not in c.FUNCTION_WORDS and low in _FINITE:
             plural = before in lex.singular
             person = rng.choice(("he", "she")) if before in _PEOPLE or (i == 1 and before not in lex) else "it"
-            sites.append((1.0, Edit(i, i, "they" if plural else person)))
+            yield 1.0, Edit(i, i, "they" if plural else person)
         elif lex.slot(before, 0) in ("know", "like", "see", "want", "do", "say", "need") and low in ".,":
-            sites.append((0.6, Edit(i, i, "it")))
-    return pick(rng, sites)
+            yield 0.6, Edit(i, i, "it")
 
 
 def replace_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
@@ -321,47 +269,43 @@ def replace_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | 
     return from_table(c.CONJUNCTION, s, rng, faint=("and", "that", "or"))
 
 
-def drop_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def drop_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """bread and butter -> bread butter"""
-    sites: Sites = []
     for i in range(1, len(s) - 1):
         if s.lows[i] in ("and", "but", "or", "if", "because", "as", "than", "when") and s.free[i] and s.is_word(i + 1):
-            sites.append((1.0, Edit(i, i + 1, "")))
-    return pick(rng, sites)
+            yield 1.0, Edit(i, i + 1, "")
 
 
-def insert_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def insert_conjunction(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """Although it rained, we went. -> Although it rained, but we went."""
-    sites: Sites = []
     concessive = s.low(0) in ("although", "though", "because", "since", "if", "when", "as")
     for i in range(1, len(s) - 1):
         if s.words[i] == "," and s.is_word(i + 1):
             if concessive:
-                sites.append((3.0, Edit(i + 1, i + 1, "but" if s.low(0) in ("although", "though") else "so")))
+                yield 3.0, Edit(i + 1, i + 1, "but" if s.low(0) in ("although", "though") else "so")
             elif s.lows[i + 1] in c.SUBJECTS and i < 5:
-                sites.append((0.3, Edit(i + 1, i + 1, rng.choice(("that", "so")))))
+                yield 0.3, Edit(i + 1, i + 1, rng.choice(("that", "so")))
         elif (
             s.lows[i] in c.WH
             and s.lows[i] not in ("who", "which")
             and lex.lemma(s.low(i - 1)) in ("know", "wonder", "understand", "ask", "see")
         ):
-            sites.append((0.7, Edit(i, i, "that")))
-    return pick(rng, sites)
+            yield 0.7, Edit(i, i, "that")
 
 
-def superfluous_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def superfluous_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """He must go. -> He must to go.; despite the rain -> despite of the rain"""
-    sites: Sites = []
     for i, low in enumerate(s.lows[:-1]):
         if low in c.SUPERFLUOUS and s.is_word(i + 1) and s.low(i + 1) not in c.SUPERFLUOUS[low]:
-            sites.append((0.15 if low in c.EVERYWHERE else 1.0, Edit(i + 1, i + 1, rng.choice(c.SUPERFLUOUS[low]))))
-    return pick(rng, sites)
+            yield 0.15 if low in c.EVERYWHERE else 1.0, Edit(i + 1, i + 1, rng.choice(c.SUPERFLUOUS[low]))
 
 
-def drop_small_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def drop_small_word(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """He is as tall as me. -> He is tall as me.; only small words whose loss shows"""
-    sites: Sites = []
     for i in range(len(s) - 1):
         if s.lows[i] in ("as", "such", "up", "been", "own", "than", "most") and s.free[i]:
-            sites.append((1.0, Edit(i, i + 1, "")))
-    return pick(rng, sites)
+            yield 1.0, Edit(i, i + 1, "")

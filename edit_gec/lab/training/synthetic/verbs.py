@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 
 from edit_gec.lab.training.synthetic import confusions as c
-from edit_gec.lab.training.synthetic.function_words import Sites, pick
 from edit_gec.lab.training.synthetic.inflections import BASE, ING, PARTICIPLE, PAST, S_FORM, Lexicon
+from edit_gec.lab.training.synthetic.rule import Sites, rule
 from edit_gec.lab.training.synthetic.sentence import Edit, Rewrite
 
 # How readily learners mistake each right form where it stands: coarse proportions, 0.4 for the others.
@@ -34,10 +34,10 @@ _MISTAKEN_FORMS = (ING, BASE, PARTICIPLE)
 _MISTAKEN_WEIGHTS = (6, 2, 2)
 
 
-def verb_form(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def verb_form(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """to go -> to going; can sings; didn't went; has went; enjoy to read"""
     right = rng.choices(_MISTAKEN_FORMS, _MISTAKEN_WEIGHTS)[0]
-    sites: Sites = []
     for i in range(1, len(s)):
         if not s.free[i] or s.lows[i] not in lex.verbs:
             continue
@@ -45,13 +45,14 @@ def verb_form(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         for lemma, slot in lex.verbs[s.lows[i]]:
             if slot != right:
                 continue
-            sites += [(weight, Edit(i, i + 1, text)) for weight, text in _wrong_forms(s, lex, i, before, lemma, slot)]
+            for weight, text in _INSTEAD_OF[right](s, lex, i, before, lemma):
+                yield weight, Edit(i, i + 1, text)
             if slot == BASE and before == "to" and k == i - 1 and _real_infinitive(s, lex, i) and s.free[k]:
                 head = lex.lemma(s.low(i - 2))
                 if head in c.INFINITIVE_VERBS or s.low(i - 2) in c.INFINITIVE_VERBS:
-                    sites += [(1.0, Edit(k, i + 1, lex.forms[lemma][ING])), (0.8, Edit(k, i + 1, lemma))]
-                sites.append((0.4, Edit(k, i + 1, f"for {rng.choice((lemma, lex.forms[lemma][ING]))}")))
-    return pick(rng, sites)
+                    yield 1.0, Edit(k, i + 1, lex.forms[lemma][ING])
+                    yield 0.8, Edit(k, i + 1, lemma)
+                yield 0.4, Edit(k, i + 1, f"for {rng.choice((lemma, lex.forms[lemma][ING]))}")
 
 
 def _real_infinitive(s: Rewrite, lex: Lexicon, i: int) -> bool:
@@ -64,17 +65,6 @@ def _real_infinitive(s: Rewrite, lex: Lexicon, i: int) -> bool:
         or after in c.PREPOSITIONS
         or s.low(i - 2) in c.INFINITIVE_VERBS
     )
-
-
-def _wrong_forms(s: Rewrite, lex: Lexicon, i: int, before: str, lemma: str, slot: int) -> list[tuple[float, str]]:
-    """Forms that writers put there instead of the right one, with how often; none where they hardly err."""
-    if slot == BASE:
-        return _instead_of_base(s, lex, i, before, lemma)
-    if slot == ING:
-        return _instead_of_ing(s, lex, i, before, lemma)
-    if slot == PARTICIPLE:
-        return _instead_of_participle(s, lex, i, before, lemma)
-    return []
 
 
 def _instead_of_base(s: Rewrite, lex: Lexicon, i: int, before: str, lemma: str) -> list[tuple[float, str]]:
@@ -116,37 +106,33 @@ def _instead_of_participle(s: Rewrite, lex: Lexicon, i: int, before: str, lemma:
     return []
 
 
+# Forms that writers put in the place of the right one, with how often; none where they hardly err.
+_INSTEAD_OF = {ING: _instead_of_ing, BASE: _instead_of_base, PARTICIPLE: _instead_of_participle}
+
+
 def _is_only_a_verb(s: Rewrite, lex: Lexicon, i: int) -> bool:
     return s.lows[i] not in lex.nouns and s.lows[i] not in lex.grades
 
 
-def verb_tense(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def verb_tense(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """I went there yesterday. -> I go there yesterday."""
-    sites: Sites = []
     past_setting = any(low in c.PAST_MARKERS for low in s.lows)
     for i, low in enumerate(s.lows):
         if not s.free[i]:
             continue
         if low in c.TENSE:
-            sites.append((0.4, Edit(i, i + 1, rng.choice(c.TENSE[low]))))
+            yield 0.4, Edit(i, i + 1, rng.choice(c.TENSE[low]))
         elif low in lex.verbs and lex.is_verb_at(s, i):
             before, _ = _governor(s, i)
-            sites += [(weight, Edit(i, i + 1, text)) for weight, text in _wrong_tenses(lex, low, before, past_setting)]
+            for weight, text in _wrong_tenses(lex, low, before, past_setting):
+                yield weight, Edit(i, i + 1, text)
         elif low in c.HAVE and s.free[i + 1 : i + 2] == [True] and (lemma := lex.slot(s.low(i + 1), PARTICIPLE)):
-            sites += [(1.0, Edit(i, i + 2, lex.forms[lemma][PAST])), (0.5, Edit(i, i + 2, lex.forms[lemma][BASE]))]
+            yield 1.0, Edit(i, i + 2, lex.forms[lemma][PAST])
+            yield 0.5, Edit(i, i + 2, lex.forms[lemma][BASE])
         if low in c.BE and "'" not in low and (lemma := lex.slot(s.low(i + 1), ING)) and s.free[i] and s.free[i + 1]:
-            forms = lex.forms[lemma]
-            sites.append(
-                (
-                    0.8,
-                    Edit(
-                        i,
-                        i + 2,
-                        forms[S_FORM] if low == "is" else forms[PAST] if low in ("was", "were") else forms[BASE],
-                    ),
-                )
-            )
-    return pick(rng, sites)
+            form = S_FORM if low == "is" else PAST if low in ("was", "were") else BASE
+            yield 0.8, Edit(i, i + 2, lex.forms[lemma][form])
 
 
 def _wrong_tenses(lex: Lexicon, low: str, before: str, past_setting: bool) -> list[tuple[float, str]]:
@@ -172,9 +158,9 @@ def _wrong_tenses(lex: Lexicon, low: str, before: str, past_setting: bool) -> li
     return found
 
 
-def agreement(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule(idle=1.0)
+def agreement(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """She goes -> She go; They are -> They is; people think -> people thinks"""
-    sites: Sites = []
     for i, low in enumerate(s.lows):
         if not s.free[i]:
             continue
@@ -182,13 +168,13 @@ def agreement(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         if low in c.AGREEMENT and not (
             low in ("have", "do", "be") and (before in c.MODALS or before == "to" or before in c.DO)
         ):
-            sites.append((_AGREEING.get(low, 0.4), Edit(i, i + 1, rng.choice(c.AGREEMENT[low]))))
+            yield _AGREEING.get(low, 0.4), Edit(i, i + 1, rng.choice(c.AGREEMENT[low]))
             continue
         if low in c.FUNCTION_WORDS or low not in lex.verbs:
             continue
         for lemma, slot in lex.verbs[low]:
             if slot == S_FORM and (before in c.SUBJECTS or (lex.is_verb_at(s, i) and k >= 0)):
-                sites.append((2.5 if before in c.SUBJECTS else 1.2, Edit(i, i + 1, lex.forms[lemma][BASE])))
+                yield 2.5 if before in c.SUBJECTS else 1.2, Edit(i, i + 1, lex.forms[lemma][BASE])
             elif (
                 slot == BASE
                 and lex.slot(low, PAST) is None
@@ -199,34 +185,32 @@ def agreement(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
                     before in lex.singular and before not in lex.verbs and lex.is_verb_at(s, i)
                 )
                 if subject and lex.lemma(s.low(k - 1)) not in ("make", "let", "help", "see", "hear", "watch"):
-                    sites.append((0.2, Edit(i, i + 1, lex.forms[lemma][S_FORM])))
-    return pick(rng, sites, idle=1.0)
+                    yield 0.2, Edit(i, i + 1, lex.forms[lemma][S_FORM])
 
 
-def drop_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def drop_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """She is happy. -> She happy.; Do you like it? -> You like it?; I have been there. -> I been there."""
-    sites: Sites = []
     for i, low in enumerate(s.lows[:-1]):
         if not s.free[i]:
             continue
         if low in ("is", "are", "was", "were", "am", "be", "been"):
-            sites.append((1.2, Edit(i, i + 1, "")))
+            yield 1.2, Edit(i, i + 1, "")
         elif low in ("have", "has", "had") and lex.slot(s.low(i + 1), PARTICIPLE):
-            sites.append((1.0, Edit(i, i + 1, "")))
+            yield 1.0, Edit(i, i + 1, "")
         elif low in ("do", "does", "did") and s.low(i + 1) in c.SUBJECTS:
-            sites.append((1.0, Edit(i, i + 1, "")))
+            yield 1.0, Edit(i, i + 1, "")
         elif low in ("will", "would", "can", "could"):
-            sites.append((0.15, Edit(i, i + 1, "")))
+            yield 0.15, Edit(i, i + 1, "")
         elif low in ("he's", "she's", "it's", "they're", "we're", "you're", "i'm", "there's"):
-            sites.append((0.5, Edit(i, i + 1, low.split("'")[0] if low != "i'm" else "I")))
+            yield 0.5, Edit(i, i + 1, low.split("'")[0] if low != "i'm" else "I")
         elif low in ("have", "make", "get", "go", "do", "take", "use") and s.low(i - 1) in ("to", *c.MODALS):
-            sites.append((0.15, Edit(i, i + 1, "")))
-    return pick(rng, sites)
+            yield 0.15, Edit(i, i + 1, "")
 
 
-def insert_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def insert_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """I agree. -> I am agree.; He went -> He was went"""
-    sites: Sites = []
     for i in range(1, len(s)):
         low = s.lows[i]
         before = s.lows[i - 1]
@@ -240,14 +224,13 @@ def insert_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
         past = lex.slot(low, PAST) is not None
         be = ("was" if past else "am") if before == "i" else ("is" if before in c.SUBJECTS_SINGULAR else "are")
         be = {"is": "was", "are": "were"}.get(be, be) if past else be
-        sites.append((2.0 if low in ("agree", "like", "want", "need") else 0.1 if past else 0.6, Edit(i, i, be)))
-        sites.append((0.1, Edit(i, i, "has" if before in c.SUBJECTS_SINGULAR else "have")))
-    return pick(rng, sites)
+        yield 2.0 if low in ("agree", "like", "want", "need") else 0.1 if past else 0.6, Edit(i, i, be)
+        yield 0.1, Edit(i, i, "has" if before in c.SUBJECTS_SINGULAR else "have")
 
 
-def wrong_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
+@rule()
+def wrong_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Sites:
     """do homework -> make homework; said -> told: another verb in the same form"""
-    sites: Sites = []
     for i, low in enumerate(s.lows):
         if not s.free[i] or low in c.FUNCTION_WORDS - {"do", "have"} or low not in lex.verbs:
             continue
@@ -258,5 +241,4 @@ def wrong_verb(s: Rewrite, lex: Lexicon, rng: random.Random) -> Edit | None:
             other = rng.choice(c.VERB[lemma])
             head, _, rest = other.partition(" ")
             if head in lex.forms:
-                sites.append((1.0, Edit(i, i + 1, f"{lex.forms[head][slot]} {rest}".strip())))
-    return pick(rng, sites)
+                yield 1.0, Edit(i, i + 1, f"{lex.forms[head][slot]} {rest}".strip())
