@@ -52,7 +52,6 @@ def run_t5(pair: Pair, *, assisted: bool, lookup: bool) -> Run:
         options["assistant_model"] = load_hugging_face(setup.assistant, dtype=dtype).to(setup.device)
     if lookup:
         options["prompt_lookup_num_tokens"] = LOOKUP_TOKENS
-    streams = setup.streams_of("target")
     first = [setup.sentinel] if setup.sentinel else []
 
     def run(sentences: Sequence[str]) -> list[str]:
@@ -61,8 +60,8 @@ def run_t5(pair: Pair, *, assisted: bool, lookup: bool) -> Run:
         ids = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=setup.device)
         limits = output_limits(tokens, sentences, setup.max_length)
         given = {**options, "max_new_tokens": max(limits)}
-        if streams is not None:
-            given["logits_processor"] = [force_streams([streams.find(sentence).output for sentence in sentences])]
+        if setup.streams is not None:
+            given["logits_processor"] = [force_streams([setup.streams.find(each).output for each in sentences])]
         written = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), **given)
         return cut_outputs([output[1:] for output in written.tolist()], limits, tokens)  # <pad> comes first
 
@@ -180,7 +179,6 @@ def run_ctranslate2(setup: Setup, precision: str) -> Run:
         return library.Translator(setup.converted[precision], **kind, **threads)
 
     tokens = Tokens.load(setup.target, 0)
-    streams = setup.streams_of("target")
     name, number = tokens.processor.id_to_piece, tokens.processor.piece_to_id
     # The converter numbers the tokens after the pieces upwards.
     first = [f"<extra_id_{setup.sentinel - tokens.pieces}>"] if setup.sentinel else []
@@ -189,8 +187,8 @@ def run_ctranslate2(setup: Setup, precision: str) -> Run:
         rows = [[*first, *map(name, tokens.ids((setup.prefix or "") + sentence)), name(EOS)] for sentence in sentences]
         limits = output_limits(tokens, sentences, setup.max_length)
         options: dict[str, Any] = {"max_decoding_length": max(limits)}
-        if streams is not None:
-            steps = max(1, round(fmean(len(streams.find(sentence).output) for sentence in sentences)))
+        if setup.streams is not None:
+            steps = max(1, round(fmean(len(setup.streams.find(each).output) for each in sentences)))
             options.update(max_decoding_length=steps, min_decoding_length=steps)
         inter = min(setup.threads, len(rows)) if setup.device == "cpu" else 1
         options["max_batch_size"] = -(-len(rows) // inter)

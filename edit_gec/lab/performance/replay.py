@@ -1,8 +1,8 @@
 """Replay: models that do all their computation but write given tokens. Latency does not depend on the weights.
 
     streams = record(corrector, target, sentences)        what a trained pair decides
-    replay_target(random_target, streams)                 a T5 that writes the tokens of the streams
-    replay_edit5(random_model, tokens, streams)           an EdiT5 that tags, points and inserts by their plans
+    ReplayedTarget(random_target, streams)                a T5 that writes the tokens of the streams
+    ReplayedEdiT5(random_model, tokens, streams)          an EdiT5 that tags, points and inserts by their plans
 
 Both can replace the given model anywhere: in batches, in threads, with any drafter and verifier. A T5 chooses tokens in
 `Target.choose`, an EdiT5 in `tag`, `point` and `most_likely`; nothing else is replaced. The cost is a lookup by piece
@@ -11,13 +11,11 @@ ids, and one scatter each for tags and points: some 10 us on a CPU.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -52,7 +50,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Streams:
-    """Streams by sentence."""
+    """Recordings by sentence."""
 
     by_sentence: dict[str, Recording]
 
@@ -90,22 +88,6 @@ class Streams:
             streams[text.source] = Recording((*tokens.ids(text.corrected), EOS), left)
         return cls(streams)
 
-    @classmethod
-    def read(cls, path: str | Path) -> Streams:
-        """What `write` wrote."""
-        entries = json.loads(Path(path).read_text(encoding="utf-8"))
-        return cls({sentence: _stream(**entry) for sentence, entry in entries.items()})
-
-    def write(self, path: str | Path) -> None:
-        """As JSON."""
-        entries = {sentence: asdict(stream) for sentence, stream in self.by_sentence.items()}
-        Path(path).write_text(json.dumps(entries), encoding="utf-8")
-
-
-def _stream(output: list[int], plan: Mapping[str, Any]) -> Recording:
-    insertions = tuple((k, tuple(ids)) for k, ids in plan["insertions"])
-    return Recording(tuple(output), Plan(plan["length"], tuple(plan["order"]), insertions))
-
 
 def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]) -> Streams:
     """The decisions of a trained pair for each sentence; without a target, those of a T5 that writes EdiT5's text."""
@@ -124,12 +106,9 @@ def record(corrector: Corrector, target: Target | None, sentences: Sequence[str]
 # ---------------------------------------------------------------- T5
 
 
-def replay_target(target: Target, streams: Streams) -> Target:
+class ReplayedTarget(Target):
     """A target of the same shape that writes the tokens of the streams."""
-    return _ReplayedTarget(target, streams)
 
-
-class _ReplayedTarget(Target):
     def __init__(self, target: Target, streams: Streams) -> None:
         vars(self).update(vars(target))
         self.streams = streams
@@ -148,19 +127,6 @@ class _ReplayedTarget(Target):
 
 
 # ---------------------------------------------------------------- EdiT5
-
-
-def replay_edit5(model: EdiT5, tokens: Tokens, streams: Streams) -> EdiT5:
-    """An EdiT5 of the same shape that decides by the plans of the streams; `tokens` are its own.
-
-    It knows its sentences by what it encodes, so it must encode them itself.
-    """
-    encoded = {sentence: tokens.encode(sentence) for sentence in streams.by_sentence}
-    empty = model.config.empty_slots
-    scripts = {
-        p.ids: Script.from_plan(streams.find(sentence).plan, p, tokens, empty=empty) for sentence, p in encoded.items()
-    }
-    return _ReplayedEdiT5(model, tokens, scripts)
 
 
 @dataclass(frozen=True)
@@ -223,17 +189,25 @@ class _Now(local):
     taken = 0
 
 
-class _ReplayedEdiT5(EdiT5):
-    """The model itself, except for three of its decisions."""
+class ReplayedEdiT5(EdiT5):
+    """An EdiT5 of the same shape, itself except for three of its decisions: those follow the plans of the streams.
 
-    def __init__(self, model: EdiT5, tokens: Tokens, scripts: Mapping[tuple[int, ...], Script]) -> None:
+    `tokens` are its own. It knows its sentences by what it encodes, so it must encode them itself.
+    """
+
+    def __init__(self, model: EdiT5, tokens: Tokens, streams: Streams) -> None:
         vars(self).update(vars(model))
         self._tokens = tokens
-        self._scripts = scripts
+        self._scripts = {}
+        for sentence, stream in streams.by_sentence.items():
+            pieces = tokens.encode(sentence)
+            script = Script.from_plan(stream.plan, pieces, tokens, empty=model.config.empty_slots)
+            self._scripts[pieces.ids] = script
         self._batches: dict[tuple[tuple[int, ...], ...], _Batch] = {}
         self._now = _Now()
 
     def encode(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """As the model does; the sentences of the batch are known from now on."""
         rows = tuple(map(tuple, ids.tolist()))
         if rows not in self._batches:
             self._batches[rows] = _Batch.from_scripts([self._script(row) for row in rows], ids.device)
@@ -250,14 +224,17 @@ class _ReplayedEdiT5(EdiT5):
         return self._scripts[pieces]
 
     def tag(self, *args: Tensor) -> Tensor:
+        """As the model does, with the tags of the plans as the likeliest."""
         assert self._now.batch is not None, "encode comes first"
         return super().tag(*args).scatter_(2, self._now.batch.tags, BONUS)
 
     def point(self, *args: Tensor) -> Tensor:
+        """As the model does, with the successors of the plans as the likeliest."""
         assert self._now.batch is not None, "encode comes first"
         return super().point(*args).scatter_(2, self._now.batch.pointers, BONUS)
 
     def most_likely(self, *args: Tensor) -> tuple[Tensor, Tensor]:
+        """As the model does, with the next pieces of the plans."""
         values, _ = super().most_likely(*args)
         now = self._now
         assert now.batch is not None, "encode comes first"

@@ -4,7 +4,7 @@
     pair = Pair(setup)
     pair.corrector, pair.target, pair.verified()                               each loaded when it is first used
 
-Where `replayed` names a model, it follows the streams of the setup (replay.py): random weights write nothing useful.
+With `streams` the models follow these (replay.py): random weights write nothing useful.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ class Setup:
     assistant: str = ""  # a small T5 for transformers' assisted generation
     random: bool = False  # model and target are presets, with random weights
     converted: dict[str, str] = field(default_factory=dict)  # CTranslate2 folders by precision
-    replayed: tuple[str, ...] = ()  # which of model and target follow the streams
-    streams: str = ""  # file of the streams
+    streams: Streams | None = None  # what the models write; None: what they decide themselves
     prefix: str | None = None  # of the target's sources; None: what its config.json says
     prompt: str | None = None  # of a target that is a language model
     sentinel: int = 0  # piece that the target reads before each source; 0: none
@@ -100,12 +99,6 @@ class Setup:
         from edit_gec.modeling.causal_files import is_causal
 
         return bool(self.target) and not self.random and is_causal(Path(self.target))
-
-    def streams_of(self, which: str) -> Streams | None:
-        """The streams that "model" or "target" follows, None where it decides itself."""
-        from edit_gec.lab.performance.replay import Streams
-
-        return Streams.read(self.streams) if which in self.replayed else None
 
 
 def is_edit5(name: str) -> bool:
@@ -189,13 +182,12 @@ def load_corrector(setup: Setup) -> Corrector:
     else:
         corrector = Corrector.load(setup.model, backend="torch", device=setup.device, dtype=setup.dtype)
     speed_up(corrector.edit5.model, setup.mode)
-    streams = setup.streams_of("model")
-    if streams is not None:
-        from edit_gec.lab.performance.replay import replay_edit5
+    if setup.streams is None:
+        return corrector
+    from edit_gec.lab.performance.replay import ReplayedEdiT5
 
-        replaying = replay_edit5(corrector.edit5.model, corrector.edit5.tokens, streams)
-        corrector = corrector.with_predictor(replace(corrector.edit5, network=TorchNetwork(replaying)))
-    return corrector
+    replaying = ReplayedEdiT5(corrector.edit5.model, corrector.edit5.tokens, setup.streams)
+    return corrector.with_predictor(replace(corrector.edit5, network=TorchNetwork(replaying)))
 
 
 def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None) -> Target:
@@ -213,12 +205,11 @@ def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None)
             max_length=setup.max_length, edit5=edit5,
         )  # fmt: skip
     speed_up(target.model, setup.mode)
-    streams = setup.streams_of(which)
-    if streams is None:
+    if setup.streams is None:
         return target
-    from edit_gec.lab.performance.replay import replay_target
+    from edit_gec.lab.performance.replay import ReplayedTarget
 
-    return replay_target(target, streams)
+    return ReplayedTarget(target, setup.streams)
 
 
 def load_any_target(setup: Setup) -> Target | CausalTarget:

@@ -8,7 +8,6 @@ those that were left out, with the reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -76,10 +75,10 @@ def measure_side_by_side(
         for name, why in skipped.items():
             say(f"left out: {name}: {why}")
         chosen = [system for system in chosen if system.name not in skipped]
-        rows = {system.name: {"replayed": bool(set(system.follows) & set(ready.replayed))} for system in chosen}
+        rows = {system.name: {"replayed": system.follows and ready.streams is not None} for system in chosen}
         result: dict[str, Any] = {"systems": rows, "skipped": skipped, "prefix": ready.prefix or ""}
         result["reference"] = next((name for name in REFERENCES if name in rows), "")
-        if ready.replayed:
+        if ready.streams is not None:
             result["streams"] = f"{Path(given.model).name}, {Path(given.target).name or 'whose text the T5s write'}"
         measure_warm(rows, chosen, ready, sentences, effort, say)
     return result
@@ -106,24 +105,22 @@ def measure_warm(
     tokens = Tokens.load(ready.model if ready.is_causal else ready.target or ready.model, 0)
     sample = TimedSentences(sentences, [len(tokens.ids(s)) for s in sentences], effort.repeats, ready.device)
     say(f"loading {len(chosen)} systems")
-    with ExitStack() as stack:
-        shared = Pair(ready)  # a language model takes a gigabyte: one for all
-        pairs = {system.name: shared if ready.is_causal else Pair(ready) for system in chosen}
-        runs = {system.name: systems.build(system, pairs[system.name], stack) for system in chosen}
-        for name, outputs in compare_outputs(chosen, runs, sentences).items():
-            rows[name].update(outputs)
-        if 1 in effort.batches:
-            say(f"latency of {format_count(len(sentences), 'sentence')}")
-            measure_latency(rows, runs, sample)
-            count_drafting(rows, runs, sample, 1)
-        able = {system.name: runs[system.name] for system in chosen if system.batches}
-        for batch in (number for number in effort.batches if number > 1):
-            if batch > len(sentences):
-                say(f"left out: batches of {batch}: there are only {len(sentences)} sentences")
-                continue
-            say(f"batches of {batch}")
-            measure_throughput(rows, able, sample, batch)
-            count_drafting(rows, able, sample, batch)
+    shared = Pair(ready)  # a language model takes a gigabyte: one for all
+    runs = {system.name: system.build(shared if ready.is_causal else Pair(ready)) for system in chosen}
+    for name, outputs in compare_outputs(chosen, runs, sentences).items():
+        rows[name].update(outputs)
+    if 1 in effort.batches:
+        say(f"latency of {format_count(len(sentences), 'sentence')}")
+        measure_latency(rows, runs, sample)
+        count_drafting(rows, runs, sample, 1)
+    able = {system.name: runs[system.name] for system in chosen if system.batches}
+    for batch in (number for number in effort.batches if number > 1):
+        if batch > len(sentences):
+            say(f"left out: batches of {batch}: there are only {len(sentences)} sentences")
+            continue
+        say(f"batches of {batch}")
+        measure_throughput(rows, able, sample, batch)
+        count_drafting(rows, able, sample, batch)
 
 
 def compare_outputs(chosen: Sequence[System], runs: Mapping[str, Run], sentences: Sequence[str]) -> Rows:

@@ -36,7 +36,7 @@ def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
 
     if setup.is_causal:
         raise InputError("bench --size base replays what a T5 does: leave --size out for a language model")
-    setup = _record_streams(work, setup, sentences)
+    setup = _record_streams(setup, sentences)
     model, tokens = random_weights.build_edit5("edit5-base")
     model.save(work / "model", thresholds={})
     vocabulary = random_weights.vocabulary(tokens.pieces)
@@ -50,23 +50,20 @@ def prepare_base(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
         model=str(work / "model"),
         target=_save_t5(random_weights.build_target("t5-base").model, work / "target", vocabulary),
         assistant=_save_t5(T5(small), work / "assistant", vocabulary),
-        replayed=("model", "target"),
     )
 
 
-def _record_streams(work: Path, setup: Setup, sentences: Sequence[str]) -> Setup:
+def _record_streams(setup: Setup, sentences: Sequence[str]) -> Setup:
     """The setup with the streams of its trained pair. Raises InputError when the two have other vocabularies."""
+    from edit_gec.lab.performance.replay import record
+
     corrector = load_corrector(setup)
     target = load_target(setup) if setup.target else None
     both = (corrector.edit5, target or corrector.edit5)
     ours, theirs = (each.tokens.processor.serialized_model_proto() for each in both)
     if ours != theirs:
         raise InputError("bench replays with one vocabulary: the model's and the target's spiece.model differ")
-    work.mkdir(parents=True, exist_ok=True)
-    from edit_gec.lab.performance.replay import record
-
-    record(corrector, target, sentences).write(work / "streams.json")
-    return replace(setup, streams=str(work / "streams.json"), prefix=target.prefix if target else "")
+    return replace(setup, streams=record(corrector, target, sentences), prefix=target.prefix if target else "")
 
 
 def _export_target(work: Path, setup: Setup) -> Setup:

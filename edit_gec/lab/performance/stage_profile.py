@@ -6,10 +6,8 @@ profile, written = Profiling(setup, texts).run(Path("measured"))        or .run(
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from edit_gec.catalog import DEFAULT_MODEL, find_model
@@ -45,17 +43,16 @@ class Profiling:
         head = results.head("profile", device=setup.device, threads=setup.threads)
         stem = machine.slug("-".join((*self.names, setup.dtype, setup.mode)))
         files = []
-        with ExitStack() as stack:
-            runs = self.build(stack)
-            times = self.time(runs)
-            systems = {system: summarize(each, len(self.texts)) for system, each in times.items()}
-            if setup.mode == ONNX:
-                how = {"threads": setup.threads, "repeats": self.repeats}
-                systems["edit5"]["graphs"] = traces.measure_operators(load_corrector(setup), self.sources, **how)
-            elif out is not None:
-                files = [out / "traces" / head["machine"]["name"] / f"{stem}-{system}.json.gz" for system in runs]
-                for run, file in zip(runs.values(), files, strict=True):
-                    traces.write_trace(run, self.sources, setup.device, file)
+        runs = self.build()
+        times = self.time(runs)
+        systems = {system: summarize(each, len(self.texts)) for system, each in times.items()}
+        if setup.mode == ONNX:
+            how = {"threads": setup.threads, "repeats": self.repeats}
+            systems["edit5"]["graphs"] = traces.measure_operators(load_corrector(setup), self.sources, **how)
+        elif out is not None:
+            files = [out / "traces" / head["machine"]["name"] / f"{stem}-{system}.json.gz" for system in runs]
+            for run, file in zip(runs.values(), files, strict=True):
+                traces.write_trace(run, self.sources, setup.device, file)
         result = self.describe(head, systems)
         if out is None:
             return result, []
@@ -64,7 +61,7 @@ class Profiling:
             *files, *results.save(out, stem, result, lambda made, path: plots.plot_profile(made, typical, path))
         ]  # fmt: skip
 
-    def build(self, stack: ExitStack) -> dict[str, Run]:
+    def build(self) -> dict[str, Run]:
         """The systems, loaded. Random weights replay the corrections of the texts.
 
         The vocabularies of all presets begin with the shipped one, so its pieces are theirs.
@@ -72,12 +69,10 @@ class Profiling:
         setup = self.setup
         if setup.random:
             tokens = Tokens.load(find_model(DEFAULT_MODEL), 0)
-            path = Path(stack.enter_context(TemporaryDirectory(prefix="edit-gec-profile-"))) / "streams.json"
             from edit_gec.lab.performance.replay import Streams
 
-            Streams.of_texts(self.texts, tokens).write(path)
-            setup = replace(setup, streams=str(path), replayed=("model", "target"))
-        return build_staged(Pair(setup), self.systems, stack)
+            setup = replace(setup, streams=Streams.of_texts(self.texts, tokens))
+        return build_staged(Pair(setup), self.systems)
 
     def time(self, runs: Mapping[str, Run]) -> dict[str, TimedRuns]:
         """All runs by the wall clock."""

@@ -1,6 +1,6 @@
 """The systems that are measured: text in, corrected text out, whatever happens between.
 
-    run = build(find_system("t5"), Pair(setup), stack);  run(["She go home."])  ->  ["She goes home."]
+    run = find_system("t5").build(Pair(setup));  run(["She go home."])  ->  ["She goes home."]
 
 SYSTEMS stand side by side in `bench`, OF_LANGUAGE_MODELS where the target is one; peers.py builds those that are not
 ours. All rows of a target write the same text where nothing was quantised; whether they did is in the result. STAGED
@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +29,6 @@ from edit_gec.lab.performance.setup import ONNX, Pair, Setup, load_corrector
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
     from edit_gec.speculative.any_target import AnyTarget
-    from edit_gec.speculative.drafters import Drafter
 
 LARGEST = 256  # sentences that are one batch; more of them (bench --cost) are batched as the product does
 
@@ -41,11 +38,11 @@ class System:
     """A row of a table."""
 
     name: str
-    build: Callable[[Pair, ExitStack], Run]
+    build: Callable[[Pair], Run]
     needs: tuple[str, ...] = ()  # of the setup: model, target, assistant
     module: str = ""  # Python package of a peer
     batches: bool = True  # False: one sentence at a time, whatever the batch
-    follows: tuple[str, ...] = ()  # what of it replays streams where the setup says so
+    follows: bool = False  # it takes the steps of the setup's streams, where there are any
     exact: bool = False  # writes what the target writes greedily
 
 
@@ -54,34 +51,29 @@ def run_target(target: AnyTarget) -> Run:
     return lambda given: [target.text(ids) for ids in target.generate(given, batch_size=len(given))]
 
 
-def run_drafter(target: AnyTarget, drafter: Drafter) -> Run:
-    """The target verifies drafts: text to text, without the product around it."""
-    from edit_gec.lab.performance.drafting import Verification
-
-    return Verification(target, drafter)
-
-
 def run_copies(target: AnyTarget, *, unique: bool) -> Run:
     """The source is the draft; re-synchronised by unique n-grams (SAD), or by alignment."""
+    from edit_gec.lab.performance.drafting import Verification
     from edit_gec.speculative.drafters import TextDrafter
     from edit_gec.speculative.realign import Realigner, UniqueNGram
 
-    return run_drafter(target, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
+    return Verification(target, TextDrafter(target.tokens, rule=UniqueNGram if unique else Realigner))
 
 
 def run_drafts(pair: Pair) -> Run:
     """EdiT5's correction is the draft, on the target's encoder where they share one."""
+    from edit_gec.lab.performance.drafting import Verification
     from edit_gec.speculative.drafters import make_edit5_drafter
 
     target, edit5 = pair.drafted_target, pair.corrector.edit5
-    return run_drafter(target, make_edit5_drafter(target, edit5.model, edit5.tokens, edit5.thresholds))
+    return Verification(target, make_edit5_drafter(target, edit5.model, edit5.tokens, edit5.thresholds))
 
 
 def run_outputs(target: AnyTarget) -> Run:
     """The target's own output is the draft: the bound of all drafts."""
-    from edit_gec.lab.performance.drafting import OutputDrafter
+    from edit_gec.lab.performance.drafting import OutputDrafter, Verification
 
-    return run_drafter(target, OutputDrafter(target))
+    return Verification(target, OutputDrafter(target))
 
 
 def run_corrector(corrector: Corrector) -> Run:
@@ -102,21 +94,16 @@ def run_onnx(setup: Setup, precision: str) -> Run:
 
 def onnx_is_missing(setup: Setup) -> str | None:
     """Why ONNX Runtime cannot run the model of a setup, None where it can."""
-    if setup.random or "model" in setup.replayed or setup.device != "cpu":
+    if setup.random or setup.streams is not None or setup.device != "cpu":
         return "random weights, replays and GPUs are torch's"
     from edit_gec.backends.sessions import has_graphs
 
     return None if has_graphs(Path(setup.model)) else f"{setup.model} has no graphs (edit-gec export)"
 
 
-def slot_after_slot(corrector: Corrector) -> Corrector:
-    """The same, with one insertion after the other."""
-    return corrector.with_thresholds(sequential=True)
-
-
-def build_checker(name: str, pair: Pair, stack: ExitStack) -> Run:
-    """A checker that is not ours."""
-    return peers.RuleChecker(name)
+def build_checker(name: str) -> Callable[[Pair], Run]:
+    """What builds a checker that is not ours."""
+    return lambda _: peers.RuleChecker(name)
 
 
 ONNX_RUNTIME = "onnxruntime"
@@ -127,43 +114,37 @@ _BOTH = ("model", "target")
 def list_of_target(name: str) -> tuple[System, ...]:
     """The systems of every target; `name` stands for it in theirs."""
     return (
-        System("transformers", lambda p, _: peers.run_transformers(p), _T, "transformers", exact=True),
+        System("transformers", lambda p: peers.run_transformers(p), _T, "transformers", exact=True),
         System(
-            "transformers assisted", lambda p, _: peers.run_transformers(p, assisted=True),
+            "transformers assisted", lambda p: peers.run_transformers(p, assisted=True),
             ("target", "assistant"), "transformers", batches=False, exact=True,
         ),
         System(
-            "transformers lookup", lambda p, _: peers.run_transformers(p, lookup=True),
+            "transformers lookup", lambda p: peers.run_transformers(p, lookup=True),
             _T, "transformers", batches=False, exact=True,
         ),
-        System(name, lambda p, _: run_target(p.any_target), _T, follows=_T, exact=True),
-        System(f"{name} + copy, SAD", lambda p, _: run_copies(p.any_target, unique=True), _T, follows=_T, exact=True),
-        System(f"{name} + copy", lambda p, _: run_copies(p.any_target, unique=False), _T, follows=_T, exact=True),
-        System(f"{name} + edit5 draft", lambda p, _: run_drafts(p), _BOTH, follows=_BOTH, exact=True),
-        System("edit5", lambda p, _: run_corrector(p.corrector), ("model",), follows=("model",)),
+        System(name, lambda p: run_target(p.any_target), _T, follows=True, exact=True),
+        System(f"{name} + copy, SAD", lambda p: run_copies(p.any_target, unique=True), _T, follows=True, exact=True),
+        System(f"{name} + copy", lambda p: run_copies(p.any_target, unique=False), _T, follows=True, exact=True),
+        System(f"{name} + edit5 draft", lambda p: run_drafts(p), _BOTH, follows=True, exact=True),
+        System("edit5", lambda p: run_corrector(p.corrector), ("model",), follows=True),
     )  # fmt: skip
 
 
 SYSTEMS = (
     *list_of_target("t5"),
     System(
-        "ctranslate2 float32", lambda p, _: peers.run_ctranslate2(p.setup, "float32"), _T, "ctranslate2", exact=True,
+        "ctranslate2 float32", lambda p: peers.run_ctranslate2(p.setup, "float32"), _T, "ctranslate2", exact=True,
     ),
-    System("ctranslate2 int8", lambda p, _: peers.run_ctranslate2(p.setup, "int8"), _T, "ctranslate2"),
-    System("edit5 onnx", lambda p, _: run_onnx(p.setup, "float32"), ("model",), ONNX_RUNTIME),
-    System("edit5 onnx int8", lambda p, _: run_onnx(p.setup, "int8"), ("model",), ONNX_RUNTIME),
-    System("edit5 + t5", lambda p, _: run_corrector(p.verified(respelt=False)), _T, follows=_BOTH),
-    *(System(name, partial(build_checker, name)) for name in CHECKERS),
+    System("ctranslate2 int8", lambda p: peers.run_ctranslate2(p.setup, "int8"), _T, "ctranslate2"),
+    System("edit5 onnx", lambda p: run_onnx(p.setup, "float32"), ("model",), ONNX_RUNTIME),
+    System("edit5 onnx int8", lambda p: run_onnx(p.setup, "int8"), ("model",), ONNX_RUNTIME),
+    System("edit5 + t5", lambda p: run_corrector(p.verified(respelt=False)), _T, follows=True),
+    *(System(name, build_checker(name)) for name in CHECKERS),
 )  # fmt: skip
 OF_LANGUAGE_MODELS = (
     *list_of_target("lm"),
-    System("lm + own output", lambda p, _: run_outputs(p.any_target), _T, exact=True),
-)
-STAGED = (
-    System("t5", lambda p, _: run_target(p.target), _T),
-    System("edit5-sequential", lambda p, _: run_corrector(slot_after_slot(p.corrector)), ("model",)),
-    System("edit5", lambda p, _: run_corrector(p.corrector), ("model",)),
-    System("verified", lambda p, _: run_corrector(p.verified()), _BOTH),
+    System("lm + own output", lambda p: run_outputs(p.any_target), _T, exact=True),
 )
 
 
@@ -180,6 +161,14 @@ def find_system(name: str, systems: Sequence[System] = SYSTEMS) -> System:
     raise InputError(f"bench: no system {name!r}; there are {', '.join(repr(system.name) for system in systems)}")
 
 
+STAGED = (
+    find_system("t5"),
+    System("edit5-sequential", lambda p: run_corrector(p.corrector.with_thresholds(sequential=True)), ("model",)),
+    find_system("edit5"),
+    System("verified", lambda p: run_corrector(p.verified()), _BOTH),
+)
+
+
 def missing(system: System, setup: Setup) -> str | None:
     """Why a system cannot run here, None where it can."""
     if system.name in CHECKERS:
@@ -192,12 +181,7 @@ def missing(system: System, setup: Setup) -> str | None:
     return f"no {' and no '.join(absent)} given (--{absent[0]} FOLDER)" if absent else None
 
 
-def build(system: System, pair: Pair, stack: ExitStack) -> Run:
-    """A loaded system; `stack` closes what it opened."""
-    return system.build(pair, stack)
-
-
-def build_staged(pair: Pair, names: Sequence[str], stack: ExitStack) -> dict[str, Run]:
+def build_staged(pair: Pair, names: Sequence[str]) -> dict[str, Run]:
     """The systems of STAGED with these names, all that the setup has models for if there are none, on one pair.
 
     Raises InputError for a system that lacks its model.
@@ -206,4 +190,4 @@ def build_staged(pair: Pair, names: Sequence[str], stack: ExitStack) -> dict[str
     if absent := [name for name in names if name not in possible]:
         kinds = {"t5": "a T5", "verified": "both an EdiT5 and a T5"}
         raise InputError(f"system {absent[0]} needs {kinds.get(absent[0], 'an EdiT5')}; add a --preset or a --model")
-    return {name: build(possible[name], pair, stack) for name in names or possible}
+    return {name: possible[name].build(pair) for name in names or possible}

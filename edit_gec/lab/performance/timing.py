@@ -2,8 +2,8 @@
 
     times = interleave({"a": run_a, "b": run_b}, jobs, repeats=3)      times["a"][job] = [seconds, seconds, seconds]
 
-Quantiles over jobs are of each job's median over the repeats. A system that remembers what it was given forgets it
-before each repeat, while no clock runs.
+Quantiles over jobs are of each job's median over the repeats. A system that remembers what it was given has a method
+`forget`, which is called before each repeat, while no clock runs.
 """
 
 from __future__ import annotations
@@ -12,17 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
 from time import perf_counter, process_time
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
 J = TypeVar("J")
-
-
-@runtime_checkable
-class Remembers(Protocol):
-    """A system that answers repeated input faster."""
-
-    def forget(self) -> None:
-        """Forget all previous input."""
 
 
 def interleave(
@@ -45,8 +37,8 @@ def interleave(
             runs[name](job)
     for repeat in range(repeats):
         for run in runs.values():
-            if isinstance(run, Remembers):
-                run.forget()
+            if forget := getattr(run, "forget", None):
+                forget()
         for number, job in enumerate(jobs):
             turn = (number + repeat) % len(names) if names else 0
             for name in names[turn:] + names[:turn]:

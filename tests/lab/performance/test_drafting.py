@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -28,13 +27,12 @@ def causal(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Setu
 def test_all_write_what_the_language_model_writes(causal: Setup) -> None:
     pair = Pair(causal)
     expected = [pair.any_target.text(ids) for ids in pair.any_target.generate(SENTENCES)]
-    with ExitStack() as stack:
-        for system in systems.OF_LANGUAGE_MODELS:
-            assert systems.missing(system, causal) is None, system.name
-            run = systems.build(system, pair, stack)
-            if system.exact:
-                assert [run([sentence])[0] for sentence in SENTENCES] == expected, system.name
-                assert not system.batches or run(SENTENCES) == expected, system.name
+    for system in systems.OF_LANGUAGE_MODELS:
+        assert systems.missing(system, causal) is None, system.name
+        run = system.build(pair)
+        if system.exact:
+            assert [run([sentence])[0] for sentence in SENTENCES] == expected, system.name
+            assert not system.batches or run(SENTENCES) == expected, system.name
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from threading import Barrier
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ from edit_gec.editing.plan import realize, unchanged
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError, ModelError
 from edit_gec.lab.performance import sizes, systems
-from edit_gec.lab.performance.replay import Recording, Script, Streams, record, replay_edit5, replay_target
+from edit_gec.lab.performance.replay import Recording, ReplayedEdiT5, ReplayedTarget, Script, Streams, record
 from edit_gec.lab.performance.sentences import Text
 from edit_gec.lab.performance.setup import Pair, Setup, load_corrector, load_target
 from edit_gec.modeling.config import EdiT5Config, T5Config
@@ -60,13 +59,13 @@ def test_random_models_take_the_steps_of_a_stream(
     streams = record(lively, target, SENTENCES)
     assert any(stream.plan.insertions for stream in streams.by_sentence.values())
     untrained = random_target(tokens, 3, max_length=48)
-    assert replay_target(untrained, streams).generate(SENTENCES) == target.generate(SENTENCES)
+    assert ReplayedTarget(untrained, streams).generate(SENTENCES) == target.generate(SENTENCES)
     own = edit5_corrector(TorchNetwork(make_model(5)), tokens)
-    other = edit5_corrector(TorchNetwork(replay_edit5(own.edit5.model, tokens, streams)), tokens)
+    other = edit5_corrector(TorchNetwork(ReplayedEdiT5(own.edit5.model, tokens, streams)), tokens)
     assert [p.plan for p in other.edit5.predict_plans([tokens.encode(s) for s in SENTENCES])] == [
         streams.find(s).plan for s in SENTENCES
     ]
-    assert record(other, replay_target(untrained, streams), SENTENCES) == streams
+    assert record(other, ReplayedTarget(untrained, streams), SENTENCES) == streams
     assert record(own, untrained, SENTENCES) != streams, "on their own they do something else"
 
 
@@ -78,7 +77,7 @@ def test_batches_are_replayed_in_any_order(
     """Also in batches in which no sentence has two slots, or none has any."""
     streams = streams_of({**CORRECTED, "It is fine.": "It is fine."}, tokens)
     model, sources = make_model(5, empty_slots=empty_slots), list(streams.by_sentence)
-    replaying = replay_edit5(model, tokens, streams)
+    replaying = ReplayedEdiT5(model, tokens, streams)
     for batch in (sources, sources[::-1], *([source] for source in sources)):
         pieces = [tokens.encode(source) for source in batch]
         predictions = predict(TorchNetwork(replaying), tokens, pieces, Thresholds(sequential=sequential))
@@ -96,7 +95,7 @@ def test_any_correction_is_written_or_refused(
         assert "of a doubled word one goes" in str(error)
         return
     pieces = tokens.encode(source)
-    (prediction,) = predict(TorchNetwork(replay_edit5(make_model(5), tokens, streams)), tokens, [pieces], Thresholds())
+    (prediction,) = predict(TorchNetwork(ReplayedEdiT5(make_model(5), tokens, streams)), tokens, [pieces], Thresholds())
     assert prediction.plan == streams.find(source).plan
     assert realize(prediction.plan, pieces, tokens) == tokens.decode(tokens.ids(right)).removeprefix(" ")
 
@@ -109,22 +108,16 @@ def test_a_script_is_what_the_path_leaves_of_a_plan(source: str, right: str, tok
     assert Script.from_plan(once, pieces, tokens).plan == once
 
 
-def test_streams_survive_a_file(tokens: Tokens, tmp_path: Path) -> None:
-    streams = streams_of(CORRECTED, tokens)
-    streams.write(tmp_path / "streams.json")
-    assert Streams.read(tmp_path / "streams.json") == streams
-
-
 def test_a_replayed_step_is_computed(tokens: Tokens) -> None:
     stream = Recording((5, 6, 7, 8, EOS), unchanged(1))
-    replaying = replay_target(random_target(tokens, 3, max_length=48), Streams({"She go.": stream}))
+    replaying = ReplayedTarget(random_target(tokens, 3, max_length=48), Streams({"She go.": stream}))
     with tracing.listen(clock := tracing.Clock()):
         assert replaying.generate(["She go."]) == [[5, 6, 7, 8, EOS]]
     assert sum(span.name == "decoder step" for span in clock.spans) == 5
 
 
 def test_broken_weights_are_not_hidden(tokens: Tokens) -> None:
-    replaying = replay_target(broken_target(tokens), Streams({"She go.": Recording((5, EOS), unchanged(1))}))
+    replaying = ReplayedTarget(broken_target(tokens), Streams({"She go.": Recording((5, EOS), unchanged(1))}))
     with pytest.raises(ModelError, match="not finite"):
         replaying.generate(["She go."])
 
@@ -132,16 +125,16 @@ def test_broken_weights_are_not_hidden(tokens: Tokens) -> None:
 def test_only_what_was_given_is_replayed(make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
     streams = streams_of(CORRECTED, tokens)
     with pytest.raises(InputError, match=r"replay: no stream was given for the sentence 'He go\.'"):
-        replay_target(random_target(tokens, 3, max_length=48), streams).generate(["He go."])
+        ReplayedTarget(random_target(tokens, 3, max_length=48), streams).generate(["He go."])
     with pytest.raises(InputError, match=r"replay: no stream was given for the sentence 'He go\.'"):
         predict(
-            TorchNetwork(replay_edit5(make_model(5), tokens, streams)), tokens, [tokens.encode("He go.")], Thresholds()
+            TorchNetwork(ReplayedEdiT5(make_model(5), tokens, streams)), tokens, [tokens.encode("He go.")], Thresholds()
         )
 
 
 def test_thresholds_must_let_all_pass(make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
     streams = Streams.of_texts([Text("a b c", "a big b and c")], tokens)
-    replaying = replay_edit5(make_model(5), tokens, streams)
+    replaying = ReplayedEdiT5(make_model(5), tokens, streams)
     assert len(streams.find("a b c").plan.insertions) == 2
     deaf = Thresholds(slope=1.0, insert_offset=-30.0, min_confidence=0.5)
     predictions = predict(TorchNetwork(replaying), tokens, [tokens.encode("a b c")], deaf)
@@ -154,7 +147,7 @@ def test_each_thread_replays_its_own_sentence(tokens: Tokens) -> None:
     streams = Streams(
         {text: Recording((*[5 + n] * 20, EOS), unchanged(1)) for n, text in enumerate(("She go.", "He go."))}
     )
-    replaying = replay_target(random_target(tokens, 3, max_length=48), streams)
+    replaying = ReplayedTarget(random_target(tokens, 3, max_length=48), streams)
 
     def write(text: str) -> list[list[int]]:
         start.wait()
@@ -196,11 +189,10 @@ def test_base_size_replays_the_trained_pair(lively_pair: Setup, tmp_path: Path) 
     made = sizes.prepare_base(tmp_path / "work", lively_pair, sentences)
     target, corrector = load_target(lively_pair), load_corrector(lively_pair)
     expected = [target.text(ids) for ids in target.generate(sentences)]
-    with ExitStack() as stack:
-        for name in ("transformers", "t5", "t5 + copy, SAD", "t5 + edit5 draft", "transformers assisted"):
-            run = systems.build(systems.find_system(name), Pair(made), stack)
-            assert [run([sentence])[0] for sentence in sentences] == expected, name
-        alone = systems.build(systems.find_system("edit5"), Pair(made), stack)(sentences)
+    for name in ("transformers", "t5", "t5 + copy, SAD", "t5 + edit5 draft", "transformers assisted"):
+        run = systems.find_system(name).build(Pair(made))
+        assert [run([sentence])[0] for sentence in sentences] == expected, name
+    alone = systems.find_system("edit5").build(Pair(made))(sentences)
     assert alone == [corrector.correct(s, lines=True, markup=False).corrected for s in sentences] != sentences
 
 
@@ -211,9 +203,8 @@ def test_without_a_target_t5s_write_what_edit5_makes_of_it(lively_pair: Setup, t
     made = sizes.prepare_base(tmp_path / "work", alone, sentences)
     corrector = load_corrector(alone)
     expected = [corrector.correct(s, lines=True, markup=False).corrected for s in sentences]
-    with ExitStack() as stack:
-        for name in ("t5", "edit5", "t5 + edit5 draft", "edit5 + t5"):
-            assert systems.build(systems.find_system(name), Pair(made), stack)(sentences) == expected, name
+    for name in ("t5", "edit5", "t5 + edit5 draft", "edit5 + t5"):
+        assert systems.find_system(name).build(Pair(made))(sentences) == expected, name
 
 
 @pytest.mark.usefixtures("small_base")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,10 +48,9 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Setup:
 
 
 @pytest.fixture
-def build(tiny: Setup) -> Iterator[Callable[..., dict[str, Run]]]:
+def build(tiny: Setup) -> Build:
     """build(text, text...): the systems, replaying these."""
-    with ExitStack() as stack:
-        yield lambda *texts, **how: Profiling(replace(tiny, **how), texts).build(stack)
+    return lambda *texts, **how: Profiling(replace(tiny, **how), texts).build()
 
 
 def test_the_case_study_is_replayed(tiny: Setup, build: Build) -> None:
