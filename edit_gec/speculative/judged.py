@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from edit_gec.editing.predictor import EdiT5Predictor, Window, WindowChanges
 
@@ -17,22 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from edit_gec.modeling.tokenizer import Pieces
-    from edit_gec.text.edits import Change
-
-
-class Judge(Protocol):
-    """A model that judges what an EdiT5 proposes. Several threads may use one."""
-
-    def lowest_proposed(self, threshold: float) -> float:
-        """The confidence of EdiT5 below which no change can reach this threshold."""
-
-    def judge(
-        self, windows: Sequence[Window], proposed: Sequence[Sequence[Change]], threshold: float
-    ) -> list[list[Change]]:
-        """The changes of each window that reach the threshold, with the confidence of both models."""
-
-    def summary(self) -> dict[str, Any]:
-        """What it did so far, for JSON."""
+    from edit_gec.speculative.judge import LanguageJudge
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +25,7 @@ class Judged:
     """An EdiT5 with the threshold of its user, and the judge of what it proposes."""
 
     edit5: EdiT5Predictor
-    judge: Judge
+    judge: LanguageJudge
 
     is_exact = False
     settles = False

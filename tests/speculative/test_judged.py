@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from support.correctors import corrector_of, windows_of
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.predictor import Window
+from edit_gec.speculative.judge import LanguageJudge
 from edit_gec.speculative.judged import Judged
 from edit_gec.text.edits import Change
 
 TEXTS = ["She go to school every days.", "I recieved it becuase she ask me.", "We was at home yesterday."]
 
 
-class Doubter:
+class Doubter(LanguageJudge):
     """Halves every confidence."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Doubter:
         halved = [[change._replace(confidence=change.confidence / 2) for change in each] for each in proposed]
         return [[change for change in each if change.confidence >= threshold] for each in halved]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, int]:
         return {"windows": len(self.seen)}
 
 
