@@ -79,3 +79,15 @@ def export_hugging_face(model: CausalLM) -> tuple[dict[str, Any], dict[str, Tens
         sizes = next((rows[part] for part in rows if f".{part}." in ours), (len(state[ours]),))
         tensors.update(zip(theirs, state[ours].split(list(sizes)), strict=True))
     return config, tensors
+
+
+def as_hugging_face(model: CausalLM) -> Any:
+    """The same network as a model of `transformers`, in evaluation mode. Raises InputError as `export_hugging_face`."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    config, tensors = export_hugging_face(model)
+    make: Any = AutoModelForCausalLM
+    made = make.from_config(AutoConfig.for_model(**config)).to(model.embedding.weight.dtype)
+    made.load_state_dict(tensors, strict=False)  # a tied output layer has no tensor of its own
+    made.tie_weights()
+    return made.eval()

@@ -120,9 +120,10 @@ def step(n: int, inputs: dict[str, Any], objective: EdiT5Objective, losses: torc
     """Forward and backward pass of one batch, as the Trainer makes them."""
     mixed = torch.autocast("cpu", torch.bfloat16, enabled=has_native_dtype(torch.bfloat16))
     with mixed, watch.part("losses and rest"):
-        outputs = losses(**inputs, step=n)
+        sums = losses(**inputs, step=n)
+        loss = sums.pop("loss")
     with watch.part("counting"):
-        loss = objective.compute_loss(inputs, outputs)
+        objective.count(sums)
     with watch.part("backward"):
         loss.backward()
 

@@ -1,10 +1,10 @@
-"""Trainings that are killed: `python tests/attack/trainings.py --kills 30 --what train label causal`
+"""Trainings that are killed: `python tests/attack/trainings.py --kills 30 --what train label`
 
-A small model is trained on a few synthetic pairs (`edit-gec train`), text is labelled by edit5-mini and a small random
-judge (`edit-gec label`), and adapters of a small language model are trained (`python -m edit_gec.lab.training.causal`).
-Each is killed at random moments, from its first second on, and the same command goes on until it is done. Each run must
-say from where it goes on; the log of a training must hold each step once; labels must be those of an undisturbed run,
-byte for byte; and no process may be left. Prints counts; status 1 where one is wrong.
+A small model is trained on a few synthetic pairs (`edit-gec train`), and text is labelled by edit5-mini and a small
+random judge (`edit-gec label`). Each is killed at random moments, from its first second on, and the same command goes
+on until it is done. Each run must say from where it goes on; the log of a training must hold each step once; labels
+must be those of an undisturbed run, byte for byte; and no process may be left. Prints counts; status 1 where one is
+wrong.
 """
 
 from __future__ import annotations
@@ -112,31 +112,7 @@ class Labelling:
         found["EMPTY"] += not all(output.values())
 
 
-class Adapting:
-    """The training of adapters, on real edits."""
-
-    name = "causal"
-
-    def __init__(self, work: Path) -> None:
-        self.base, self.data = work / "base", work / "causal-data"
-        save_folder(self.base)
-        (self.data / "edits").mkdir(parents=True)
-        edit = "x\tShe go to school every day.\tShe goes to school every day.\n"
-        (self.data / "edits" / "mine.tsv").write_text(edit * 20)
-
-    def command(self, folder: Path) -> list[str]:
-        """The command of a folder."""
-        given = {"--base": self.base, "--data": self.data, "--output": folder, "--real": 1, "--steps": 300}
-        words = [str(word) for pair in {**given, "--batch-tokens": 128}.items() for word in pair]
-        return ["edit_gec.lab.training.causal", *words]
-
-    def check(self, folder: Path, said: bytes, found: Counter[str]) -> None:
-        """Count what is wrong with a finished training."""
-        found["NO ADAPTERS"] += not (folder / "adapter_model.safetensors").exists()
-        found["CHECKPOINTS LEFT"] += len([*folder.glob("checkpoint-*")]) > 2
-
-
-def kill(work: Path, task: Training | Labelling | Adapting, kills: int) -> Counter[str]:
+def kill(work: Path, task: Training | Labelling, kills: int) -> Counter[str]:
     """Kill so many runs, at random moments of the time that an undisturbed one takes."""
     found: Counter[str] = Counter()
     chance = random.Random(task.name)
@@ -164,14 +140,12 @@ def kill(work: Path, task: Training | Labelling | Adapting, kills: int) -> Count
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=30)
-    parser.add_argument("--what", nargs="+", default=["train", "label", "causal"])
+    parser.add_argument("--what", nargs="+", default=["train", "label"])
     arguments = parser.parse_args(argv)
     is_well = True
     with tempfile.TemporaryDirectory() as place:
         work = Path(place)
-        makers: dict[str, Callable[[], Training | Labelling | Adapting]] = {
-            "train": Training, "label": lambda: Labelling(work), "causal": lambda: Adapting(work),
-        }  # fmt: skip
+        makers: dict[str, Callable[[], Training | Labelling]] = {"train": Training, "label": lambda: Labelling(work)}
         for name in arguments.what:
             is_well &= report(f"{name}, killed", kill(work, makers[name](), arguments.kills))
     return int(not is_well)

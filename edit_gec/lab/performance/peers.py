@@ -18,15 +18,12 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from edit_gec.lab.evaluation.checkers import make_checker
 from edit_gec.lab.performance.sentences import OWN
 from edit_gec.lab.performance.setup import Pair, Setup, tensor_type
 from edit_gec.modeling.tokenizer import EOS, PAD, Tokens
-
-if TYPE_CHECKING:
-    from edit_gec.modeling.causal_lm import CausalLM
 
 Run = Callable[[Sequence[str]], list[str]]
 LOOKUP_TOKENS = 10  # transformers' own default
@@ -72,7 +69,7 @@ def run_causal(pair: Pair, *, assisted: bool, lookup: bool) -> Run:
     """`generate` on the weights and prompts of a language model; rows are padded on the left."""
     import torch
 
-    from edit_gec.modeling.causal_checkpoint import load_causal
+    from edit_gec.modeling.causal_checkpoint import as_hugging_face, load_causal
     from edit_gec.speculative.decode import cut_at_end
 
     setup, target = pair.setup, pair.any_target
@@ -102,25 +99,12 @@ def run_causal(pair: Pair, *, assisted: bool, lookup: bool) -> Run:
 @lru_cache(maxsize=1)
 def share_hugging_face(pair: Pair) -> Any:
     """The language model of a pair in `transformers`, one for all systems that run it."""
+    from edit_gec.modeling.causal_checkpoint import as_hugging_face
     from edit_gec.modeling.causal_lm import CausalLM
 
     model = pair.any_target.model
     assert isinstance(model, CausalLM)
     return as_hugging_face(model).to(pair.setup.device)
-
-
-def as_hugging_face(model: CausalLM) -> Any:
-    """The same network as a model of `transformers`, in evaluation mode."""
-    from transformers import AutoConfig, AutoModelForCausalLM
-
-    from edit_gec.modeling.causal_checkpoint import export_hugging_face
-
-    config, tensors = export_hugging_face(model)
-    make: Any = AutoModelForCausalLM
-    made = make.from_config(AutoConfig.for_model(**config)).to(model.embedding.weight.dtype)
-    made.load_state_dict(tensors, strict=False)  # a tied output layer has no tensor of its own
-    made.tie_weights()
-    return made.eval()
 
 
 def output_limits(tokens: Tokens, sentences: Sequence[str], max_length: int) -> list[int]:

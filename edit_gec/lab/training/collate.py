@@ -1,4 +1,4 @@
-"""(source, target) -> one training example, examples -> one batch of tensors, and what a batch taught.
+"""(source, target) -> one training example, examples -> one batch of tensors.
 
 The source of an example has the sentinel <extra_id_0> before it and </s> after it; its plan comes from plan.align.
 Every gap in which something is deleted or inserted is a slot of the insertion decoder: where a word is only deleted the
@@ -7,7 +7,7 @@ decoder learns to write nothing, so that it may overrule a tag.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,20 +15,20 @@ from torch import Tensor
 
 from edit_gec.editing.alignment import align, word_ranges
 from edit_gec.editing.plan import Plan, anchor
-from edit_gec.modeling.edit5 import Batch, EdiT5Output
+from edit_gec.lab.training.objective import Example
+from edit_gec.modeling.edit5 import Batch
 from edit_gec.modeling.padding import IGNORE, pad
-from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
+from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import EOS, PAD, Pieces, Tokens
 
 
 @dataclass(frozen=True)
-class EdiT5Example:
-    """A pair as the model sees it: wrapped source ids [S], their plan, and their words as half-open ranges of [S].
+class EdiT5Example(Example):
+    """Wrapped source ids [S], their plan, and their words as half-open ranges of [S].
 
     `judged`: the pieces whose tags are known to be right, or None for all.
     """
 
-    ids: list[int]
     plan: Plan
     words: list[tuple[int, int]]
     judged: frozenset[int] | None = None
@@ -148,53 +148,3 @@ def collate_streams(streams: Sequence[SlotStream], length: int) -> dict[str, Ten
         "shown_tags": pad([s.tags for s in chosen], KEEP, length),
         "shown_ranks": pad([s.ranks for s in chosen], -1, length),
     }
-
-
-class Sums:
-    """Running sums by name, between two log lines. They stay on the device: to read one would be to wait for it."""
-
-    def __init__(self) -> None:
-        self._sums: dict[str, Tensor] = {}
-
-    def add(self, values: Mapping[str, Tensor]) -> None:
-        """Add the values of one batch, scalars."""
-        for name, value in values.items():
-            added = value.detach().double()
-            self._sums[name] = self._sums[name] + added if name in self._sums else added
-
-    def take(self, shares: Mapping[str, tuple[str, str]]) -> dict[str, float]:
-        """Pairs, pieces and some shares (one sum, over another) since the last call, {} if nothing was added."""
-        taken = {name: float(value) for name, value in self._sums.items()}
-        self._sums = {}
-        found = {name: taken[part] / max(1, taken[whole]) for name, (part, whole) in shares.items()} if taken else {}
-        return {name: taken[name] for name in ("pairs", "pieces") if taken} | found
-
-
-class EdiT5Counts:
-    """Running counts between two log lines: losses per unit, deletion precision and recall, insertion accuracy."""
-
-    def __init__(self) -> None:
-        self.sums = Sums()
-
-    def add(self, batch: Batch, output: EdiT5Output) -> None:
-        """Count one batch; padding is left out."""
-        losses, targets = output.losses, output.insertion_targets
-        with torch.no_grad():
-            predicted = output.tag_logits.argmax(-1)[batch.mask]
-            tags = batch.tags[batch.mask]
-            deleted = (predicted == DELETE) | (predicted == REPLACE)
-            wanted = (tags == DELETE) | (tags == REPLACE)
-            self.sums.add({
-                "tag": losses.tag, "point": losses.point, "insertion": losses.insertion,
-                "pieces": losses.pieces, "inserted": losses.inserted, "pairs": torch.tensor(len(batch.ids)),
-                "deleted": deleted.sum(), "wanted": wanted.sum(), "hit": (deleted & wanted).sum(),
-                "right": (output.insertion_logits.argmax(-1) == targets).sum(), "exact": (predicted == tags).sum(),
-            })  # fmt: skip
-
-    def take_figures(self) -> dict[str, float]:
-        """Figures since the last call, which starts the next count."""
-        return self.sums.take({
-            "tag_loss": ("tag", "pieces"), "point_loss": ("point", "pieces"),
-            "insertion_loss": ("insertion", "inserted"), "insertion_accuracy": ("right", "inserted"),
-            "delete_precision": ("hit", "deleted"), "delete_recall": ("hit", "wanted"),
-        })  # fmt: skip

@@ -12,19 +12,22 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
 
 from edit_gec.errors import ModelError
 from edit_gec.lab.training import course
-from edit_gec.lab.training.collate import EdiT5Counts, EdiT5Example, collate, make_example
+from edit_gec.lab.training.collate import EdiT5Example, collate, make_example
 from edit_gec.lab.training.labelled_text import TrainingPair
+from edit_gec.lab.training.objective import Objective
 from edit_gec.lab.training.predicted_tags import revise
-from edit_gec.lab.training.recipe import Recipe, TrainingStage
+from edit_gec.lab.training.recipe import TrainingStage
 from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.checkpoint import load_t5
 from edit_gec.modeling.edit5 import Batch, EdiT5, EdiT5Output, grow, warm_start
+from edit_gec.modeling.tagset import DELETE, REPLACE
 from edit_gec.modeling.tokenizer import FILE, Tokens
 
 
@@ -38,8 +41,8 @@ class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a mod
         self.stage = stage
         self.seed = seed
 
-    def forward(self, *, step: int, examples: Sequence[EdiT5Example], **batch: Tensor) -> EdiT5Output:
-        """The model's output for a batch of an update."""
+    def forward(self, *, step: int, examples: Sequence[EdiT5Example], **batch: Tensor) -> dict[str, Tensor]:
+        """The loss of a batch of an update, and what is counted."""
         rng = random.Random(f"{self.seed} {step}")
 
         def by_prediction(batch: Batch, tag_logits: Tensor) -> Batch:
@@ -47,7 +50,9 @@ class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a mod
 
         revised = by_prediction if self.predicts(step) else None
         output: EdiT5Output = self.edit5(Batch(**batch), sequential=step % 4 == 0, revise=revised)
-        return output
+        losses = output.losses
+        loss = (losses.tag + losses.point + losses.insertion) / losses.pieces
+        return {"loss": loss, **count_hits(Batch(**batch), output)}
 
     def predicts(self, step: int) -> bool:
         """Whether the decoder learns on predicted tags in an update."""
@@ -55,13 +60,28 @@ class EdiT5Losses(nn.Module):  # Trainer writes into model.config: it gets a mod
         return share >= 1 or random.Random(f"{self.seed} {step} predicted").random() < share
 
 
-class EdiT5Objective:
-    """Examples, loss, counts and folders of an EdiT5 in training."""
+@torch.no_grad()
+def count_hits(batch: Batch, output: EdiT5Output) -> dict[str, Tensor]:
+    """Losses of a batch, and how many tags and insertions are right; padding is left out."""
+    losses = output.losses
+    predicted, tags = output.tag_logits.argmax(-1)[batch.mask], batch.tags[batch.mask]
+    deleted, wanted = ((each == DELETE) | (each == REPLACE) for each in (predicted, tags))
+    return {
+        "tag": losses.tag, "point": losses.point, "insertion": losses.insertion,
+        "pieces": losses.pieces, "inserted": losses.inserted, "pairs": torch.tensor(len(batch.ids)),
+        "deleted": deleted.sum(), "wanted": wanted.sum(), "hit": (deleted & wanted).sum(),
+        "right": (output.insertion_logits.argmax(-1) == output.insertion_targets).sum(),
+    }  # fmt: skip
 
-    def __init__(self, recipe: Recipe, folder: Path) -> None:
-        self.recipe = recipe
-        self.folder = folder
-        self.counts = EdiT5Counts()
+
+class EdiT5Objective(Objective):
+    """Examples, loss and folders of an EdiT5 in training."""
+
+    shares: ClassVar = {
+        "tag_loss": ("tag", "pieces"), "point_loss": ("point", "pieces"), "insertion_loss": ("insertion", "inserted"),
+        "insertion_accuracy": ("right", "inserted"), "delete_precision": ("hit", "deleted"),
+        "delete_recall": ("hit", "wanted"),
+    }  # fmt: skip
 
     def tokens(self) -> Tokens:
         """The vocabulary of the recipe's folder."""
@@ -82,17 +102,6 @@ class EdiT5Objective:
     def make_losses(self, model: EdiT5, stage: TrainingStage) -> nn.Module:
         """What the Trainer trains."""
         return EdiT5Losses(model, self.tokens(), stage, self.recipe.seed)
-
-    def compute_loss(self, inputs: dict[str, Any], outputs: EdiT5Output) -> Tensor:
-        """Loss of a batch, which is counted."""
-        self.counts.add(Batch(**{name: inputs[name] for name in Batch._fields}), outputs)
-        losses = outputs.losses
-        loss: Tensor = (losses.tag + losses.point + losses.insertion) / losses.pieces
-        return loss
-
-    def take_figures(self) -> dict[str, float]:
-        """Figures since the last call."""
-        return self.counts.take_figures()
 
     def rate_of(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""

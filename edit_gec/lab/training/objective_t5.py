@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -26,8 +26,8 @@ from torch.nn import functional as F
 
 from edit_gec.editing.alignment import align
 from edit_gec.errors import InputError, ModelError
-from edit_gec.lab.training.collate import Sums
 from edit_gec.lab.training.labelled_text import TrainingPair
+from edit_gec.lab.training.objective import Example, Objective
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import NEGATIVE, T5Config, make_shape, read_config
@@ -41,10 +41,9 @@ LOOK_BACK = 3.0  # nats by which the first heads of the decoder's self-attention
 
 
 @dataclass(frozen=True)
-class T5Example:
-    """A pair: source ids [S], output ids [T] and the source position that each output is a copy of [T]."""
+class T5Example(Example):
+    """Source ids [S], output ids [T] and the source position that each output is a copy of [T]."""
 
-    ids: list[int]
     outputs: list[int]
     copied: list[int]
 
@@ -116,14 +115,22 @@ class T5Losses(nn.Module):
         return total / len(cross_keys), (scores.argmax(-1) == copied).sum()
 
 
-class T5Objective:
-    """Examples, loss, counts and folders of a T5 in training."""
+class T5Objective(Objective):
+    """Examples, loss and folders of a T5 in training.
+
+    Figures: nats per token, shares of tokens and of edited tokens that are right, and of copies whose piece the guided
+    head of the last layer finds.
+    """
+
+    shares: ClassVar = {
+        "token_loss": ("loss_sum", "tokens"), "accuracy": ("hits", "tokens"),
+        "edited_accuracy": ("edited_hits", "edited"), "attention_loss": ("attention", "copied"),
+        "found": ("found", "copied"),
+    }  # fmt: skip
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
-        self.recipe = recipe
-        self.folder = folder
+        super().__init__(recipe, folder)
         self.encoder = folder / recipe.encoder if recipe.encoder else None
-        self.sums = Sums()
 
     def tokens(self) -> Tokens:
         """The vocabulary of the recipe's folder; for a shared encoder with the slots of its EdiT5."""
@@ -145,20 +152,6 @@ class T5Objective:
     def make_losses(self, model: T5, stage: TrainingStage) -> nn.Module:
         """What the Trainer trains: the same in every stage."""
         return T5Losses(model, self.recipe)
-
-    def compute_loss(self, inputs: dict[str, Tensor], outputs: dict[str, Tensor]) -> Tensor:
-        """Loss of a batch, which is counted."""
-        self.sums.add(outputs)
-        return outputs["loss"]
-
-    def take_figures(self) -> dict[str, float]:
-        """Figures since the last call: nats per token, shares of tokens and of edited tokens that are right, and of
-        copies whose piece the guided head of the last layer finds."""
-        return self.sums.take({
-            "token_loss": ("loss_sum", "tokens"), "accuracy": ("hits", "tokens"),
-            "edited_accuracy": ("edited_hits", "edited"), "attention_loss": ("attention", "copied"),
-            "found": ("found", "copied"),
-        })  # fmt: skip
 
     def rate_of(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""

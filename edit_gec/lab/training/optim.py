@@ -69,6 +69,11 @@ def orthogonal(matrices: Tensor) -> Tensor:
     return x
 
 
+def make_adamw(groups: list[dict[str, Any]]) -> torch.optim.AdamW:
+    """AdamW without weight decay."""
+    return torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
+
+
 class MuonAdamW(torch.optim.Optimizer):
     """Two optimizers in one. Their parameter groups are shared, so schedulers reach both."""
 
@@ -78,7 +83,7 @@ class MuonAdamW(torch.optim.Optimizer):
         """Parameter groups, {"params": ..., "lr": ...} each, for Muon and for AdamW; weight decay of the matrices."""
         super().__init__([*matrices, *rest], {})
         self.muon = Muon(matrices, weight_decay=weight_decay)
-        self.adamw = torch.optim.AdamW(rest, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
+        self.adamw = make_adamw(rest)
         self._share()
 
     def _share(self) -> None:
@@ -118,6 +123,5 @@ def optimizer_for(
     def make_groups(matrices: bool, lr: float) -> list[dict[str, Any]]:
         return [{"params": p, "lr": lr * share} for (matrix, share), p in groups.items() if matrix == matrices]
 
-    return MuonAdamW(
-        make_groups(True, stage.lr), make_groups(False, stage.lr * recipe.adamw), weight_decay=recipe.weight_decay
-    )
+    matrices, rest = make_groups(True, stage.lr), make_groups(False, stage.lr * recipe.adamw)
+    return MuonAdamW(matrices, rest, weight_decay=recipe.weight_decay) if matrices else make_adamw(rest)

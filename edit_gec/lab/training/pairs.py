@@ -20,7 +20,7 @@ from edit_gec.lab.training import course
 from edit_gec.lab.training.clean_prose import ProseUnit, fragment, read_units
 from edit_gec.lab.training.edit_pairs import RealEdits
 from edit_gec.lab.training.labelled_text import LabelledText, TrainingPair
-from edit_gec.lab.training.objective import Example, Objective, load_objective
+from edit_gec.lab.training.objective import Example, Objective
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.lab.training.synthetic.misspellings import find_spelling
 
@@ -106,6 +106,18 @@ class Pairs:
 
     def _shares(self) -> dict[str, float]:
         return {name: course.share(name, self.progress, self.stage) for name in ("real", "labelled", "clean")}
+
+
+def load_objective(recipe: Recipe, folder: Path) -> Objective:
+    """The objective of a recipe's kind, with the vocabulary in `folder`."""
+    if recipe.kind == "causal":
+        from edit_gec.lab.training.objective_causal import CausalObjective
+
+        return CausalObjective(recipe, folder)
+    from edit_gec.lab.training.objective_edit5 import EdiT5Objective
+    from edit_gec.lab.training.objective_t5 import T5Objective
+
+    return {"edit5": EdiT5Objective, "t5": T5Objective}[recipe.kind](recipe, folder)
 
 
 def corrupt_unit(unit: ProseUnit, corruptor: Corruptor, rng: random.Random, rate: float) -> tuple[str, str]:

@@ -30,14 +30,15 @@ def prepare_files(recipe: Recipe, folder: Path, data: Path, init: Path | None) -
     check_data(recipe, data)
     text = data / "pairs" / "prose.txt"
     given = init or (folder / recipe.source_of_vocabulary if recipe.source_of_vocabulary else None)
-    has_vocabulary = (folder / FILE).exists() or (given is not None and (given / FILE).exists())
-    if not text.exists() and not (has_vocabulary and not needs_prose(recipe)):
+    places = [place / FILE for place in (folder, given) if place is not None]
+    vocabulary = next((place for place in places if place.exists()), None)
+    learns = vocabulary is None and recipe.kind != "causal"  # which has the vocabulary of its base
+    if not text.exists() and (needs_prose(recipe) or learns):
         prepare(data / "prose", text, seed=recipe.seed)
-    if not (folder / FILE).exists():
-        if given is not None and has_vocabulary:
-            atomic_write(folder / FILE, (given / FILE).read_bytes())
-        else:
-            learn_vocabulary(text, folder, recipe.vocabulary)
+    if learns:
+        learn_vocabulary(text, folder, recipe.vocabulary)
+    elif vocabulary is not None and vocabulary != folder / FILE:
+        atomic_write(folder / FILE, vocabulary.read_bytes())
     if recipe.kind == "edit5" and (data / "prose").exists() and not (folder / WORDS).exists():
         build_lexicon.write(data, folder / WORDS)
 

@@ -44,7 +44,7 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | key of a recipe | meaning |
 |---|---|
 | name | name of the run; its stages lie in RUNS/<name> |
-| kind | edit5 (tags, pointers, insertions) or t5 (whole sentences) |
+| kind | edit5 (tags, pointers, insertions), t5 (whole sentences) or causal (adapters of a language model, one stage) |
 | preset | shape of the model: edit5-mini, edit5-base; t5-tiny, t5-mini; empty: edit5-mini or t5-mini |
 | model | table of what is different from the preset: d_model, d_kv, d_ff, num_heads, slots, ... |
 | vocabulary | number of pieces of the vocabulary that is learnt; a small text gives fewer |
@@ -180,7 +180,7 @@ class Recipe:
         from edit_gec.modeling import edit5, t5
 
         if self.kind not in ("edit5", "t5"):
-            raise InputError(f"kind {self.kind!r}: expected edit5 or t5")
+            raise InputError(f"kind {self.kind!r}: expected edit5, t5 or causal")
         presets: dict[str, Any] = dict(edit5.PRESETS if self.kind == "edit5" else t5.PRESETS)
         name = self.preset or f"{self.kind}-mini"
         if name not in presets:
@@ -202,7 +202,7 @@ def read_recipe(path: Path) -> Recipe:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         stages = tuple(_read_table(TrainingStage, stage, "stage") for stage in table.pop("stage", []))
         recipe = replace(_read_table(Recipe, table, "recipe"), stages=stages)
-        _ = recipe.config
+        _ = recipe.kind == "causal" or recipe.config
     except OSError as error:
         raise InputError(f"{path}: no readable recipe ({error.strerror})") from None
     except (ValueError, TypeError) as error:  # InputError is a ValueError
@@ -217,8 +217,11 @@ def read_recipe(path: Path) -> Recipe:
             f"{path}: own_layers = {recipe.own_layers}; expected at least 0, and 0 without the shared encoder of a T5"
         )
     names = [stage.name for stage in stages]
-    if not names or len({*names, "model"}) < len(names) + 1:
-        raise InputError(f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model'")
+    if not names or len({*names, "model"}) < len(names) + 1 or (recipe.kind == "causal" and len(names) > 1):
+        raise InputError(
+            f"{path}: a recipe needs [[stage]] tables, each with a name of its own, none called 'model', and of kind "
+            "causal just one"
+        )
     for at, stage in enumerate(stages):
         weights = stage.average.values()
         if not {*stage.average} <= {*names[:at]} or not all(isinstance(w, int | float) and w > 0 for w in weights):
@@ -243,7 +246,9 @@ def _fault(stage: TrainingStage, kind: str) -> str:
             return f"later = {turn!r}; at from 0 to 1 and {' or '.join(sorted(SETTINGS))} are expected"
     if not {*stage.end} <= SHARES or not all(0 <= share <= 1 for share in stage.end.values()):
         return f"end = {stage.end!r}; shares of {', '.join(sorted(SHARES))} are expected"
-    if kind == "t5" and (stage.labelled or stage.end.get("labelled")):
+    if kind == "causal" and not stage.init:
+        return "no init; the folder of the language model is expected"
+    if kind != "edit5" and (stage.labelled or stage.end.get("labelled")):
         return "a share of labelled text, which speaks of edits; none is expected for a model of whole sentences"
     return ""
 

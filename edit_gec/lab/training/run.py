@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
 from edit_gec.lab.training import course
-from edit_gec.lab.training.objective import load_objective
-from edit_gec.lab.training.pairs import Pairs
+from edit_gec.lab.training.pairs import Pairs, load_objective
 from edit_gec.lab.training.preparation import copy_vocabulary, prepare_files
 from edit_gec.lab.training.recipe import read_recipe
 from edit_gec.modeling.config import read_config

@@ -232,7 +232,10 @@ class ObjectiveTrainer(Trainer):
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Loss of a batch, whose pieces are counted."""
         self.keeper.pieces += inputs.pop("pieces") * self.args.world_size
-        return self.objective.compute_loss(inputs, model(**inputs, step=self.state.global_step))
+        sums = model(**inputs, step=self.state.global_step)
+        loss = sums.pop("loss")
+        self.objective.count(sums)
+        return loss
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """The Trainer's figures and the objective's."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from itertools import islice
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,7 +19,8 @@ from edit_gec.editing.decode import Prediction, predict
 from edit_gec.editing.plan import realize
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.lab.training import course
-from edit_gec.lab.training.collate import EdiT5Counts, collate, make_example
+from edit_gec.lab.training.collate import collate, make_example
+from edit_gec.lab.training.objective_edit5 import EdiT5Objective, count_hits
 from edit_gec.lab.training.optim import optimizer_for
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling.edit5 import EdiT5
@@ -52,7 +54,7 @@ def train(model: EdiT5, tokens: Tokens) -> dict[str, float]:
     stage = TrainingStage("toy", steps=STEPS, lr=1e-2, warmup=10, decay=STEPS // 2)
     optimizer = optimizer_for(model, stage, Recipe("toy", adamw=1.0))
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: course.learning_rate(step, stage))
-    counts = EdiT5Counts()
+    objective = EdiT5Objective(Recipe("toy"), Path())
     for step in range(STEPS):
         made = [make_example(source, target, tokens) for source, target in islice(pairs, PAIRS)]
         batch = collate([e for e in made if e is not None], tokens)
@@ -64,10 +66,9 @@ def train(model: EdiT5, tokens: Tokens) -> dict[str, float]:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         scheduler.step()
-        if step == STEPS - 10:
-            counts = EdiT5Counts()
-        counts.add(batch, output)
-    return counts.take_figures()
+        if step >= STEPS - 10:
+            objective.count(count_hits(batch, output))
+    return objective.take_figures()
 
 
 @pytest.fixture(scope="module")
