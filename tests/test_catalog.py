@@ -200,7 +200,7 @@ def test_a_changed_list_of_words_is_another_model(folder: Path, tmp_path: Path) 
 
     def identity() -> str:
         systems.load_corrector.cache_clear()
-        return systems.identify_model(str(folder), None)
+        return systems.ScoredSystem("edit-gec", str(folder)).identify_model()
 
     before = identity()
     assert quiet()["rows"] == quiet()["rows"] == 1  # it goes on where nothing changed

@@ -30,7 +30,7 @@ from edit_gec.cli.console import say
 if TYPE_CHECKING:
     from edit_gec.lab.evaluation.datasets import TestSet
     from edit_gec.lab.evaluation.evaluate import Result
-    from edit_gec.lab.evaluation.options import ScoreOptions
+    from edit_gec.lab.evaluation.systems import ScoredSystem
 
 
 SETS = ("m2", "source", "clean", "benchmark", "cases", "documents", "rules", "read")
@@ -134,8 +134,7 @@ def report_scores(arguments: Arguments) -> Report:
     """The scores of each system on each test set."""
     from edit_gec.lab.evaluation import report
 
-    options = evaluation_options(arguments)
-    results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments, options)]
+    results = [result for test in find_test_sets(arguments) for result in judge_systems(test, arguments)]
     return report.to_data(results), report.format_table(results, arguments.types)
 
 
@@ -146,9 +145,7 @@ def report_cases(arguments: Arguments) -> Report:
     if arguments.hyp:
         raise UsageError("--cases needs a system that runs here: --system, not --hyp")
     judged = [
-        checklist.run_checklist(path, system, arguments.model, arguments.min_confidence)
-        for path in arguments.cases or ()
-        for system in arguments.system
+        checklist.run_checklist(path, system) for path in arguments.cases or () for system in list_systems(arguments)
     ]
     return checklist.to_data(judged), checklist.format_table(judged)
 
@@ -175,22 +172,15 @@ def report_documents(arguments: Arguments) -> Report:
 
     folder = str(arguments.documents)
     scores = [documents.compare_folders(folder, corrected) for corrected in arguments.hyp]
-    for system in arguments.system:
-        scores.append(documents.score_documents(folder, system, arguments.model, arguments.min_confidence))
+    scores += [documents.score_documents(folder, system) for system in list_systems(arguments)]
     return documents.to_data(scores), documents.format_table(scores)
 
 
-def evaluation_options(arguments: Arguments) -> ScoreOptions:
-    """How to measure."""
-    from edit_gec.lab.evaluation.options import ScoreOptions
+def list_systems(arguments: Arguments) -> list[ScoredSystem]:
+    """The systems that run here."""
+    from edit_gec.lab.evaluation.systems import ScoredSystem
 
-    return ScoreOptions(
-        mode=arguments.metric if arguments.metric in MODES else next(iter(MODES)),
-        spacy_model=arguments.spacy_model,
-        model=arguments.model,
-        min_confidence=arguments.min_confidence,
-        curve=arguments.curve,
-    )
+    return [ScoredSystem(name, arguments.model, arguments.min_confidence) for name in arguments.system]
 
 
 def find_test_sets(arguments: Arguments) -> list[TestSet]:
@@ -216,19 +206,22 @@ def find_test_sets(arguments: Arguments) -> list[TestSet]:
     return [replace(t, metric=metric) if metric and not t.raw else t for t in tests]
 
 
-def judge_systems(test: TestSet, arguments: Arguments, options: ScoreOptions) -> list[Result]:
+def judge_systems(test: TestSet, arguments: Arguments) -> list[Result]:
     """A result for each system on one set; with --write-hyp their outputs are kept."""
     from edit_gec.lab.evaluation import evaluate, hypotheses
+    from edit_gec.lab.evaluation.signature import ScoreOptions
 
     given = [hypotheses.read_hypothesis(test, path) for path in arguments.hyp]
     for each in given:
         if each.is_detokenised:
             say(f"edit-gec: {each.system}: running text, the set has tokens; it is scored in tokens of the set")
-    given += [hypotheses.make_hypothesis(test, system, options) for system in arguments.system]
+    given += [hypotheses.make_hypothesis(test, system) for system in list_systems(arguments)]
     if arguments.write_hyp:
         folder = Path(arguments.write_hyp)
         folder.mkdir(parents=True, exist_ok=True)
         for i, hypothesis in enumerate(given):
             text = "".join(line + "\n" for line in hypothesis.lines)
             (folder / f"{test.name}.{i}.txt").write_text(text, encoding="utf-8", newline="\n")
+    mode = arguments.metric if arguments.metric in MODES else next(iter(MODES))
+    options = ScoreOptions(mode, arguments.spacy_model, arguments.curve)
     return [evaluate.score_hypothesis(test, hypothesis, options) for hypothesis in given]

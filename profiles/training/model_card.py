@@ -132,14 +132,9 @@ def describe_robustness(cases: list[dict[str, Any]]) -> str:
         kinds = {kind: counts for kind, counts in row["kinds"].items() if not kind.endswith(", twin")}
         verb = f"of {row['set']} corrected rightly" if wrong else "left alone, as they should be"
         blocks.append(f"- **{passed} of {texts}** texts ({100 * passed / texts:.1f} %) {verb}: {list_shares(kinds)}.")
-        if "errors_gone" in row:
-            gone = sum(count for count, _ in row["errors_gone"].values())
+        if wrong and row["right"][1]:
             alone, twins = row["right"]
-            blocks.append(
-                f"- Of these {texts} obvious errors {gone} are gone, whatever else was missed or changed. By group the "
-                f"corrected texts are {list_shares(row['groups'])}. **{alone} of {twins}** twins, texts much like them "
-                "that are right, are left alone."
-            )
+            blocks.append(f"- **{alone} of {twins}** twins, texts much like them that are right, are left alone.")
     texts = sum(row["texts"] for row in cases)
     again = sum(row["changed_again"] for row in cases)
     blocks.append(f"- Corrected a second time, {again} of {texts} texts ({100 * again / texts:.1f} %) change again.")
@@ -214,16 +209,18 @@ def measure(model: Path, root: Path, run: str, watts: float) -> dict[str, str]:
 
     Raises InputError where scores are missing, or are of another model.
     """
-    from edit_gec.lab.evaluation import checklist, systems
+    from edit_gec.lab.evaluation import checklist
+    from edit_gec.lab.evaluation.systems import ScoredSystem
 
     name = model.resolve().name
     results = root / "profiles" / "score"
-    who = ":".join(systems.identify_model(str(model), None).split(":")[:2])
+    system = ScoredSystem("edit-gec", str(model))
+    who = ":".join(system.identify_model().split(":")[:2])
     rows = read_rows(results / f"{name}.json", who)
     everything = results / f"{name}-all.json"
     confidences = read_rows(everything, who) if everything.exists() else rows
     lists = [root / "tests" / "robustness" / file for file in LISTS]
-    cases = checklist.to_data([checklist.run_checklist(path, "edit-gec", str(model)) for path in lists])
+    cases = checklist.to_data([checklist.run_checklist(path, system) for path in lists])
     text = json.dumps(cases, indent=1, ensure_ascii=False) + "\n"
     atomic_write(results / f"{name}-cases.json", text.encode())
     baselines = json.loads((results / "baselines.json").read_text(encoding="utf-8"))

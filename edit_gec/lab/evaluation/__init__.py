@@ -1,7 +1,6 @@
 """How good is a corrector: the parts of `edit-gec score`, in the order in which a score is made.
 
     datasets.py      name or files -> test set: sentences, references
-    options.py       the choices that change a score
     systems.py       texts -> outputs of a system: edit-gec, or any command
     projection.py    a corrected raw text -> back on the tokens of the corpus
     hypotheses.py    test set and system -> hypothesis

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
-from edit_gec.lab.evaluation import systems
 from edit_gec.lab.evaluation.edit_kinds import AlarmKind, TextEdit, classify_edit, find_edits
 from edit_gec.lab.evaluation.prose_mask import FORMATS, mask_markup
+from edit_gec.lab.evaluation.systems import ScoredSystem
 from edit_gec.text import files, formats
 from edit_gec.text.counts import format_count
 from edit_gec.text.tables import align_columns
@@ -109,17 +109,11 @@ def read_documents(folder: str | Path) -> list[SourceDocument]:
     return found
 
 
-def score_documents(
-    folder: str | Path, system: str, model: str | None = None, min_confidence: float | None = None
-) -> DocumentScore:
-    """Count what a system changes in the documents of a folder.
-
-    `system` is edit-gec, none, or a command with {in} and {out} that runs once a file.
-    """
+def score_documents(folder: str | Path, system: ScoredSystem) -> DocumentScore:
+    """Count what a system changes in the documents of a folder; a command runs once a file."""
     documents = read_documents(folder)
-    corrected = _correct_documents(Path(folder), documents, system, model, min_confidence)
-    who = systems.describe_system(system, model, min_confidence)
-    return _count_edits(folder, who, system, documents, corrected)
+    corrected = _correct_documents(Path(folder), documents, system)
+    return _count_edits(folder, str(system), system.name, documents, corrected)
 
 
 def compare_folders(folder: str | Path, corrected: str | Path) -> DocumentScore:
@@ -133,25 +127,20 @@ def compare_folders(folder: str | Path, corrected: str | Path) -> DocumentScore:
     return _count_edits(folder, Path(corrected).name, str(corrected), documents, texts)
 
 
-def _correct_documents(
-    folder: Path, documents: Sequence[SourceDocument], system: str, model: str | None, min_confidence: float | None
-) -> list[str | None]:
+def _correct_documents(folder: Path, documents: Sequence[SourceDocument], system: ScoredSystem) -> list[str | None]:
     """The corrected texts; None for a document whose format the system does not read."""
-    if system == "none":
+    if system.name == "none":
         return [document.text for document in documents]
-    if systems.is_ours(system):
+    if system.is_ours:
         read = [document for document in documents if _is_understood(document.path)]
-        corrector = systems.load_corrector(model, min_confidence, systems.judge_of(system))
-        made = corrector.correct_batch([d.text for d in read], formats=[d.format for d in read])
+        made = system.corrector.correct_batch([d.text for d in read], formats=[d.format for d in read])
         by_path = {document.path: correction.corrected for document, correction in zip(read, made, strict=True)}
         return [by_path.get(document.path) for document in documents]
-    if not systems.is_command(system):
-        raise InputError(f"system '{system}': expected {systems.EXPECTED}")
     with tempfile.TemporaryDirectory() as made_in:
         texts: list[str | None] = []
         for number, document in enumerate(documents):
             made_file = Path(made_in, f"{number}-{Path(document.path).name}")
-            systems.run_command(system, folder / document.path, made_file)
+            system.run_command(folder / document.path, made_file)
             texts.append(files.read(str(made_file)).text)
         return texts
 

@@ -1,6 +1,6 @@
 """Score one system on one test set: the metric, its 95 % interval and the signature that makes it repeatable.
 
-score_hypothesis(test, make_hypothesis(test, "harper", options), options)
+score_hypothesis(test, make_hypothesis(test, ScoredSystem("harper")), options)
     ->  Result(scores={"P": 23.33, "R": 4.64, "F0.5": 12.93, ...}, signature="ERRANT:F0.5|mode:cs|ref:gold|...")
 """
 
@@ -15,12 +15,11 @@ import numpy as np
 from edit_gec.annotation.errant_edits import load_extractor
 from edit_gec.annotation.m2 import M2Sentence
 from edit_gec.errors import InputError
-from edit_gec.lab.evaluation import calibration, errant_score, gleu, projection, significance, systems
+from edit_gec.lab.evaluation import calibration, errant_score, gleu, projection, significance
 from edit_gec.lab.evaluation.datasets import TestSet
 from edit_gec.lab.evaluation.errant_score import Counts
 from edit_gec.lab.evaluation.hypotheses import Hypothesis
-from edit_gec.lab.evaluation.options import ScoreOptions
-from edit_gec.lab.evaluation.signature import build_signature
+from edit_gec.lab.evaluation.signature import ScoreOptions, build_signature
 from edit_gec.text.detokenize import splits_hyphens
 
 THRESHOLDS = [i / 20 for i in range(20)]
@@ -134,7 +133,7 @@ def _measure_curve(
     for threshold in THRESHOLDS:
         lines = []
         for raw, output in zip(hypothesis.raws, hypothesis.outputs, strict=True):
-            text = systems.apply_confident(raw.text, output, threshold)
+            text = output.keep_confident(raw.text, threshold)
             lines.append(" ".join(projection.project_to_tokens(raw, text, split)))
         edits = _extract_edits(test, lines, options)
         curve.append(CurvePoint(threshold, _compare(test, edits, reference, options).total))

@@ -13,19 +13,22 @@ from dataclasses import dataclass, field
 from edit_gec.annotation import m2
 from edit_gec.annotation.m2 import M2Sentence, read_lines
 from edit_gec.errors import InputError
-from edit_gec.lab.evaluation import projection, systems
+from edit_gec.lab.evaluation import projection
 from edit_gec.lab.evaluation.datasets import TestSet
-from edit_gec.lab.evaluation.options import ScoreOptions
-from edit_gec.lab.evaluation.systems import SystemOutput
+from edit_gec.lab.evaluation.systems import ScoredSystem, SystemOutput
 from edit_gec.text.detokenize import RawSentence, detokenize, splits_hyphens
 
 
 @dataclass
 class Hypothesis:
-    """A system's output in the tokens of the test set. A system that ran here also has its raw outputs."""
+    """The output of a system, or of a file, in the tokens of the test set. What ran here also has its raw outputs.
+
+    `identity` is what the signature says of a system; of a file it says the name.
+    """
 
     system: str
     lines: list[str]
+    identity: str = ""
     edits: list[M2Sentence] | None = None
     raws: list[RawSentence] = field(default_factory=list)
     outputs: list[SystemOutput] = field(default_factory=list)
@@ -78,16 +81,17 @@ def _same_length(path: str, found: int, test: TestSet) -> None:
         raise InputError(f"{path}: {found} sentences, {test.name} has {len(test.lines)}; same set, same order?")
 
 
-def make_hypothesis(test: TestSet, system: str, options: ScoreOptions) -> Hypothesis:
+def make_hypothesis(test: TestSet, system: ScoredSystem) -> Hypothesis:
     """Run a system on the raw text of the set and project its changes to the tokens of the set."""
     started = time.perf_counter()
     if test.raw:
-        outputs = systems.run_system(system, test.lines, options.model, options.min_confidence)
-        return Hypothesis(system, [o.text for o in outputs], outputs=outputs, seconds=time.perf_counter() - started)
+        outputs = system.correct(test.lines)
+        seconds = time.perf_counter() - started
+        return Hypothesis(system.name, [o.text for o in outputs], str(system), outputs=outputs, seconds=seconds)
     tokens = [line.split() for line in test.lines]
     split = splits_hyphens(tokens)
     raws = [detokenize(t, split) for t in tokens]
-    outputs = systems.run_system(system, [r.text for r in raws], options.model, options.min_confidence)
+    outputs = system.correct([r.text for r in raws])
     seconds = time.perf_counter() - started
     lines = [" ".join(projection.project_to_tokens(r, o.text, split)) for r, o in zip(raws, outputs, strict=True)]
-    return Hypothesis(system, lines, raws=raws, outputs=outputs, seconds=seconds)
+    return Hypothesis(system.name, lines, str(system), raws=raws, outputs=outputs, seconds=seconds)

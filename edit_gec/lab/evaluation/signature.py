@@ -6,16 +6,25 @@ ERRANT:F0.5|mode:cs|ref:gold|errant:3.0.0|spacy:3.8.2|nlp:...|set:wi-3k:1a2b3c4d
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from importlib.metadata import version as installed
 from pathlib import Path
 
 from edit_gec.annotation import syntax
 from edit_gec.annotation.errant_edits import load_extractor
-from edit_gec.lab.evaluation import gleu, significance, systems
+from edit_gec.lab.evaluation import gleu, significance
 from edit_gec.lab.evaluation.datasets import TestSet
 from edit_gec.lab.evaluation.hypotheses import Hypothesis
-from edit_gec.lab.evaluation.options import ScoreOptions
 from edit_gec.version import version
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Options that change a score, or add a curve to it."""
+
+    mode: str = "cs"
+    spacy_model: str | None = None
+    curve: bool = False
 
 
 def build_signature(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions) -> str:
@@ -23,7 +32,7 @@ def build_signature(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions
     parts = _metric_parts(test, options)
     parts["set"] = f"{test.name}:{test.digest}"
     parts["hyp"] = hashlib.sha256("\n".join(hypothesis.lines).encode()).hexdigest()[:8]
-    parts["sys"] = _name_system(hypothesis, options)
+    parts["sys"] = hypothesis.identity or Path(hypothesis.system).name
     if hypothesis.is_detokenised:
         parts["in"] = "retokenised"
     elif hypothesis.outputs:
@@ -48,9 +57,3 @@ def _metric_parts(test: TestSet, options: ScoreOptions) -> dict[str, str]:
         count = len(test.corrected)
         return {"GLEU": "n1-4", "refs": str(count), "draws": str(gleu.DRAWS if count > 1 else 1)}
     return {"FALSE-ALARMS": "per 100"}
-
-
-def _name_system(hypothesis: Hypothesis, options: ScoreOptions) -> str:
-    if not hypothesis.outputs:
-        return Path(hypothesis.system).name
-    return systems.describe_system(hypothesis.system, options.model, options.min_confidence)

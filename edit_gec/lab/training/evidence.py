@@ -20,7 +20,7 @@ from edit_gec.editing.second_pass import apply_to_pieces, changes_of, doubts_bes
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.lab.evaluation import projection
 from edit_gec.lab.evaluation.evaluate import reference_edits
-from edit_gec.lab.evaluation.options import ScoreOptions
+from edit_gec.lab.evaluation.signature import ScoreOptions
 from edit_gec.text.detokenize import detokenize, splits_hyphens
 from edit_gec.text.edits import Change, apply
 

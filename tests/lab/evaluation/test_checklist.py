@@ -11,12 +11,14 @@ from edit_gec.cli.main import main
 from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.checklist import (
     Case,
+    CaseOutcome,
     format_table,
     read_cases,
     read_lines_as_cases,
     run_checklist,
     to_data,
 )
+from edit_gec.lab.evaluation.systems import ScoredSystem
 
 CASES = [
     {"kind": "names", "text": "Siobhan moved to Kraków."},
@@ -36,22 +38,25 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_what_passes() -> None:
-    assert Case("x", "Fine.").passes("Fine.") and not Case("x", "Fine.").passes("Fine!")
+    def passes(case: Case, corrected: str) -> bool:
+        return CaseOutcome(case, corrected, corrected).passed
+
+    assert passes(Case("x", "Fine."), "Fine.") and not passes(Case("x", "Fine."), "Fine!")
     wrong = Case("x", "Its late.", ("It's late.", "It is late."))
-    assert wrong.passes("It is late.") and not wrong.passes("Its late.") and not wrong.passes("It was late.")
+    assert [passes(wrong, text) for text in ("It is late.", "Its late.", "It was late.")] == [True, False, False]
 
 
 def test_shares_by_kind(file: Path) -> None:
-    judged = run_checklist(file, SED)
+    judged = run_checklist(file, ScoredSystem(SED))
     assert judged.kinds == {"names": (1, 2), "spelling": (1, 2)} and (judged.passed, judged.changed) == (2, 2)
     assert judged.changed_again == 0
-    nothing = run_checklist(file, "none")
+    nothing = run_checklist(file, ScoredSystem("none"))
     assert nothing.kinds == {"names": (2, 2), "spelling": (0, 2)} and nothing.changed == 0
-    assert run_checklist(file, GROWS).changed_again == 4
+    assert run_checklist(file, ScoredSystem(GROWS)).changed_again == 4
 
 
 def test_what_is_shown(file: Path) -> None:
-    shown = format_table([run_checklist(file, SED)])
+    shown = format_table([run_checklist(file, ScoredSystem(SED))])
     for line in (
         "cases.jsonl, sed s/teh/the/ {in} > {out}",
         "kind      passed  of     %",
@@ -63,72 +68,21 @@ def test_what_is_shown(file: Path) -> None:
     ):
         assert line + "\n" in shown
     assert "Siobhan" not in shown
-    (row,) = to_data([run_checklist(file, GROWS)])
-    assert row["kinds"] == {"names": [0, 2], "spelling": [0, 2]} and len(row["failed"]) == 4
+    (row,) = to_data([run_checklist(file, ScoredSystem(GROWS))])
+    assert row["kinds"] == {"names": (0, 2), "spelling": (0, 2)} and len(row["failed"]) == 4
     assert row["again"][0] == ["Siobhan moved to Kraków.", "Siobhan moved to Kraków.!", "Siobhan moved to Kraków.!!"]
     assert row["signature"].startswith("CASES|set:cases.jsonl:")
 
 
-NAMED = {
-    "kind": "its", "writer": "native", "text": "🙂 its late, teh end.", "error": "its", "fixed": ["it's", "It's"],
-    "accept": ["🙂 It's late, the end."], "twin": "Its roof is old.",
-}  # fmt: skip
-
-
-def named(tmp_path: Path, **changes: object) -> Path:
-    path = tmp_path / "named.jsonl"
-    path.write_text(json.dumps(NAMED | changes) + "\n", encoding="utf-8")
-    return path
-
-
-def test_a_named_error_and_its_twin(tmp_path: Path) -> None:
-    case, twin = read_cases(named(tmp_path))
-    assert case.groups == ("native", "short", "more errors", "emoji")
-    assert (twin.kind, twin.text, twin.accept, twin.error) == ("its, twin", "Its roof is old.", (), "")
-    assert case.lost_its_error("🙂 it's late, teh end.") and not case.passes("🙂 it's late, teh end.")
-    for still in (case.text, "🙂 its late, the end.", "🙂 late, the end.", "🙂 it's its, teh end.", "🙂 bit's late."):
-        assert not case.lost_its_error(still)
-    (one, _) = read_cases(named(tmp_path, text="its late " + "so " * 13, accept=["it's late " + "so " * 13]))
-    assert one.groups == ("native", "long", "one error")
-    (one, _) = read_cases(named(tmp_path, writer="", text="Bits, its.", accept=["Bits, it's."]))
-    assert one.groups == ("short", "one error")
-
-
-@pytest.mark.parametrize(
-    ("system", "wrong", "right", "gone"),
-    [
-        ("none", 0, 1, 0),
-        ("sed s/its/it\\'s/ {in} > {out}", 0, 1, 1),
-        ("sed s/its/It\\'s/\\;s/teh/the/ {in} > {out}", 1, 1, 1),
-        ("sed s/[Ii]ts/It\\'s/ {in} > {out}", 0, 0, 1),
-    ],
-)
-def test_counts_of_named_errors(system: str, wrong: int, right: int, gone: int, tmp_path: Path) -> None:
-    judged = run_checklist(named(tmp_path), system)
-    assert (judged.wrong, judged.right, judged.errors_gone) == ((wrong, 1), (right, 1), {"its": (gone, 1)})
-    shown = format_table([judged])
-    assert f"named errors gone: {gone} of 1; left alone: {right} of 1\n" in shown
-    assert f"corrected: {wrong} of 1 (emoji {wrong}/1, more errors {wrong}/1, native" in shown
+def test_a_twin_is_a_case_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "twins.jsonl"
+    case = {"kind": "its", "text": "Its late, teh end.", "accept": ["It's late, the end."], "twin": "Its roof is old."}
+    path.write_text(json.dumps(case) + "\n", encoding="utf-8")
+    assert read_cases(path)[1] == Case("its, twin", "Its roof is old.")
+    judged = run_checklist(path, ScoredSystem("sed s/Its/It\\'s/\\;s/teh/the/ {in} > {out}"))
+    assert (judged.wrong, judged.right) == ((1, 1), (0, 1))
     (row,) = to_data([judged])
-    assert row["errors_gone"] == {"its": [gone, 1]} and row["groups"]["emoji"] == [wrong, 1]
-    assert row["kinds"] == {"its": [wrong, 1], "its, twin": [right, 1]}
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"error": "it"}, "the words of error must be in the text"),
-        ({"fixed": ["its"]}, "those of fixed in each accepted correction"),
-        ({"accept": ["🙂 It is late, the end."]}, "those of fixed in each accepted correction"),
-        ({"accept": []}, "those of fixed in each accepted correction"),
-        ({"writer": 1}, "writer, error, fixed and twin must be strings"),
-        ({"fixed": [1]}, "writer, error, fixed and twin must be strings"),
-        ({"twin": "a\nb"}, "a text is one line"),
-    ],
-)
-def test_broken_named_errors(changes: dict[str, object], message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"named.jsonl, line 1: .*{message}"):
-        read_cases(named(tmp_path, **changes))
+    assert row["kinds"] == {"its": (1, 1), "its, twin": (0, 1)}
 
 
 @pytest.mark.parametrize(
@@ -142,6 +96,8 @@ def test_broken_named_errors(changes: dict[str, object], message: str, tmp_path:
         ('{"kind": "x", "text": "a", "accept": [1]}', "line 2: kind, text and accepted"),
         ('{"kind": "x", "text": "a", "accept": 1}', "line 2: expected"),
         ('{"kind": "x", "text": "a\\nb"}', "line 2: a text is one line"),
+        ('{"kind": "x", "text": "a", "twin": "a\\nb"}', "line 2: a text is one line"),
+        ('{"kind": "x", "text": "a", "twin": 1}', "line 2: a text is one line"),
         ('{"kind": "x", "text": "a", "accept": ["a", "b"]}', "line 2: a text is one line, and none of its own"),
     ],
 )

@@ -15,6 +15,7 @@ from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.documents import compare_folders, format_table, read_documents, score_documents, to_data
 from edit_gec.lab.evaluation.edit_kinds import AlarmKind, TextEdit, classify_edit, find_edits
 from edit_gec.lab.evaluation.prose_mask import FORMATS, mask_markup
+from edit_gec.lab.evaluation.systems import ScoredSystem
 
 SAMPLES = Path(__file__).parents[3] / "data" / "samples" / "documents"
 DOCUMENTS = {document.path: document for document in read_documents(SAMPLES)}
@@ -136,12 +137,12 @@ def test_a_word_and_the_mark_behind_it_are_two_edits() -> None:
 
 
 def test_a_system_that_does_nothing() -> None:
-    score = score_documents(SAMPLES, "none")
+    score = score_documents(SAMPLES, ScoredSystem("none"))
     assert not score.edits and set(score.rates().values()) == {0.0} and "damaged" not in format_table([score])
 
 
 def test_damage_is_counted_and_shown() -> None:
-    score = score_documents(SAMPLES, SED)
+    score = score_documents(SAMPLES, ScoredSystem(SED))
     damaged = [(e.document.path, e.line, e.kind) for e in score.edits]
     assert damaged == [
         ("guide.md", 10, AlarmKind.STRUCTURE),
@@ -168,7 +169,7 @@ def test_corrected_copies(tmp_path: Path) -> None:
 
 
 def test_a_model_that_edits_everywhere_damages_no_format_that_is_read(model_folder: Path) -> None:
-    score = score_documents(SAMPLES, "edit-gec", str(model_folder))
+    score = score_documents(SAMPLES, ScoredSystem("edit-gec", str(model_folder)))
     assert {"guide.md", "plan.org"} <= {e.document.path for e in score.edits}
     damaged = [f"{e.document.path}: {e.shown}" for e in score.edits if e.kind is AlarmKind.STRUCTURE]
     assert not damaged
@@ -189,4 +190,4 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_a_system_that_is_unknown() -> None:
     with pytest.raises(InputError, match="expected 'edit-gec'"):
-        score_documents(SAMPLES, "harper")
+        score_documents(SAMPLES, ScoredSystem("harper"))

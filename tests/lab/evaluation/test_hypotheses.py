@@ -10,9 +10,8 @@ import pytest
 from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.datasets import TestSet
 from edit_gec.lab.evaluation.hypotheses import Hypothesis, make_hypothesis, read_hypothesis
-from edit_gec.lab.evaluation.options import ScoreOptions
-from edit_gec.lab.evaluation.signature import build_signature
-from edit_gec.lab.evaluation.systems import SystemOutput
+from edit_gec.lab.evaluation.signature import ScoreOptions, build_signature
+from edit_gec.lab.evaluation.systems import ScoredSystem, SystemOutput
 
 TOKENS = TestSet(
     "toy",
@@ -68,11 +67,11 @@ FIX = "sed 's/go /goes /' {in} > {out}"
 
 
 def test_systems_see_raw_text_and_are_scored_in_tokens() -> None:
-    found = make_hypothesis(TOKENS, FIX, ScoreOptions())
+    found = make_hypothesis(TOKENS, ScoredSystem(FIX))
     assert [raw.text for raw in found.raws] == ["He go home.", "It isn't mine."]
     assert [output.text for output in found.outputs] == ["He goes home.", "It isn't mine."]
     assert found.lines == ["He goes home .", "It is n't mine ."] and 0 <= (found.seconds or 0) < 600
-    assert make_hypothesis(RAW, COPY, ScoreOptions()).lines == RAW.lines
+    assert make_hypothesis(RAW, ScoredSystem(COPY)).lines == RAW.lines
 
 
 def parts(test: TestSet, hypothesis: Hypothesis, options: ScoreOptions) -> dict[str, str]:
@@ -94,9 +93,11 @@ def test_a_signature_names_what_must_be_equal() -> None:
 
 @pytest.mark.parametrize(("test", "seen"), [(TOKENS, "detokenised"), (RAW, "raw")])
 def test_a_signature_says_what_a_system_saw(test: TestSet, seen: str) -> None:
-    ran = Hypothesis(COPY, list(test.lines), outputs=[SystemOutput(line) for line in test.lines])
+    ran = Hypothesis(
+        COPY, list(test.lines), str(ScoredSystem(COPY)), outputs=[SystemOutput(line) for line in test.lines]
+    )
     found = parts(test, ran, ScoreOptions())
-    assert found["in"] == seen and found["sys"].startswith("cp")
+    assert found["in"] == seen and found["sys"] == COPY
 
 
 def test_an_errant_signature_names_its_tools() -> None:

@@ -22,7 +22,7 @@ from edit_gec.lab.evaluation import errant_score
 from edit_gec.lab.evaluation.datasets import read_m2_set
 from edit_gec.lab.evaluation.evaluate import score_hypothesis
 from edit_gec.lab.evaluation.hypotheses import read_hypothesis
-from edit_gec.lab.evaluation.options import ScoreOptions
+from edit_gec.lab.evaluation.signature import ScoreOptions
 
 SAMPLES = Path(__file__).parents[3] / "data" / "samples" / "score"
 SOURCE, HYP, REFS = SAMPLES / "source.txt", SAMPLES / "hyp.txt", [SAMPLES / "ref0.txt", SAMPLES / "ref1.txt"]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 from edit_gec.errors import InputError
-from edit_gec.lab.evaluation import calibration, datasets, errant_score, gleu, projection, significance, systems
-from edit_gec.lab.evaluation.systems import SystemOutput
+from edit_gec.lab.evaluation import calibration, datasets, errant_score, gleu, projection, significance
+from edit_gec.lab.evaluation.systems import ScoredSystem, SystemOutput
 from edit_gec.text import detokenize
 from edit_gec.text.edits import Change
 
@@ -190,14 +190,14 @@ def test_confidence_finds_its_edit() -> None:
 
 def test_only_sure_changes_are_kept() -> None:
     output = SystemOutput("He goes home.", (Change(3, 5, "goes", 0.9), Change(6, 9, "", 0.4)))
-    assert systems.apply_confident("He go to home.", output, 0.0) == "He goes home."
-    assert systems.apply_confident("He go to home.", output, 0.5) == "He goes to home."
-    assert systems.apply_confident("He go to home.", output, 0.95) == "He go to home."
+    assert output.keep_confident("He go to home.", 0.0) == "He goes home."
+    assert output.keep_confident("He go to home.", 0.5) == "He goes to home."
+    assert output.keep_confident("He go to home.", 0.95) == "He go to home."
 
 
 def test_a_command_sees_unicode_lines() -> None:
     texts = ["a\u2028b 🏠", "", "c"]
-    assert [o.text for o in systems.run_system("cat {in} > {out}", texts)] == texts
+    assert [o.text for o in ScoredSystem("cat {in} > {out}").correct(texts)] == texts
 
 
 # --- benchmarks ----------------------------------------------------------------------------------------------------

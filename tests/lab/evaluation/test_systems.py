@@ -10,7 +10,7 @@ import pytest
 from support.tiny_causal import save_folder
 
 from edit_gec.errors import InputError, ModelError
-from edit_gec.lab.evaluation.systems import describe_system, is_ours, judge_of, load_corrector, run_system
+from edit_gec.lab.evaluation.systems import ScoredSystem
 from edit_gec.speculative.judge import KEY, JointScale
 
 TEXTS = ["She go to school every days.", "They was late."]
@@ -27,16 +27,17 @@ def judge(tmp_path: Path) -> str:
 
 
 def test_a_judge_has_its_say(judge: str) -> None:
-    alone, judged = run_system("edit-gec", TEXTS), run_system(f"edit-gec+{judge}", TEXTS)
-    assert any(output.changes for output in alone) and not any(output.changes for output in judged)
-    assert load_corrector(None, None, judge).predictor.summary() is not None
-    assert describe_system(f"edit-gec+{judge}", None, None).startswith(describe_system("edit-gec", None, None) + "+")
+    alone, judged = ScoredSystem("edit-gec"), ScoredSystem(f"edit-gec+{judge}")
+    assert any(output.changes for output in alone.correct(TEXTS))
+    assert not any(output.changes for output in judged.correct(TEXTS))
+    assert judged.corrector.predictor.summary() is not None
+    assert str(judged).startswith(f"{alone}+")
 
 
 def test_names() -> None:
-    assert is_ours("edit-gec") and is_ours("edit-gec+smollm2") and not is_ours("edit-gec-old {in} {out}")
-    assert judge_of("edit-gec+smollm2") == "smollm2" and judge_of("edit-gec") is None
+    ours = [ScoredSystem(name).is_ours for name in ("edit-gec", "edit-gec+smollm2", "edit-gec-old {in} {out}")]
+    assert ours == [True, True, False]
     with pytest.raises(InputError, match=r"'edit-gec\+JUDGE', 'languagetool', 'harper', 'quire', 'none'"):
-        run_system("a-tool", TEXTS)
+        ScoredSystem("a-tool").correct(TEXTS)
     with pytest.raises(ModelError, match="no-such-judge"):
-        run_system("edit-gec+no-such-judge", TEXTS)
+        ScoredSystem("edit-gec+no-such-judge").correct(TEXTS)
