@@ -46,7 +46,7 @@ ORDER = (
 FRONTS = ("corpus", "server", "lsp")
 SEEN_BY_FRONTS = {"errors", "version", "tracing", "text", "config", "catalog", "corrector", "runtime"}
 # Who corrects text loads nothing of the laboratory: these commands are its doors.
-LAB_COMMANDS = {f"cli.{name}" for name in ("bench", "corrupt", "distil", "label", "profile", "score", "train")}
+LAB_COMMANDS = {f"cli.{name}" for name in ("bench", "corrupt", "label", "profile", "score", "train")}
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
 LONGEST_FUNCTION = 50  # lines, from `def` to the end; ruff counts branches, parameters and statements
@@ -236,7 +236,6 @@ TESTED_BY = {
     "cli.correct_inputs": "cli/test_cli.py",
     "cli.correct_output": "cli/test_cli.py",
     "cli.corrupt": "lab/training/test_corruptor.py",
-    "cli.distil": "lab/training/test_distillation.py",
     "cli.export": "backends/test_onnx_network.py",
     "cli.label": "lab/training/test_label.py",
     "cli.lsp": "lsp/test_lsp.py",

@@ -161,9 +161,21 @@ def _whole_number(value: str) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelOptions:
-    """The options of every command that corrects text."""
+class FrontOptions:
+    """The options of every command that corrects text and obeys the settings of projects (config/)."""
 
+    ignore: Sequence[Sequence[str]] = option(
+        "--ignore", group="settings", type=edit_names, action="append", default=[], metavar="NAMES",
+        help="drop edits of these kinds or types, for instance case,PUNCT,R:DET",
+    )  # fmt: skip
+    dialect: str | None = option(
+        "--dialect", choices=DIALECTS, help="enforce British or American spelling (default: accept both)"
+    )
+    config: str | None = option("--config", metavar="FILE", help="read settings from FILE only")
+    isolated: bool = option("--isolated", action="store_true", help="ignore settings files and the user's own words")
+    verify: bool = option(
+        "--verify", group="verification", action="store_true", help=f"ask a second model: --target, or {DEFAULT_JUDGE}"
+    )
     model: str | None = option(
         "--model", group="model", metavar="NAME|PATH", help=f"model to correct with (default: {DEFAULT_MODEL})"
     )
@@ -190,7 +202,6 @@ class ModelOptions:
         "--set", type=run_setting, action="append", default=[], metavar="KEY=VALUE",
         help=f"how models run, as settings files say it: {', '.join(RUN)}; device=cuda, for instance",
     )  # fmt: skip
-    verify: bool = False
     own: ClassVar[Mapping[str, Any]] = {}  # what the command sets where nobody does
 
     @property
@@ -204,25 +215,7 @@ class ModelOptions:
         return {**dict(self.set), **({} if self.threads is None else {"threads": self.threads})}
 
 
-@dataclass(frozen=True, kw_only=True)
-class FrontOptions(ModelOptions):
-    """The options of every command that obeys the settings of projects (config/) as well."""
-
-    ignore: Sequence[Sequence[str]] = option(
-        "--ignore", group="settings", type=edit_names, action="append", default=[], metavar="NAMES",
-        help="drop edits of these kinds or types, for instance case,PUNCT,R:DET",
-    )  # fmt: skip
-    dialect: str | None = option(
-        "--dialect", choices=DIALECTS, help="enforce British or American spelling (default: accept both)"
-    )
-    config: str | None = option("--config", metavar="FILE", help="read settings from FILE only")
-    isolated: bool = option("--isolated", action="store_true", help="ignore settings files and the user's own words")
-    verify: bool = option(
-        "--verify", group="verification", action="store_true", help=f"ask a second model: --target, or {DEFAULT_JUDGE}"
-    )
-
-
-def check_target(options: ModelOptions) -> None:
+def check_target(options: FrontOptions) -> None:
     """Raises UsageError for settings of a target without a target."""
     if options.target == "":
         raise UsageError("--target: expected a name, a folder, or an id on the Hugging Face hub")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.catalog import DEFAULT_JUDGE, DEFAULT_MODEL, DEFAULT_TARGET
-from edit_gec.cli.arguments import FrontOptions, ModelOptions
+from edit_gec.cli.arguments import FrontOptions
 from edit_gec.cli.console import say
 from edit_gec.config.projects import Projects
 from edit_gec.config.settings import Settings, words
@@ -21,23 +20,21 @@ def find_projects(options: FrontOptions) -> Projects:
     return Projects(options.config, options.isolated, asked_settings(options))
 
 
-def asked_settings(options: ModelOptions) -> Settings:
+def asked_settings(options: FrontOptions) -> Settings:
     """What the options set. Raises InputError for a dictionary that cannot be read."""
     listed = tuple(word for path in options.dictionary for word in words(path))
-    asked = Settings(
+    return Settings(
         dictionary=listed,
         min_confidence=options.min_confidence,
         strictness=options.strictness,
         model=options.model,
         run=options.run_settings,
+        ignore=tuple(name for names in options.ignore for name in names),
+        dialect=options.dialect,
     )
-    if not isinstance(options, FrontOptions):
-        return asked
-    ignore = tuple(name for names in options.ignore for name in names)
-    return replace(asked, ignore=ignore, dialect=options.dialect)
 
 
-def load_corrector(options: ModelOptions, settings: Settings | None = None) -> Corrector:
+def load_corrector(options: FrontOptions, settings: Settings | None = None) -> Corrector:
     """The requested corrector. Raises InputError for a missing model, device or dictionary."""
     from edit_gec.corrector import Corrector
 
@@ -47,7 +44,7 @@ def load_corrector(options: ModelOptions, settings: Settings | None = None) -> C
     return corrector
 
 
-def corrector_arguments(options: ModelOptions, settings: Settings | None = None) -> dict[str, Any]:
+def corrector_arguments(options: FrontOptions, settings: Settings | None = None) -> dict[str, Any]:
     """The arguments of Corrector.load with these settings, by default those of the options alone.
 
     Raises InputError for a dictionary.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from edit_gec.catalog import find_model
-from edit_gec.cli.arguments import SETTINGS, FrontOptions, ModelOptions, check_target, confidence, option
+from edit_gec.cli.arguments import SETTINGS, FrontOptions, check_target, confidence, option
 from edit_gec.config.settings import Settings
 from edit_gec.errors import InputError
 
@@ -69,7 +69,7 @@ def run(arguments: Arguments) -> int:
     return 0 if server.has_shut_down else 1
 
 
-def load(options: ModelOptions, settings: Settings) -> Corrector:
+def load(options: FrontOptions, settings: Settings) -> Corrector:
     """The corrector, and all that the first check would wait for."""
     from edit_gec.cli.loading import load_corrector, warm_up
 

@@ -41,12 +41,6 @@ COMMANDS = {
     "score": Command("edit_gec.cli.score", "measure corrections: ERRANT precision, recall and F0.5", "score"),
     "train": Command("edit_gec.cli.train", "train a model from a recipe", "train", needs_torch=True),
     "corrupt": Command("edit_gec.cli.corrupt", "insert errors into clean text", "train"),
-    "distil": Command(
-        "edit_gec.cli.distil",
-        "write training pairs: erroneous sentences, and a model's corrections of them",
-        "train",
-        needs_torch=True,
-    ),
     "label": Command("edit_gec.cli.label", "label text that nobody edited, by a judge, to train on", "lm"),
     "profile": Command("edit_gec.cli.profile", "show where the time goes, stage by stage", "profile", needs_torch=True),
     "bench": Command(

@@ -420,8 +420,7 @@ def test_bad_files_are_one_line_and_the_good_ones_are_done(name: str, complaint:
         (["corrupt"], "required: TEXT"),
         (["corrupt", "a.txt", "--rate", "-1"], "--rate -1.0: expected 0 or more"),
         (["corrupt", "a.txt", "--sentences", "0"], "must be a whole number from 1, not '0'"),
-        (["distil", "--output", "a.tsv", "--pairs", "0"], "must be a whole number from 1, not '0'"),
-        (["distil", "--output", "a.tsv", "--set", "target-prefix=x"], "--set target-prefix needs --verify or --target"),
+        (["correct", "a.txt", "--set", "target-prefix=x"], "--set target-prefix needs --verify or --target"),
         (["profile", "--repeats", "0"], "must be a whole number from 1, not '0'"),
         (["serve", "--port", "99999"], "must be a port from 0 to 65535, not '99999'"),
         (["lsp", "--fix-all-confidence", "2"], "must be a number from 0 to 1, not '2'"),
@@ -590,7 +589,6 @@ MISSING = "import sys\nfrom edit_gec.cli.main import main\nsys.modules[{module!r
     [
         (["score", "--m2", "a.m2", "--hyp", "a.txt"], "numpy", ".[score]"),
         (["train", "--recipe", "recipe.toml"], "accelerate", ".[train]"),
-        (["distil", "--output", "a.tsv"], "torch", ".[train]"),
         (["correct", "a.txt"], "sentencepiece", "."),
         (["profile"], "torch", ".[profile]"),
     ],

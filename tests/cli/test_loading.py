@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from edit_gec.cli.arguments import FrontOptions, ModelOptions
+from edit_gec.cli.arguments import FrontOptions
 from edit_gec.cli.loading import asked_settings, corrector_arguments, find_projects
 from edit_gec.cli.main import COMMANDS, command_parser
 from edit_gec.config.load_settings import LoadSettings
 from edit_gec.config.projects import Projects
 
-REQUIRED = {"correct": [], "serve": [], "lsp": [], "corpus": ["in.txt", "out"], "distil": ["--output", "a.tsv"]}
+REQUIRED = {"correct": [], "serve": [], "lsp": [], "corpus": ["in.txt", "out"]}
 SETTINGS = """
 dictionary = ["Grafana"]
 min-confidence = 0.8
@@ -24,10 +24,10 @@ ignore = ["case"]
 """
 
 
-def parse(name: str, *words: str) -> ModelOptions:
+def parse(name: str, *words: str) -> FrontOptions:
     arguments = command_parser(name).parse_args([*REQUIRED[name], *words])
     made = importlib.import_module(COMMANDS[name].module).Arguments(**vars(arguments))
-    assert isinstance(made, ModelOptions)
+    assert isinstance(made, FrontOptions)
     return made
 
 
@@ -35,15 +35,21 @@ def parse(name: str, *words: str) -> ModelOptions:
 def test_every_option_reaches_the_corrector(name: str, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("kubectl\n\nnginx\n")
-    named = {"model": "mine", "min_confidence": 0.5, "dictionary": ("kubectl", "nginx"), "threads": 3, "target": "t5"}
+    named = {
+        "model": "mine",
+        "min_confidence": 0.5,
+        "dictionary": ("kubectl", "nginx"),
+        "threads": 3,
+        "target": "t5",
+        "dialect": "en-US",
+    }
     run: dict[str, object] = {
         "device": "cuda:1", "dtype": "bfloat16", "batch_size": 7, "target_prefix": "grammar: ",
         "target_prompt": "{source}\n", "verify": "exact", "backend": "torch", "precision": "float32",
     }  # fmt: skip
-    dialect = {} if name == "distil" else {"dialect": "en-US"}
-    options = [f"--{key.replace('_', '-')}={value}" for key, value in {**named, **dialect, "dictionary": words}.items()]
+    options = [f"--{key.replace('_', '-')}={value}" for key, value in {**named, "dictionary": words}.items()]
     options += [f"--set={key.replace('_', '-')}={value}" for key, value in run.items()]
-    expected = {**named, **run, "dialect": None, **dialect, "strictness": None}  # which is in place of a threshold
+    expected = {**named, **run, "strictness": None}  # which is in place of a threshold
     assert corrector_arguments(parse(name, *options)) == expected
     assert set(expected) == {field.name for field in fields(LoadSettings)}, "nothing that cannot be said"
 

@@ -1,7 +1,5 @@
 """The word list of a model, for lexicon.py: what is written often enough, and what the dictionary knows.
 
-    python -m edit_gec.lab.training.build_lexicon --data DATA -o models/edit5-mini/words.txt
-
 Words of DATA/prose/, the most frequent first, then those of dictionaries that are not there: the inflection tables of
 lemminflect, and the files of DATA/words/ if there are any. Left out: misspellings on the lists of DATA/spelling/, and
 contractions that lost their apostrophe. Below the words, and an empty line, stand slips with what they should be:
@@ -10,19 +8,15 @@ regular forms of irregular words ("goed went"), and listed misspellings with one
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from edit_gec.lab.training.clean_prose import find_corpora, read_lines
-from edit_gec.lab.training.entry import run_main
 from edit_gec.lab.training.synthetic.inflections import PARTICIPLE, PAST, Lexicon, read_lemminflect
 from edit_gec.lab.training.synthetic.misspellings import find_spelling, read_lists, read_right_forms
-from edit_gec.text.counts import format_count
 from edit_gec.text.files import write_lines
 from edit_gec.text.words import WORD
 
@@ -146,16 +140,3 @@ def write(data: Path, output: Path) -> int:
     slips.sort(key=lambda slip: slip[0])  # lines of one wrong form follow each other
     write_lines(output, [*words, "", *map(" ".join, dict.fromkeys(slips))])
     return len(words)
-
-
-def main() -> None:
-    """Write the list of a data folder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder with prose/, spelling/ and words/")
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    args = parser.parse_args()
-    sys.stderr.write(f"{format_count(write(args.data, args.output), 'word')}\n")
-
-
-if __name__ == "__main__":
-    run_main(main)

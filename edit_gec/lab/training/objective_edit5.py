@@ -107,8 +107,7 @@ class EdiT5Objective(Objective):
         """Learning rate of a parameter against the recipe's; 0: frozen."""
         if self.recipe.frozen_layers and shared_encoder.is_shared_with_t5(name, self.recipe.frozen_layers):
             return 0.0
-        given = self.recipe.encoder and name.startswith(("embedding.", "encoder."))
-        return self.recipe.encoder_rate if given else 1.0
+        return 0.0 if self.recipe.encoder and name.startswith(("embedding.", "encoder.")) else 1.0
 
     def start_model(self, stage: TrainingStage, before: Path | None, init: Path | None) -> EdiT5:
         """The initial model of a stage, grown to its depth: that of the stage before, another EdiT5, a T5, or random.
@@ -143,7 +142,7 @@ class EdiT5Objective(Objective):
         encoder stays another's."""
         model = EdiT5.load(stage)
         stages = [asdict(s) for s in self.recipe.stages]
-        if self.recipe.shared:
+        if self.recipe.encoder:
             shared_encoder.save_heads(model, output, trained=stages)
         else:
             model.save(output, small=True, thresholds=self.recipe.thresholds, trained=stages)

@@ -138,7 +138,7 @@ class T5Objective(Objective):
 
     def make_example(self, pair: TrainingPair, tokens: Tokens) -> T5Example | None:
         """One pair as the model sees it; None when it cannot."""
-        return make_example(pair.source, pair.target, tokens, sentinel=self.recipe.shared)
+        return make_example(pair.source, pair.target, tokens, sentinel=self.encoder is not None)
 
     def collate(self, examples: Sequence[T5Example]) -> dict[str, Tensor]:
         """A batch as the loss reads it."""
@@ -158,7 +158,7 @@ class T5Objective(Objective):
         if self.encoder is None or not name.startswith(("embedding.", "encoder.")) or name.startswith("encoder.norm."):
             return 1.0
         is_own = name.startswith("encoder.layers.") and int(name.split(".")[2]) >= self.shared_layers
-        return 1.0 if is_own else self.recipe.encoder_rate
+        return float(is_own)
 
     @cached_property
     def shared_layers(self) -> int:
@@ -176,7 +176,7 @@ class T5Objective(Objective):
         Raises ModelError when model and vocabulary, or model and encoder, do not fit.
         """
         if before is not None:
-            edit5 = EdiT5.load(self.encoder) if self.recipe.shared and self.encoder else None
+            edit5 = EdiT5.load(self.encoder) if self.encoder else None
             model = load_stage(before, edit5)
             if edit5 is not None:  # which may have been trained further since
                 shared_encoder.renew_encoder(model, edit5, self.shared_layers)
@@ -209,7 +209,7 @@ class T5Objective(Objective):
         trained: dict[str, Any] = {"n_positions": self.recipe.max_pieces, "thresholds": self.recipe.thresholds}
         trained |= {"respelt": self.recipe.respelt}
         trained |= {"trained": stages}
-        if self.recipe.shared and self.encoder:
+        if self.encoder:
             shared_encoder.save(model, output, self.encoder, own_layers=self.recipe.own_layers, **trained)
         else:
             checkpoint.save_t5(model.to(torch.bfloat16), output, **trained)

@@ -2,7 +2,7 @@
 
     pairs = Pairs(folder, data, recipe, stage, start=0)
     next(iter(pairs))                        one batch: tensors, and the number of its pieces
-    next(pairs.draw_texts(random.Random(1))) one (source, target)
+    next(pairs.draw_pairs(random.Random(1))) one TrainingPair
 
 A pair comes from prose with synthetic errors, real edits, text that `edit-gec label` labelled, or clean text.
 The stage's shares say how many come from each (recipe.py); they follow the progress of the stage.
@@ -73,10 +73,6 @@ class Pairs:
             longest = course.setting("max_pieces", self.progress, self.stage) or self.recipe.max_pieces
             if made is not None and len(made.ids) <= longest:
                 yield made
-
-    def draw_texts(self, rng: random.Random) -> Iterator[tuple[str, str]]:
-        """Endless (source, target) sentences, as `draw_pairs`."""
-        return ((pair.source, pair.target) for pair in self.draw_pairs(rng))
 
     def draw_pairs(self, rng: random.Random) -> Iterator[TrainingPair]:
         """Endless pairs: fresh errors every time, real edits, labelled text and clean pairs mixed in."""

@@ -11,11 +11,10 @@
 
 A stage has a depth, a number of steps, an error rate, and shares of real edits and of clean text. With kind = "t5" the
 model is a T5 that writes whole corrected sentences; `layers` is then the depth of its decoder. A model may start from
-the encoder of an EdiT5, either shared and frozen or as its own copy. An EdiT5 that does so also keeps the heads:
+the encoder of an EdiT5, which it shares, frozen. An EdiT5 that does so also keeps the heads:
 
     kind = "t5"
     encoder = "../edit5-mini"                  # folder of an EdiT5, seen from the recipe
-    encoder_rate = 0.0                         # frozen; above 0: a copy, at this share of the learning rate
 
 With kind = "edit5" and the folder of such a T5 as `encoder`, heads learn to draft for it, on the T5's own encoder.
 
@@ -59,8 +58,7 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | save_minutes | minutes from one checkpoint to the next |
 | thresholds | table of the decisions' thresholds (decode.py), written into the model's config.json |
 | respelt | T5: whether it is to be read with misspelt words as the list has them |
-| encoder | folder of the EdiT5 whose encoder and embedding the model starts with; an EdiT5 takes its heads, too |
-| encoder_rate | learning rate of these against the rest; 0: shared with that EdiT5, frozen |
+| encoder | folder of the EdiT5 whose encoder and embedding the model shares; an EdiT5 takes its heads, too |
 | own_layers | T5: last layers of the shared encoder that it copies and trains |
 | frozen_layers | EdiT5: first encoder layers that stay, with embedding and final norm: those that a T5 shares |
 | guide | T5: weight of the attention that is guided to the piece which is copied next |
@@ -157,17 +155,11 @@ class Recipe:
     thresholds: dict[str, float] = field(default_factory=dict)
     respelt: bool = False
     encoder: str = ""
-    encoder_rate: float = 0.0
     own_layers: int = 0
     frozen_layers: int = 0
     guide: float = 0.5
     edit_weight: float = 2.0
     stages: tuple[TrainingStage, ...] = field(default=())
-
-    @property
-    def shared(self) -> bool:
-        """Whether the encoder stays an EdiT5's own."""
-        return bool(self.encoder) and self.encoder_rate == 0
 
     @property
     def source_of_vocabulary(self) -> str:
@@ -212,7 +204,7 @@ def read_recipe(path: Path) -> Recipe:
             f"{path}: workers = {recipe.workers}, save_minutes = {recipe.save_minutes:g}; expected at least 0, and "
             "more than 0"
         )
-    if recipe.own_layers < 0 or (recipe.own_layers and not (recipe.kind == "t5" and recipe.shared)):
+    if recipe.own_layers < 0 or (recipe.own_layers and not (recipe.kind == "t5" and recipe.encoder)):
         raise InputError(
             f"{path}: own_layers = {recipe.own_layers}; expected at least 0, and 0 without the shared encoder of a T5"
         )

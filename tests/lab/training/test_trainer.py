@@ -156,8 +156,8 @@ def test_no_recipe(tmp_path: Path) -> None:
 def drawn(corpora: Path, stage: TrainingStage, start: int = 0, count: int = 60) -> list[tuple[str, str]]:
     (corpora / "pairs").mkdir(exist_ok=True)
     shutil.copyfile(PROSE, corpora / "pairs" / "prose.txt")
-    texts = Pairs(corpora, corpora, Recipe("x"), stage, start).draw_texts(random.Random(f"{stage.name} {start}"))
-    return list(islice(texts, count))
+    drawn = Pairs(corpora, corpora, Recipe("x"), stage, start).draw_pairs(random.Random(f"{stage.name} {start}"))
+    return [(pair.source, pair.target) for pair in islice(drawn, count)]
 
 
 def test_pairs_of_a_stage(corpora: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_model_learns_from_a_t5(corpora: Path, recipe: Path, tokens: Tokens, t
 
 
 def test_heads_learn_on_the_encoder_of_a_t5(corpora: Path, recipe: Path, tokens: Tokens, tmp_path: Path) -> None:
-    """Whose second layer is its own. Unfrozen, the encoder of an EdiT5 learns, too."""
+    """Whose second layer is its own."""
     shape: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 2, "num_layers": 2}
     given = EdiT5(EdiT5Config(vocab_size=tokens.pieces + 64, slots=64, point_width=8, **shape))
     given.save(tmp_path / "given")
@@ -351,10 +351,6 @@ def test_heads_learn_on_the_encoder_of_a_t5(corpora: Path, recipe: Path, tokens:
     same = {name for name, p in made.state_dict().items() if torch.equal(p, begun[name])}
     frozen = {name for name in begun if name.startswith(("embedding.", "encoder."))}
     assert frozen <= same and "tag_head.weight" not in same and "tag_layer.attention.o.weight" not in same
-    recipe.write_text("encoder_rate = 0.5\n" + recipe.read_text().replace("../t5", "../given"))
-    moved = EdiT5.load(train(recipe, corpora, tmp_path / "others")).state_dict()
-    weights = given.state_dict()
-    assert not any(torch.equal(moved[name], weights[name]) for name in frozen if name.endswith("o.weight"))
 
 
 LONG = """
@@ -430,8 +426,8 @@ def test_real_edits_come_with_the_decay(corpora: Path, long_run: Path) -> None:
     pairs = Pairs(long_run.parent, corpora, read_recipe(long_run), read_recipe(long_run).stages[0], 0)
 
     def count() -> int:
-        drawn = list(islice(pairs.draw_texts(random.Random(1)), 300))
-        return drawn.count(("She walk to the station.", "She walks to the station."))
+        drawn = islice(pairs.draw_pairs(random.Random(1)), 300)
+        return sum(pair.source == "She walk to the station." for pair in drawn)
 
     assert count() == 0
     pairs.progress = 1.0
