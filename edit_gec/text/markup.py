@@ -262,8 +262,8 @@ _BLOCK_TAGS = frozenset(
     "tbody td tfoot th thead title tr ul".split()
 )
 _FRAGMENT_TAG = re.compile(
-    r".*<(?:button|caption|d[dt]|figcaption|h[1-6]|legend|li|option|summary|t[dh]|title|(?-i:[A-Z][\w.]*))"
-    r"(?:\s[^<>]*)?>\s*\Z",
+    r".*<(?:(?:button|caption|d[dt]|figcaption|h[1-6]|legend|li|option|summary|t[dh]|title)(?:\s[^<>]*)?>(?:\s|<(?:b|i|em|strong)>)*"
+    r"|(?-i:[A-Z][\w.]*)(?:\s[^<>]*)?>)\Z",  # below the tag of a component stands prose
     re.DOTALL | re.IGNORECASE,
 )
 _INLINE_TAGS = frozenset(
@@ -315,8 +315,12 @@ def inline(view: str, flags: bytearray, labels: frozenset[str] = frozenset()) ->
 
 
 def is_fragment(text: str, start: int) -> bool:
-    """Does a tag before text[start] say that what follows need not be a whole sentence: a list item, a heading?"""
-    return text[start - 1 : start] == ">" and _FRAGMENT_TAG.match(text, max(0, start - 300), start) is not None
+    """Does a tag before text[start] say that what follows need not be a whole sentence: a list item, a heading?
+
+    Tags of bold and the like may stand between.
+    """
+    before = text[max(0, start - 300) : start]
+    return before.rstrip().endswith(">") and _FRAGMENT_TAG.match(before) is not None
 
 
 def _mark_pages(view: str, flags: bytearray) -> None:

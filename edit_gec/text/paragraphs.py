@@ -53,6 +53,8 @@ _COMMAND_LINE = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\{[^{}]*\}\s*\Z")
 _HIDDEN = re.compile(rb"[\x01\x03\x08-\x0b\x11\x13\x18-\x1b]+")
 _IS_BREAK = re.compile(rb"[\x08-\x0f\x18-\x1f]")
 _FIRST_WORD = re.compile(r"[\"'“‘«(\[]*([^\W\d_])?\S{0,60}")
+_LINK = re.compile(r"\[[^\[\]]*\]\(\S*")  # at the start of a line: nobody breaks it
+_TARGET = re.compile(r"\]\([^()\s]*\)|https?://\S+")  # it sticks out of the margin
 _MIN_WRAP = 40  # nobody wraps prose narrower than this: verse, addresses, a title above its text
 
 
@@ -226,7 +228,7 @@ def _unwrap(text: str, group: list[Line]) -> Iterator[list[Line]]:
 
     A hard wrap comes where the next word no longer fits; a capitalised word that would have fitted starts a new thing.
     """
-    width = max(line.width for line in group)
+    width = max(line.width - sum(map(len, _TARGET.findall(text, line.start, line.end))) for line in group)
     is_list = width < _MIN_WRAP or _is_list(text, group)
     if group[0].fragment:  # an item goes on, wherever its lines are cut
         group = [line._replace(fragment=True) for line in group]
@@ -235,7 +237,8 @@ def _unwrap(text: str, group: list[Line]) -> Iterator[list[Line]]:
         last = paragraph[-1]
         word = _FIRST_WORD.match(text, line.start, line.end)
         assert word is not None
-        fits = is_list or last.width + 1 + len(word[0]) <= width
+        first = _LINK.match(text, line.start, line.end) or word
+        fits = is_list or last.width + 1 + len(first[0]) <= width
         starts = (word[1] or "").isupper() and word[0] not in ("I", "I'm", "I’m", "I've", "I’ve", "I'll", "I’ll")
         if fits and starts and text[last.end - 1] not in ",;-–—(&/":
             yield paragraph

@@ -60,9 +60,10 @@ def _find_cues(text: str) -> Iterator[tuple[float, float, list[Span]]]:
     for number, found in times.items():
         spoken: list[Span] = []
         for at in range(number + 1, len(lines)):
-            line = text[slice(*lines[at])]
-            is_next = "-->" in line or at in times or (at + 1 in times and _NUMBER.match(line))
-            if is_next or not line.strip():
+            line, below = (text[slice(*span)] for span in (lines[at], lines[min(at + 1, len(lines) - 1)]))
+            is_next = "-->" in line or at in times
+            is_number = ("-->" in below or at + 1 in times) and _NUMBER.match(line)
+            if is_next or is_number or not line.strip():
                 break
             spoken.append(lines[at])
         values = found.groups()

@@ -51,7 +51,7 @@ def read_markdown(text: str) -> tuple[list[str], list[str], int]:
     """Where links lead, the keys of titles that a link leads to, and how many titles there are."""
     links, titles = [], []
     tokens = MarkdownIt().parse(text)
-    for token, inline in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, inline in zip(tokens, [*tokens[1:], None], strict=False):
         links += [str(child.attrs["href"]) for child in token.children or () if child.type == "link_open"]
         if token.type == "heading_open" and inline is not None:
             titles.append(key_of(inline.content))

@@ -299,6 +299,18 @@ LAYOUT = [
     ("# My trip\nWe went home", ["My trip", "We went home"]),
     ("My trip\n=======\nit was", ["My trip", "it was"]),
     ("My trip\nLast summer we\nwent home", ["My trip", "Last summer we went home"]),
+    (
+        "Here is what you need to know, and for more refer\nto [it](/a).",
+        ["Here is what you need to know, and for more refer to it."],
+    ),
+    (
+        "To see all of them in one place, refer to the\n[Maps page](https://maps.example.org/all) and the rest.",
+        ["To see all of them in one place, refer to the Maps page and the rest."],
+    ),
+    (
+        "The older of the two maps in this book is that of\nLondon by Ann, and then there is the newer\n[one](https://maps.example.org/all/of/them/together).",
+        ["The older of the two maps in this book is that of London by Ann, and then there is the newer one."],
+    ),
     ("Ann Stone\n12 Main Road\nLondon", ["Ann Stone 12 Main Road", "London"]),
     ("- one\n- two\n  goes on\n1) three", ["one", "two goes on", "three"]),
     ("- [ ] to do\n* [x] done", ["to do", "done"]),
@@ -361,6 +373,11 @@ LAYOUT = [
 def test_html_is_read_however_deep_it_is_indented() -> None:
     text = "<!DOCTYPE html>\n<body>\n      <p>It is (here); <b>so</b>\n      Ann\n      goes on.</p>\n      <p>Two</p>"
     assert [sentence.text for sentence in split(text, format="html")] == ["It is (here); so Ann goes on.", "Two"]
+
+
+def test_a_heading_below_its_tag_is_a_fragment() -> None:
+    text = "<h1 align='center'>\n  <b>Read and mend</b>\n</h1>\n\n<p>\nWe go.\n</p>\n\n<Note>\nWe go.\n</Note>\n"
+    assert [sentence.fragment for sentence in split(text, format="mdx")] == [True, False, False]
 
 
 @pytest.mark.parametrize(("text", "views"), LAYOUT)
