@@ -16,7 +16,7 @@ from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.sentences import CASE_STUDY, Text
 from edit_gec.lab.performance.setup import ONNX, Pair, Setup, load_corrector
 from edit_gec.lab.performance.stage_summary import find_disturbance, reduction_factors, summarize
-from edit_gec.lab.performance.stages import TimedRuns, measure_stages
+from edit_gec.lab.performance.stages import measure_stages
 from edit_gec.lab.performance.systems import build_staged
 from edit_gec.modeling.tokenizer import Tokens
 
@@ -44,11 +44,12 @@ class Profiling:
         stem = machine.slug("-".join((*self.names, setup.dtype, setup.mode)))
         files = []
         runs = self.build()
-        times = self.time(runs)
+        times = measure_stages(runs, self.sources, warm_up=self.warm_up, repeats=self.repeats, device=setup.device)
         systems = {system: summarize(each, len(self.texts)) for system, each in times.items()}
         if setup.mode == ONNX:
-            how = {"threads": setup.threads, "repeats": self.repeats}
-            systems["edit5"]["graphs"] = traces.measure_operators(load_corrector(setup), self.sources, **how)
+            corrector = load_corrector(setup)
+            operators = traces.measure_operators(corrector, self.sources, threads=setup.threads, repeats=self.repeats)
+            systems["edit5"]["graphs"] = operators
         elif out is not None:
             files = [out / "traces" / head["machine"]["name"] / f"{stem}-{system}.json.gz" for system in runs]
             for run, file in zip(runs.values(), files, strict=True):
@@ -56,10 +57,7 @@ class Profiling:
         result = self.describe(head, systems)
         if out is None:
             return result, []
-        typical = {system: each.typical() for system, each in times.items()}
-        return result, [
-            *files, *results.save(out, stem, result, lambda made, path: plots.plot_profile(made, typical, path))
-        ]  # fmt: skip
+        return result, [*files, *results.save(out, stem, result, plots.plot_stages)]
 
     def build(self) -> dict[str, Run]:
         """The systems, loaded. Random weights replay the corrections of the texts.
@@ -73,11 +71,6 @@ class Profiling:
 
             setup = replace(setup, streams=Streams.of_texts(self.texts, tokens))
         return build_staged(Pair(setup), self.systems)
-
-    def time(self, runs: Mapping[str, Run]) -> dict[str, TimedRuns]:
-        """All runs by the wall clock."""
-        how = {"warm_up": self.warm_up, "repeats": self.repeats}
-        return measure_stages(runs, self.sources, device=self.setup.device, **how)
 
     def describe(self, head: Mapping[str, Any], systems: dict[str, dict[str, Any]]) -> dict[str, Any]:
         """The result as plain values."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from edit_gec.lab.performance.stages import TimedRuns, rounded
+from edit_gec.lab.performance.stages import TimedRun, rounded
 from edit_gec.speculative.statistics import quantile
 from edit_gec.tracing import STAGES
 
@@ -25,9 +25,9 @@ QUIET = 1.5  # p95 over the median, up to which a machine is called quiet: the c
 CASE_STUDY_STEPS = 10  # of EdiT5's decoder, which also generates the first slot; here the tags have opened it
 
 
-def summarize(runs: TimedRuns, texts: int) -> dict[str, Any]:
+def summarize(runs: Sequence[TimedRun], texts: int) -> dict[str, Any]:
     """Figures of one system on that many texts."""
-    run = runs.typical()
+    run = find_typical(runs)
     names = [name for name in STAGES if any(span.name == name for span in run.spans)]
     stages = [_summarize_stage(name, runs, texts) for name in names]
     by_name = {stage["name"]: stage for stage in stages}
@@ -36,15 +36,12 @@ def summarize(runs: TimedRuns, texts: int) -> dict[str, Any]:
         return float(sum(by_name[name][key] for name in group if name in by_name))
 
     steps = round(total(STEPS, "regions"), 2)
-    bare = median(runs.bare_s)
-    labelled = [each.total_s for each in runs.labelled]
     unattributed = run.total_s - sum(span.own_s for span in run.spans)
     whole = 1000 * run.total_s / texts
     encoder, decoder = total(ENCODERS), total(STEPS)
     return {
         "total_ms": rounded(whole),
-        "total_p95_ms": rounded(1000 * quantile(labelled, 0.95) / texts),
-        "unlabelled_ms": rounded(1000 * bare / texts),
+        "total_p95_ms": rounded(1000 * quantile([each.total_s for each in runs], 0.95) / texts),
         "encoder_ms": rounded(encoder),
         "steps": steps,
         "step_ms": rounded(decoder / steps) if steps else 0.0,
@@ -55,21 +52,24 @@ def summarize(runs: TimedRuns, texts: int) -> dict[str, Any]:
         "total_over_encoder": rounded(whole / encoder) if encoder else 0.0,
         "unattributed_ms": rounded(1000 * unattributed / texts),
         "unattributed_share": rounded(unattributed / run.total_s),
-        "labels_cost": rounded(median(labelled) / bare - 1),
         "stages": stages,
-        "steps_ms": [rounded(1000 * each) for each in runs.steps_s(*STEPS)],
     }
 
 
-def _summarize_stage(name: str, runs: TimedRuns, texts: int) -> dict[str, Any]:
+def find_typical(runs: Sequence[TimedRun]) -> TimedRun:
+    """The run of median length."""
+    return sorted(runs, key=lambda run: run.total_s)[len(runs) // 2]
+
+
+def _summarize_stage(name: str, runs: Sequence[TimedRun], texts: int) -> dict[str, Any]:
     """Times of a stage per text: in the run of median length, the 95th of 100 runs, and by the device's own clock."""
-    own = [span.own_s for span in runs.typical().spans if span.name == name]
-    device = runs.device_s(name)
+    own = [span.own_s for span in find_typical(runs).spans if span.name == name]
+    device = [run.stage_on_device_s(name) for run in runs if run.device_s]
     return {
         "name": name,
         "regions": rounded(len(own) / texts),
         "ms": rounded(1000 * sum(own) / texts),
-        "p95_ms": rounded(1000 * quantile(runs.stage_s(name), 0.95) / texts),
+        "p95_ms": rounded(1000 * quantile([run.stage_s(name) for run in runs], 0.95) / texts),
         "device_ms": rounded(1000 * median(device) / texts) if device else None,
     }
 

@@ -46,7 +46,7 @@ def format_table(profile: dict[str, Any]) -> str:
 
 
 def format_stages(profile: dict[str, Any]) -> str:
-    """The stages of each system, and what measuring them costs."""
+    """The stages of each system."""
     rows = [["stage", "n", "ms", "p95", "device"]]
     for name, own in profile["systems"].items():
         rows.append([name.upper(), *[""] * 4])
@@ -54,8 +54,7 @@ def format_stages(profile: dict[str, Any]) -> str:
             times = ("" if stage[key] is None else f"{stage[key]:.2f}" for key in ("ms", "p95_ms", "device_ms"))
             rows.append([stage["name"], f"{stage['regions']:g}", *times])
         rows.append(["unattributed", "", f"{own['unattributed_ms']:.2f}", "", ""])
-    costs = ", ".join(f"{name} {own['labels_cost']:+.1%}" for name, own in profile["systems"].items())
-    return "\n".join(["stages", *align_columns(rows), f"cost of labels: {costs}"]) + "\n"
+    return "\n".join(["stages", *align_columns(rows)]) + "\n"
 
 
 def format_operators(profile: dict[str, Any]) -> str:

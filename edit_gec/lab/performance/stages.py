@@ -1,15 +1,13 @@
 """Timed runs: a warm-up, then all systems in turn, so that a disturbance of the machine hits all of them.
 
-Every round runs each system twice: without and with a clock for the stages. The difference is the cost of tracing. On a
-GPU, device events are recorded at the same places.
+Each run is timed by a clock for its stages. On a GPU, device events are recorded at the same places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -25,39 +23,17 @@ if TYPE_CHECKING:
 class TimedRun:
     """One run of a system over all texts, in seconds; device_s has the device's own time of each span, on a GPU."""
 
-    begun: float
     total_s: float
     spans: list[Span]
     device_s: list[float] = field(default_factory=list)
 
+    def stage_s(self, name: str) -> float:
+        """Time of a stage."""
+        return sum(span.own_s for span in self.spans if span.name == name)
 
-@dataclass
-class TimedRuns:
-    """All runs of one system."""
-
-    bare_s: list[float] = field(default_factory=list)
-    labelled: list[TimedRun] = field(default_factory=list)
-
-    def stage_s(self, name: str) -> list[float]:
-        """Time of a stage in each run."""
-        return [sum(span.own_s for span in run.spans if span.name == name) for run in self.labelled]
-
-    def device_s(self, name: str) -> list[float]:
-        """The same by the device's events; empty on a CPU."""
-        return [
-            sum(own for span, own in zip(run.spans, run.device_s, strict=True) if span.name == name)
-            for run in self.labelled
-            if run.device_s
-        ]
-
-    def steps_s(self, *names: str) -> list[float]:
-        """Median time of the first, second, ... region of these names in a run."""
-        runs = [[span.own_s for span in run.spans if span.name in names] for run in self.labelled]
-        return [median(times) for times in zip(*runs, strict=False)]
-
-    def typical(self) -> TimedRun:
-        """The run of median length."""
-        return sorted(self.labelled, key=lambda run: run.total_s)[len(self.labelled) // 2]
+    def stage_on_device_s(self, name: str) -> float:
+        """The same by the device's events."""
+        return sum(own for span, own in zip(self.spans, self.device_s, strict=True) if span.name == name)
 
 
 class DeviceClock(Clock):
@@ -112,16 +88,12 @@ def _event() -> Any:
 
 def measure_stages(
     runs: Mapping[str, Run], texts: Sequence[str], *, warm_up: int, repeats: int, device: str
-) -> dict[str, TimedRuns]:
+) -> dict[str, list[TimedRun]]:
     """Run each system `warm_up` + `repeats` times over the texts, one text at a time."""
-    labelled: dict[str, list[TimedRun]] = {name: [] for name in runs}
-    systems: dict[str, Callable[[Sequence[str]], object]] = {}
-    for name, run in runs.items():
-        systems[name] = partial(run_each, run)
-        systems[f"{name}, labelled"] = partial(_add_labelled, labelled[name], run, device)
-    jobs = [texts] * (warm_up + repeats)
-    times = interleave(systems, jobs, repeats=1, warm_up=0, device=device)
-    return {name: TimedRuns([each for (each,) in times[name][warm_up:]], labelled[name][warm_up:]) for name in runs}
+    timed: dict[str, list[TimedRun]] = {name: [] for name in runs}
+    systems = {name: partial(_add_timed, timed[name], run, device) for name, run in runs.items()}
+    interleave(systems, [texts] * (warm_up + repeats), repeats=1, warm_up=0, device=device)
+    return {name: each[warm_up:] for name, each in timed.items()}
 
 
 def run_each(run: Run, texts: Sequence[str]) -> None:
@@ -130,7 +102,7 @@ def run_each(run: Run, texts: Sequence[str]) -> None:
         run([text])
 
 
-def _add_labelled(to: list[TimedRun], run: Run, device: str, texts: Sequence[str]) -> None:
+def _add_timed(to: list[TimedRun], run: Run, device: str, texts: Sequence[str]) -> None:
     clock = DeviceClock() if device.startswith("cuda") else Clock()
     with listen(clock):
         synchronize(device)
@@ -138,8 +110,7 @@ def _add_labelled(to: list[TimedRun], run: Run, device: str, texts: Sequence[str
         run_each(run, texts)
         synchronize(device)
         total_s = perf_counter() - begun
-    device_s = clock.device_s() if isinstance(clock, DeviceClock) else []
-    to.append(TimedRun(begun, total_s, clock.spans, device_s))
+    to.append(TimedRun(total_s, clock.spans, clock.device_s() if isinstance(clock, DeviceClock) else []))
 
 
 def rounded(value: float) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -57,24 +57,6 @@ def write_trace(run: Run, texts: Sequence[str], device: str, file: Path) -> None
     profiler.export_chrome_trace(str(file))
 
 
-@dataclass(frozen=True)
-class GraphTimes:
-    """How often a graph ran, how long it took in all, and its operators by their kind."""
-
-    runs: float = 0
-    ms: float = 0
-    operators: dict[str, float] = field(default_factory=dict)
-
-    def divided_by(self, count: int) -> GraphTimes:
-        """The same for one of `count` texts, the longest operator first."""
-        operators = sorted(self.operators.items(), key=lambda each: -each[1])
-        return GraphTimes(
-            rounded(self.runs / count),
-            rounded(self.ms / count),
-            {kind: rounded(ms / count) for kind, ms in operators},
-        )
-
-
 def measure_operators(
     corrector: Corrector, texts: Sequence[str], *, threads: int, repeats: int
 ) -> dict[str, dict[str, Any]]:
@@ -90,18 +72,23 @@ def measure_operators(
         for _ in range(repeats):
             run_each(run, texts)
         files = {name: session.end_profiling() for name, session in network.sessions._asdict().items()}
-        graphs = {name: read_operators(Path(files[name])) for name in Sessions._fields}
-    return {name: asdict(graph.divided_by(repeats * len(texts))) for name, graph in graphs.items() if graph.runs}
+        graphs = {name: read_operators(Path(files[name]), repeats * len(texts)) for name in Sessions._fields}
+    return {name: graph for name, graph in graphs.items() if graph}
 
 
-def read_operators(path: Path) -> GraphTimes:
-    """What a file of ONNX Runtime's profiler says, without the first run, with which the model is tried out."""
+def read_operators(path: Path, texts: int) -> dict[str, Any]:
+    """Runs and milliseconds per text in a file of ONNX Runtime's profiler, the longest operator first; {} without runs.
+
+    The first run, with which the model is tried out, does not count.
+    """
     events = json.loads(path.read_text(encoding="utf-8"))
     runs = sorted((e["ts"], e["dur"]) for e in events if e["name"] == "model_run")[1:]
     if not runs:
-        return GraphTimes()
+        return {}
     kinds: Counter[str] = Counter()
     for event in events:
         if event["cat"] == "Node" and event["name"].endswith("_kernel_time") and event["ts"] >= runs[0][0]:
             kinds[event["args"]["op_name"]] += event["dur"]
-    return GraphTimes(len(runs), sum(us for _, us in runs) / 1000, {kind: us / 1000 for kind, us in kinds.items()})
+    ms = {kind: rounded(us / 1000 / texts) for kind, us in kinds.most_common()}
+    whole = sum(us for _, us in runs) / 1000
+    return {"runs": rounded(len(runs) / texts), "ms": rounded(whole / texts), "operators": ms}

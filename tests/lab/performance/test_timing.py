@@ -10,7 +10,7 @@ from support.strategies import law
 
 from edit_gec.lab.performance import timing
 from edit_gec.lab.performance.stage_summary import summarize
-from edit_gec.lab.performance.stages import TimedRun, TimedRuns
+from edit_gec.lab.performance.stages import TimedRun
 from edit_gec.speculative.statistics import Statistics, quantile
 from edit_gec.speculative.statistics import Trace as Passes
 
@@ -50,8 +50,7 @@ def test_quantiles_are_those_of_numpy(values: list[float], share: float) -> None
 def test_p95_means_one_thing() -> None:
     """In a profile, in a benchmark, in the statistics of verification: of 20 values it is not the largest."""
     values = [float(n) for n in range(1, 21)]
-    runs = TimedRuns(values, [TimedRun(0.0, n, []) for n in values])
-    profile = summarize(runs, 1)
+    profile = summarize([TimedRun(n, []) for n in values], 1)
     statistics = Statistics([Passes(proposed=[1] * int(n), tokens=int(n)) for n in values])
     assert profile["total_p95_ms"] == pytest.approx(1000 * quantile(values, 0.95)) == pytest.approx(19050.0)
     assert statistics.summary()["passes_p95"] == quantile(values, 0.95)
