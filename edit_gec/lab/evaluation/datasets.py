@@ -8,6 +8,7 @@ Nothing is downloaded: where a corpus is absent, the error says where to get it 
 from __future__ import annotations
 
 import hashlib
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from edit_gec.annotation import m2
 from edit_gec.annotation.m2 import M2Sentence, read_lines
-from edit_gec.errors import InputError
+from edit_gec.errors import InputError, MissingExtraError
 from edit_gec.text.rows import read_table
 
 
@@ -65,17 +66,20 @@ for _name, _group, _metric, _sources, _references, _get in read_table(Path(__fil
     CORPORA[_name] = Benchmark(_metric, _sources.split(), _references.split() if _references != "-" else [], _get)
     GROUPS.setdefault(_group, []).append(_name)
 GROUPS.pop("-")
+HUB = "hf:"
 
 
 def find_test_sets(name: str, data: Path | None) -> list[TestSet]:
-    """The test sets of a name: a corpus, or a group of them.
+    """The test sets of a name: a corpus, a group of them, or `hf:repository[:split]` on the Hugging Face hub.
 
     Raises InputError where the name is unknown or the files are absent.
     """
+    if name.startswith(HUB):
+        return [load_hub_set(name[len(HUB) :])]
     if name in GROUPS:
         return [one for member in GROUPS[name] for one in find_test_sets(member, data)]
     if name not in CORPORA:
-        raise InputError(f"benchmark '{name}' is unknown: expected {', '.join([*GROUPS, *CORPORA])}")
+        raise InputError(f"benchmark '{name}' is unknown: expected {', '.join([*GROUPS, *CORPORA])} or hf:REPOSITORY")
     corpus = CORPORA[name]
     if data is None:
         raise InputError(f"benchmark '{name}' needs a data folder: give --data or EDIT_GEC_DATA; get it: {corpus.get}")
@@ -112,3 +116,24 @@ def read_parallel_set(source: str | Path, references: Sequence[str | Path], metr
 def read_clean_set(path: str | Path, name: str = "") -> TestSet:
     """Raw sentences without errors, one per line; empty lines do not count."""
     return TestSet(name or Path(path).name, read_lines(path), "false-alarms", raw=True)
+
+
+def load_hub_set(repository: str) -> TestSet:
+    """A data set with columns `sentence` and `corrections` (as jhu-clsp/jfleg has), from the hub or a local folder.
+
+    `repository` may end in :split; otherwise its validation split is taken. Raises InputError where it does not load.
+    """
+    path, _, split = repository.partition(":")
+    try:
+        datasets = importlib.import_module("datasets")
+    except ImportError:
+        raise MissingExtraError("hf: benchmarks need the datasets library: pip install datasets") from None
+    try:
+        rows = datasets.load_dataset(path, split=split or "validation")
+    except Exception as error:  # the library raises many kinds: network, absent repository, absent split
+        raise InputError(f"hf:{repository} does not load: {str(error).splitlines()[0]}") from None
+    if not {"sentence", "corrections"} <= set(rows.column_names):
+        raise InputError(f"hf:{repository}: expected columns sentence and corrections, found {rows.column_names}")
+    lines = [row.strip() for row in rows["sentence"]]
+    columns = [[c.strip() for c in column] for column in zip(*rows["corrections"], strict=True)]
+    return TestSet(f"{Path(path).name}-{split or 'validation'}", lines, "gleu", references=columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from pathlib import Path
@@ -225,6 +226,23 @@ def test_published_layouts_are_found(tmp_path: Path) -> None:
 def test_absent_sets_say_where_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no .*ABCN.dev.gold.bea19.m2; get it: .*bea2019st"):
         datasets.find_test_sets("bea-dev", tmp_path)
+
+
+def test_hub_layout(tmp_path: Path) -> None:
+    """A local folder in the layout of jhu-clsp/jfleg, through the same library call."""
+    pytest.importorskip("datasets")
+    rows = [
+        {"sentence": "He go home . ", "corrections": ["He goes home . ", "He went home . "]},
+        {"sentence": "Fine . ", "corrections": ["Fine . ", "Fine . "]},
+    ]
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    (folder / "validation.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    test = datasets.find_test_sets(f"hf:{folder}", None)[0]
+    assert test.lines == ["He go home .", "Fine ."]
+    assert test.references == [["He goes home .", "Fine ."], ["He went home .", "Fine ."]]
+    with pytest.raises(InputError, match="does not load"):
+        datasets.find_test_sets(f"hf:{folder}:absent", None)
 
 
 def test_draws_are_seeded() -> None:
