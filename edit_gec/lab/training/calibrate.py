@@ -2,7 +2,6 @@
 
     python -m edit_gec.lab.training.calibrate --model models/edit5-mini --data DEV --keep-bias -1.1 -0.8
     python -m edit_gec.lab.training.calibrate --model models/edit5-mini --data DEV --write --rate 2
-    python -m edit_gec.lab.training.calibrate --model models/edit5-mini --data DEV --precision int8
 
 The model reads text with corrections and clean text twice, with all edits that it proposes at any threshold
 (evidence.py). Logistic regression on all of them maps its evidence to one scale of confidence (confidence.py); edits of
@@ -14,8 +13,7 @@ for a rate has the best F0.5 among those that change at most that share of the c
 
 Two tables are printed: on the sentences that everything was fitted on, and in five folds, on sentences that neither the
 scale nor the thresholds have seen. With --write the model folder gets the scale, the threshold of one rate, and the
-presets of --strictness. They are fitted in float32 and hold for products in int8 too; --precision int8 shows its
-frontier.
+presets of --strictness. They are fitted in float32 and hold for products in int8 too.
 """
 
 from __future__ import annotations
@@ -232,6 +230,22 @@ def choose(learners: Sample, clean: Sample, scale: Scale) -> dict[float, Outcome
     return {rate: max(found, key=lambda o: o.scores[2]) for rate, found in able.items() if found}
 
 
+def add_outcomes(
+    total: dict[float, Outcome], chosen: dict[float, Outcome], learners: Sample, clean: Sample, scale: Scale
+) -> None:
+    """Add what the chosen thresholds do on other sentences."""
+    for rate in RATES:
+        least = chosen[rate].min_confidence if rate in chosen else NEVER
+        (outcome,) = count(learners, clean, scale, [least])
+        total[rate] = outcome.plus(total[rate]) if rate in total else outcome
+
+
+def presets_of(seen: dict[float, Outcome]) -> dict[str, float]:
+    """The thresholds of --strictness other than the default."""
+    rates = {name: rate for name, rate in STRICTNESS_RATES.items() if rate in seen}
+    return {"sure": SURE} | {name: round(float(seen[rate].min_confidence), 3) for name, rate in rates.items()}
+
+
 class Unseen(NamedTuple):
     """Results of the folds on unseen sentences: outcomes, and (confidence, right) for each set."""
 
@@ -250,10 +264,7 @@ def cross_validate(learners: Sample, others: Sequence[Sample], clean: Sample) ->
         scale = best_scale([known, *known_others], known_clean)
         chosen = choose(known, known_clean, scale)
         new = [sample.fold(number, FOLDS, inside=True) for sample in (learners, *others, clean)]
-        for rate in RATES:
-            least = chosen[rate].min_confidence if rate in chosen else NEVER
-            (outcome,) = count(new[0], new[-1], scale, [least])
-            total[rate] = outcome.plus(total[rate]) if rate in total else outcome
+        add_outcomes(total, chosen, new[0], new[-1], scale)
         for pairs, sample in zip(confidences, new[:-1], strict=True):
             rights = [0 < p.made == p.right for p in sample.proposals]
             pairs += zip(grade(sample, scale), rights, strict=True)
@@ -286,11 +297,6 @@ class Fit(NamedTuple):
         """What a model folder carries, for one rate of clean sentences changed."""
         least = round(float(self.seen[rate].min_confidence), 3)
         return {"keep_bias": self.keep_bias, **asdict(self.scale), "min_confidence": least}
-
-    def strictness(self) -> dict[str, float]:
-        """The thresholds of --strictness other than the default."""
-        rates = {name: rate for name, rate in STRICTNESS_RATES.items() if rate in self.seen}
-        return {"sure": SURE} | {name: round(float(self.seen[rate][0]), 3) for name, rate in rates.items()}
 
     def report(self) -> str:
         """The scale as lines of a recipe, both tables, the calibration error of all that is proposed."""
@@ -328,7 +334,7 @@ def write_thresholds(model: Path, fit: Fit, rate: float) -> None:
         raise InputError(f"{model}: no thresholds change {rate:g} % of the clean sentences or fewer")
     config = read_config(model)
     config["thresholds"] = {**config.get("thresholds", {}), **fit.thresholds(rate)}
-    config["strictness"] = fit.strictness()
+    config["strictness"] = presets_of(fit.seen)
     write_json(model / "config.json", config)
 
 
@@ -340,19 +346,12 @@ def add_set_arguments(parser: argparse.ArgumentParser) -> None:
     others = f"more sets with gold edits or references (default: {' '.join(OTHER_SETS)})"
     add("--others", nargs="*", default=OTHER_SETS, help=others)
     add("--clean", default="clean", help="set of clean sentences (default: clean)")
-    add("--limit", type=int, help="read only the first N sentences of each set")
 
 
 def find_sets(args: argparse.Namespace) -> list[TestSet]:
     """The sets that the options name, learners' first, clean sentences last. Raises InputError for a missing one."""
     names = (args.learners, *args.others, args.clean)
-    return [first_sentences(find_test_sets(name, args.data)[0], args.limit) for name in names]
-
-
-def first_sentences(test: TestSet, limit: int | None) -> TestSet:
-    """The first sentences of a set, for a trial."""
-    references = [lines[:limit] for lines in test.references]
-    return TestSet(test.name, test.lines[:limit], test.metric, test.m2[:limit], references, raw=test.raw)
+    return [find_test_sets(name, args.data)[0] for name in names]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -363,13 +362,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_set_arguments(parser)
     add("--keep-bias", type=float, nargs="+", default=[-1.1], help="values to try (default: -1.1)")
     add("--rate", type=float, default=2.0, choices=RATES, help="clean sentences changed, per cent (default: 2)")
-    add("--precision", choices=("float32", "int8"), default="float32", help="of products (default: float32)")
     add("--write", action="store_true", help="write the best thresholds for --rate into the model folder")
     args = parser.parse_args(argv)
-    if args.write and args.precision != "float32":
-        parser.error("--write: thresholds are fitted in float32; leave --precision out")
     *tests, clean = find_sets(args)
-    corrector = Corrector.load(args.model, precision=args.precision)
+    corrector = Corrector.load(args.model, precision="float32")
     fits = []
     for keep_bias in args.keep_bias:
         fits.append(calibrate(corrector.with_thresholds(keep_bias=keep_bias), tests, clean))

@@ -29,12 +29,16 @@ if TYPE_CHECKING:
     from edit_gec.editing.decode import Prediction
     from edit_gec.lab.evaluation.datasets import TestSet
     from edit_gec.modeling.tokenizer import Pieces
+    from edit_gec.speculative.rewordings import RewordingKind
 
 PROPOSED = 0.2  # confidence, before its sentence counts, from which on an edit is made for the second reading
 
 
 class ProposedEdit(NamedTuple):
-    """A change of a sentence: what the model says of it, and how many of the ERRANT edits in it are right."""
+    """A change of a sentence: what the model says of it, and how many of the ERRANT edits in it are right.
+
+    With a judge, `gain` is what that says of it; `rewording` is the kind of a change that the judge proposes itself.
+    """
 
     sentence: int
     window: int  # number of the window in the sample
@@ -43,6 +47,8 @@ class ProposedEdit(NamedTuple):
     doubt: float = CALM
     made: int = 1
     right: int = 0
+    gain: float = 0.0
+    rewording: RewordingKind | None = None
 
 
 class Sample(NamedTuple):

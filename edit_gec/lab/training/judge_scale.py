@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,22 +28,20 @@ from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.calibration import fit_logistic
 from edit_gec.lab.training.calibrate import (
     FOLDS,
-    NEVER,
     RATES,
     ROUNDS,
-    STRICTNESS_RATES,
-    SURE,
     Outcome,
+    add_outcomes,
     add_set_arguments,
     best_scale,
     choose,
-    count,
     find_sets,
     grade,
+    presets_of,
     table_of,
 )
 from edit_gec.lab.training.entry import run_main
-from edit_gec.lab.training.evidence import ProposedEdit, Sample, collect, collect_proposed, reread
+from edit_gec.lab.training.evidence import Sample, collect, collect_proposed, reread
 from edit_gec.modeling.config import read_config
 from edit_gec.speculative.judge import KEY, MOST_GAIN, JointScale, JudgedChange, LanguageJudge, weigh_rivals
 from edit_gec.speculative.rewordings import RewordingKind, choose_apart
@@ -58,74 +56,45 @@ USUAL_RATE = 1.5  # clean sentences changed by default, per cent
 AS_IT_IS = Scale()  # under which a confidence that is given as evidence stays what it is
 
 
-class Opinion(NamedTuple):
-    """What is known of a proposal beside its evidence. `kind` is None where the EdiT5 proposes it."""
-
-    gain: float
-    kind: RewordingKind | None = None
+def of_edit5(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples with what the EdiT5 proposes, only."""
+    return [s._replace(proposals=tuple(p for p in s.proposals if p.rewording is None)) for s in samples]
 
 
-class Opinions(NamedTuple):
-    """What both models say of the proposals of the samples: learners' text, other sets, clean text last."""
+def own_scale(samples: Sequence[Sample]) -> Scale:
+    """The best scale of the EdiT5 alone."""
+    *known, clean = of_edit5(samples)
+    return best_scale(known, clean)
 
-    samples: tuple[Sample, ...]
-    opinions: tuple[tuple[Opinion, ...], ...]  # of each proposal of each sample
 
-    def fold(self, number: int, *, inside: bool) -> Opinions:
-        """The sentences of one fold, or all others."""
-        return self._select(
-            lambda p, _: (p.sentence % FOLDS == number) == inside,
-            [sample.fold(number, FOLDS, inside=inside) for sample in self.samples],
-        )
+def find_candidates(sample: Sample, own: Scale) -> list[tuple[list[int], list[JudgedChange]]]:
+    """What is proposed in each window: numbers of the proposals, and the candidates."""
+    windows: dict[int, tuple[list[int], list[JudgedChange]]] = {}
+    for n, (p, first) in enumerate(zip(sample.proposals, grade(sample, own), strict=True)):
+        numbers, candidates = windows.setdefault(p.window, ([], []))
+        numbers.append(n)
+        candidates.append(JudgedChange(p.change._replace(confidence=first), p.gain, p.rewording))
+    return list(windows.values())
 
-    def of_edit5(self) -> list[Sample]:
-        """The samples with what the EdiT5 proposes, only."""
-        return list(self._select(lambda _, opinion: opinion.kind is None, self.samples).samples)
 
-    def _select(self, keeps: Callable[[ProposedEdit, Opinion], bool], samples: Sequence[Sample]) -> Opinions:
-        """`samples` with those of our proposals that are kept."""
-        pairs = [
-            [pair for pair in zip(sample.proposals, opinions, strict=True) if keeps(*pair)]
-            for sample, opinions in zip(self.samples, self.opinions, strict=True)
-        ]
-        proposals = [tuple(p for p, _ in each) for each in pairs]
-        kept = [each._replace(proposals=mine) for each, mine in zip(samples, proposals, strict=True)]
-        return Opinions(tuple(kept), tuple(tuple(opinion for _, opinion in each) for each in pairs))
+def judge_alone(samples: Sequence[Sample], own: Scale) -> list[Sample]:
+    """The samples with the EdiT5's confidence as their only evidence, and nothing that the judge proposes."""
+    return [with_confidences(sample, grade(sample, own)) for sample in of_edit5(samples)]
 
-    def own_scale(self) -> Scale:
-        """The best scale of the EdiT5 alone."""
-        *known, clean = self.of_edit5()
-        return best_scale(known, clean)
 
-    def alone(self, own: Scale) -> list[Sample]:
-        """The samples with the EdiT5's confidence as their only evidence, and nothing that the judge proposes."""
-        return [with_confidences(sample, grade(sample, own)) for sample in self.of_edit5()]
-
-    def candidates(self, own: Scale) -> list[list[tuple[list[int], list[JudgedChange]]]]:
-        """For each sample what is proposed in each window: numbers of the proposals, and the candidates."""
-        found = []
-        for sample, opinions in zip(self.samples, self.opinions, strict=True):
-            windows: dict[int, tuple[list[int], list[JudgedChange]]] = {}
-            for n, (p, first, opinion) in enumerate(zip(sample.proposals, grade(sample, own), opinions, strict=True)):
-                numbers, candidates = windows.setdefault(p.window, ([], []))
-                numbers.append(n)
-                candidates.append(JudgedChange(p.change._replace(confidence=first), *opinion))
-            found.append(list(windows.values()))
-        return found
-
-    def joined(self, own: Scale, joint: JointScale) -> list[Sample]:
-        """The samples with the joint confidence as their only evidence, without what stands beside surer changes."""
-        joined = []
-        for sample, windows in zip(self.samples, self.candidates(own), strict=True):
-            sure: dict[int, float] = {}
-            for numbers, candidates in windows:
-                found = joint.confidences(candidates, sample.proposals[numbers[0]].evidence.rare)
-                changes = [c.change._replace(confidence=value) for c, value in zip(candidates, found, strict=True)]
-                left = choose_apart(changes)
-                sure |= {n: change.confidence for n, change in zip(numbers, changes, strict=True) if change in left}
-            kept = sample._replace(proposals=tuple(sample.proposals[n] for n in sorted(sure)))
-            joined.append(with_confidences(kept, [sure[n] for n in sorted(sure)]))
-        return joined
+def judge_jointly(samples: Sequence[Sample], own: Scale, joint: JointScale) -> list[Sample]:
+    """The samples with the joint confidence as their only evidence, without what stands beside surer changes."""
+    joined = []
+    for sample in samples:
+        sure: dict[int, float] = {}
+        for numbers, candidates in find_candidates(sample, own):
+            found = joint.confidences(candidates, sample.proposals[numbers[0]].evidence.rare)
+            changes = [c.change._replace(confidence=value) for c, value in zip(candidates, found, strict=True)]
+            left = choose_apart(changes)
+            sure |= {n: change.confidence for n, change in zip(numbers, changes, strict=True) if change in left}
+        kept = sample._replace(proposals=tuple(sample.proposals[n] for n in sorted(sure)))
+        joined.append(with_confidences(kept, [sure[n] for n in sorted(sure)]))
+    return joined
 
 
 def with_confidences(sample: Sample, confidences: Sequence[float]) -> Sample:
@@ -134,14 +103,14 @@ def with_confidences(sample: Sample, confidences: Sequence[float]) -> Sample:
     return sample._replace(proposals=tuple(p._replace(evidence=Evidence(sure), doubt=CALM) for p, sure in each))
 
 
-def collect_opinions(judge: LanguageJudge, corrector: Corrector, test: TestSet) -> tuple[Sample, tuple[Opinion, ...]]:
+def collect_opinions(judge: LanguageJudge, corrector: Corrector, test: TestSet) -> Sample:
     """What an EdiT5 and the judge propose in a set, and what the judge says of each, alone in its sentence."""
     sample = reread(corrector, collect(corrector, test), corrector.edit5.thresholds)
     known: list[list[Change]] = [[] for _ in sample.windows]
     for p in sample.proposals:
         known[p.window].append(p.change)
     weighed = judge.weigh(sample.windows, known, [*RewordingKind])
-    opinions = {(n, each.change): Opinion(each.gain, each.kind) for n, found in enumerate(weighed) for each in found}
+    opinions = {(n, each.change): each for n, found in enumerate(weighed) for each in found}
 
     def propose(windows: Sequence[Pieces]) -> list[list[tuple[Change, Evidence]]]:
         rare = [judge.words.rare_share(pieces.covered) if judge.words else 0.0 for pieces in windows]
@@ -150,8 +119,11 @@ def collect_opinions(judge: LanguageJudge, corrector: Corrector, test: TestSet) 
             for found, share in zip(weighed, rare, strict=True)
         ]
 
-    proposals = (*sample.proposals, *collect_proposed(corrector, test, propose).proposals)
-    return sample._replace(proposals=proposals), tuple(opinions[p.window, p.change] for p in proposals)
+    judged = []
+    for p in (*sample.proposals, *collect_proposed(corrector, test, propose).proposals):
+        said = opinions[p.window, p.change]
+        judged.append(p._replace(gain=said.gain, rewording=said.kind))
+    return sample._replace(proposals=tuple(judged))
 
 
 def features(candidate: JudgedChange, rare: float) -> list[float]:
@@ -163,18 +135,18 @@ def features(candidate: JudgedChange, rare: float) -> list[float]:
     return [log_odds(candidate.change.confidence), gain, 0.0, -rare, 1.0, *kinds]
 
 
-def fit_joint(opinions: Opinions, own: Scale) -> JointScale:
+def fit_joint(samples: Sequence[Sample], own: Scale) -> JointScale:
     """The scale under which what happened to all proposals is most likely.
 
     Raises InputError where all of these are right, or none is.
     """
     windows = [
         (candidates, sample.proposals[numbers[0]].evidence.rare, [sample.proposals[n] for n in numbers])
-        for sample, found in zip(opinions.samples, opinions.candidates(own), strict=True)
-        for numbers, candidates in found
+        for sample in samples
+        for numbers, candidates in find_candidates(sample, own)
     ]
     asked = [(each, rare) for candidates, rare, _ in windows for each in candidates]
-    kinds = {kind for each in opinions.opinions for _, kind in each}
+    kinds = {p.rewording for sample in samples for p in sample.proposals}
     right = [0 < p.made == p.right for _, _, proposals in windows for p in proposals]
     if len(set(right)) < 2:
         raise InputError(f"{len(right)} edits, {sum(right)} right: too few sentences to fit a scale")
@@ -203,21 +175,18 @@ def scale_of(weights: Sequence[float], kinds: set[RewordingKind | None]) -> Join
     )  # fmt: skip
 
 
-def cross_validate(opinions: Opinions) -> tuple[dict[float, Outcome], dict[float, Outcome]]:
+def cross_validate(samples: Sequence[Sample]) -> tuple[dict[float, Outcome], dict[float, Outcome]]:
     """For each of RATES the outcome on every fold, of the EdiT5 alone and of both; all was fitted on the others."""
     totals: tuple[dict[float, Outcome], dict[float, Outcome]] = ({}, {})
     for number in range(FOLDS):
-        known = opinions.fold(number, inside=False)
-        new = opinions.fold(number, inside=True)
-        own = known.own_scale()
+        known, new = ([s.fold(number, FOLDS, inside=inside) for s in samples] for inside in (False, True))
+        own = own_scale(known)
         joint = fit_joint(known, own)
-        tried = ((known.alone(own), new.alone(own)), (known.joined(own, joint), new.joined(own, joint)))
+        alone = (judge_alone(known, own), judge_alone(new, own))
+        tried = (alone, (judge_jointly(known, own, joint), judge_jointly(new, own, joint)))
         for total, (fitted, unseen) in zip(totals, tried, strict=True):
             chosen = choose(fitted[0], fitted[-1], AS_IT_IS)
-            for rate in RATES:
-                least = chosen[rate].min_confidence if rate in chosen else NEVER
-                (outcome,) = count(unseen[0], unseen[-1], AS_IT_IS, [least])
-                total[rate] = outcome.plus(total[rate]) if rate in total else outcome
+            add_outcomes(total, chosen, unseen[0], unseen[-1], AS_IT_IS)
     return totals
 
 
@@ -241,22 +210,23 @@ class JointFit(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-def fit(opinions: Opinions, own: Scale, rate: float) -> JointFit:
-    """The best scale for an EdiT5 that has its `own`, with the threshold of a rate. Raises InputError if none is."""
-    joint = fit_joint(opinions, own)
-    learners, *_, clean = opinions.joined(own, joint)
+def fit(samples: Sequence[Sample], own: Scale, rate: float) -> JointFit:
+    """The best scale for an EdiT5 that has its `own`, with the threshold of a rate. Raises InputError if none is.
+
+    The samples are learners' text, other sets, and clean text last.
+    """
+    joint = fit_joint(samples, own)
+    learners, *_, clean = judge_jointly(samples, own, joint)
     seen = choose(learners, clean, AS_IT_IS)
     if rate not in seen:
         raise InputError(f"no threshold changes {rate:g} % of the clean sentences or fewer")
     scale = replace(joint, min_confidence=round(seen[rate].min_confidence, 3))
-    return JointFit(scale, seen, *cross_validate(opinions))
+    return JointFit(scale, seen, *cross_validate(samples))
 
 
 def write_scale(folder: Path, fitted: JointFit) -> None:
     """Put what was fitted into config.json of a judge's folder, in one step."""
-    presets = {name: rate for name, rate in STRICTNESS_RATES.items() if rate in fitted.seen}
-    strictness = {"sure": SURE} | {name: round(fitted.seen[rate].min_confidence, 3) for name, rate in presets.items()}
-    config = {**read_config(folder), KEY: asdict(fitted.scale), "strictness": strictness}
+    config = {**read_config(folder), KEY: asdict(fitted.scale), "strictness": presets_of(fitted.seen)}
     write_json(folder / "config.json", config)
 
 
@@ -275,8 +245,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     corrector = Corrector.load(args.model, precision="float32")
     judge = LanguageJudge.load(args.judge, JointScale(), corrector.edit5.spelling, dtype=args.dtype)
-    found = [collect_opinions(judge, corrector, test) for test in find_sets(args)]
-    fitted = fit(Opinions(*zip(*found, strict=True)), corrector.edit5.thresholds, args.rate)
+    samples = [collect_opinions(judge, corrector, test) for test in find_sets(args)]
+    fitted = fit(samples, corrector.edit5.thresholds, args.rate)
     sys.stdout.write(fitted.report())
     if args.write:
         write_scale(args.judge, fitted)

@@ -21,12 +21,12 @@ from edit_gec.lab.training.evidence import ProposedEdit, Sample
 from edit_gec.lab.training.judge_scale import (
     AS_IT_IS,
     JointFit,
-    Opinion,
-    Opinions,
     collect_opinions,
     cross_validate,
     fit,
     fit_joint,
+    judge_alone,
+    judge_jointly,
     main,
     with_confidences,
 )
@@ -52,54 +52,53 @@ def few_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrate, "NEIGHBOUR_SLOPES", (0.0,))
 
 
-def draw(seed: int, sentences: int, *, informed: bool = True, own: bool = False) -> Opinions:
+def draw(seed: int, sentences: int, *, informed: bool = True, own: bool = False) -> list[Sample]:
     """Learners' and clean sentences with edits that are right as often as both opinions say, or the first alone."""
     rng = random.Random(seed)
-    samples, opinions = [], []
+    samples = []
     for clean in (False, True):
         numbers = range(0, sentences, 3 if clean else 1)
         drawn = [(n, rng.uniform(0.05, 0.95), rng.uniform(-8, 8)) for n in numbers]
-        proposals, found = [], []
+        proposals = []
         for n, first, gain in drawn:
             first = first * 0.6 if clean else first
             chance = chance_of(gain, first) if informed else first
             right = int(not clean and rng.random() < chance)
-            proposals.append(ProposedEdit(n, n, Change(0, 0, "", 1.0), Evidence(first), right=right))
-            found.append(Opinion(gain - (4.0 if clean and informed else 0.0)))
+            found = gain - (4.0 if clean and informed else 0.0)
+            proposals.append(ProposedEdit(n, n, Change(0, 0, "", 1.0), Evidence(first), right=right, gain=found))
             if own and not clean:
                 right = int(rng.random() < chance_of(-gain, kind=RewordingKind.FORM))
                 change = Change(8, 9, "", 0.0, Provenance.JUDGE)
-                proposals.append(ProposedEdit(n, n, change, Evidence(0.5), right=right))
-                found.append(Opinion(-gain, RewordingKind.FORM))
+                judged = ProposedEdit(n, n, change, Evidence(0.5), right=right, gain=-gain)
+                proposals.append(judged._replace(rewording=RewordingKind.FORM))
         samples.append(Sample(tuple(range(sentences)), tuple(proposals), {} if clean else dict.fromkeys(numbers, 1)))
-        opinions.append(tuple(found))
-    return Opinions(tuple(samples), tuple(opinions))
+    return samples
 
 
 def test_confidences_stay_what_they_are() -> None:
-    sample = draw(1, 50).samples[0]
+    sample = draw(1, 50)[0]
     given = [n / 60 + 0.01 for n in range(50)]
     assert grade(with_confidences(sample, given), AS_IT_IS) == pytest.approx(given)
 
 
 def test_the_scale_that_made_the_edits_is_found() -> None:
     opinions = draw(2, 6000)
-    fitted = fit_joint(Opinions(opinions.samples[:1], opinions.opinions[:1]), Scale())
+    fitted = fit_joint(opinions[:1], Scale())
     for name in ("first_slope", "gain_slope", "offset"):
         assert getattr(fitted, name) == pytest.approx(getattr(TRUE, name), abs=0.1)
-    learners = opinions.samples[0]
-    joined = grade(opinions.joined(Scale(), fitted)[0], AS_IT_IS)
+    learners = opinions[0]
+    joined = grade(judge_jointly(opinions, Scale(), fitted)[0], AS_IT_IS)
     assert sum(joined) == pytest.approx(sum(p.right for p in learners.proposals), rel=0.02)
 
 
 def test_what_the_judge_proposes_has_a_slope_and_priors_of_its_own() -> None:
     opinions = draw(7, 6000, own=True)
-    fitted = fit_joint(Opinions(opinions.samples[:1], opinions.opinions[:1]), Scale())
+    fitted = fit_joint(opinions[:1], Scale())
     for name in ("first_slope", "gain_slope", "own_slope"):
         assert getattr(fitted, name) == pytest.approx(getattr(TRUE, name), abs=0.1)
     assert set(fitted.priors) == {"form"}
     assert fitted.rival_slope == 0, "nothing was drawn in one place"
-    assert [len(sample.proposals) for sample in opinions.alone(Scale())] == [6000, 2000]
+    assert [len(sample.proposals) for sample in judge_alone(opinions, Scale())] == [6000, 2000]
 
 
 def test_a_judge_that_knows_something_helps() -> None:
@@ -117,10 +116,9 @@ def test_a_judge_that_knows_nothing_costs_next_to_nothing() -> None:
 
 
 def test_too_few_edits_are_reported() -> None:
-    opinions = draw(5, 5)
-    none = tuple(sample._replace(proposals=()) for sample in opinions.samples)
+    none = [sample._replace(proposals=()) for sample in draw(5, 5)]
     with pytest.raises(InputError, match="0 edits, 0 right: too few sentences to fit a scale"):
-        fit_joint(Opinions(none, ((), ())), Scale())
+        fit_joint(none, Scale())
 
 
 # ---------------------------------------------------------------- folders
@@ -154,10 +152,11 @@ def test_opinions_are_those_of_the_product(model_folder: Path, folder: Path, dat
     scale = replace(TRUE, priors=dict.fromkeys(map(str, RewordingKind), -1.0))
     judge = LanguageJudge.load(folder, scale)
     for name in ("wi-3k", "clean"):
-        sample, opinions = collect_opinions(judge, corrector, find_test_sets(name, data)[0])
-        assert len(opinions) == len(sample.proposals) and any(opinions)
-        known = [p for p, opinion in zip(sample.proposals, opinions, strict=True) if opinion.kind is None]
-        for p, (gain, kind) in zip(sample.proposals, opinions, strict=True):
+        sample = collect_opinions(judge, corrector, find_test_sets(name, data)[0])
+        known = [p for p in sample.proposals if p.rewording is None]
+        assert any(p.gain for p in sample.proposals)
+        for p in sample.proposals:
+            gain, kind = p.gain, p.rewording
             window = sample.windows[p.window]
             if kind is None:
                 sure = p.change._replace(confidence=0.4)
@@ -178,7 +177,7 @@ def test_a_folder_gets_what_was_fitted(
     with pytest.raises(InputError, match="too few sentences to fit a scale"):
         main(words)  # a model that was never trained is never right
     opinions = draw(6, 300)
-    drawn = iter(zip(*opinions, strict=True))
+    drawn = iter(opinions)
     monkeypatch.setattr(judge_scale, "collect_opinions", lambda *_: next(drawn))
     assert main(words) == 0
     report = capsys.readouterr().out
