@@ -3,9 +3,6 @@
 >>> correction = Correction("She go.\\n", "She goes.\\n", (Edit(4, 6, "go", "goes", 0.97),))
 >>> str(correction)
 'She goes.\\n'
->>> print(correction.to_m2(), end="")
-S She go .
-A 1 2|||R:OTHER|||goes|||REQUIRED|||-NONE-|||0
 """
 
 from __future__ import annotations
@@ -69,10 +66,6 @@ class Correction:
     def to_sarif(self, path: str = PATH) -> str:
         """A SARIF 2.1.0 log with a result for each edit, and a note for each hint."""
         return json.dumps(sarif.sarif(version(), [(path, self.text, self.edits, self.hints)]), ensure_ascii=False)
-
-    def to_m2(self) -> str:
-        """The edits in M2 format, a block for each line of the text; `render.m2` says how tokens are made."""
-        return render.m2(self.text, self.edits)
 
 
 class SentenceEdits(NamedTuple):

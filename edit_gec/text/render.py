@@ -21,11 +21,9 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
-from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -295,72 +293,3 @@ def github(path: str, text: str, edits: Sequence[Edit], hints: Sequence[Edit] = 
         title = _escape(" ".join(["edit-gec", *filter(None, [edit.type or edit.kind])]), ":,")
         out.append(f"::{'notice' if is_hint else 'warning'} {place},title={title}::{_escape(describe(edit))}\n")
     return "".join(out)
-
-
-# ---------------------------------------------------------------- M2
-
-_M2_TOKEN = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
-
-
-def m2(text: str, edits: Sequence[Edit]) -> str:
-    """M2 blocks, one for each line of the text that is not empty: `S` its tokens, `A` an edit of them.
-
-    Tokens are words with inner hyphens and apostrophes, and single marks: no language pipeline is needed, and the
-    tokens are not those of spaCy. For M2 that is scored against published references use `edit-gec score`, which
-    extracts edits with ERRANT. Edits without a type are M:OTHER, R:OTHER or U:OTHER.
-    """
-    check(text, edits)
-    joined = {edit.start + n for edit in edits for n, character in enumerate(edit.original) if character == "\n"}
-    ends = [n + 1 for n, character in enumerate(text) if character == "\n" and n not in joined]
-    blocks = []
-    waiting = deque(edits)
-    for start, end in pairwise([0, *ends, len(text) + 1]):
-        inside = []
-        while waiting and waiting[0].start < end:
-            inside.append(waiting.popleft())
-        if lines := list(_m2_block(text, start, min(end, len(text)), inside)):
-            blocks.append("".join(line + "\n" for line in lines))
-    return "\n".join(blocks)
-
-
-def _m2_block(text: str, start: int, end: int, edits: Sequence[Edit]) -> Iterator[str]:
-    """The lines of one block, none where text[start:end] has no tokens."""
-    tokens = _M2_TOKEN.findall(text[start:end])
-    if not tokens and not edits:
-        return
-    yield f"S {' '.join(tokens)}"
-    at = start  # a place in the text, and how many tokens lie before it
-    before = 0
-    for low, high, together in _edited_runs(text, start, end, edits):
-        before += len(_M2_TOKEN.findall(text[at:low]))
-        old = _M2_TOKEN.findall(text[low:high])
-        moved = [replace(edit, start=edit.start - low, end=edit.end - low) for edit in together]
-        new = _M2_TOKEN.findall(apply(text[low:high], moved))
-        head, tail = count_shared_ends(old, new)
-        if old != new:
-            first = before + head
-            last = before + len(old) - tail
-            written = " ".join(new[head : len(new) - tail])
-            kind = "U" if not written else "M" if first == last else "R"
-            name = next((edit.type for edit in together if edit.type), f"{kind}:OTHER")
-            yield f"A {first} {last}|||{name}|||{written}|||REQUIRED|||-NONE-|||0"
-        at = high
-        before += len(old)
-
-
-def _edited_runs(text: str, start: int, end: int, edits: Sequence[Edit]) -> list[tuple[int, int, list[Edit]]]:
-    """The stretches without white space that edits touch, and their edits: what is tokenised alone there, is tokenised
-    as within the text."""
-    runs: list[tuple[int, int, list[Edit]]] = []
-    for edit in edits:
-        low, high = edit.span
-        while low > start and not text[low - 1].isspace():
-            low -= 1
-        while high < end and not text[high].isspace():
-            high += 1
-        if runs and low <= runs[-1][1]:
-            first, last, together = runs[-1]
-            runs[-1] = (first, max(last, high), [*together, edit])
-        else:
-            runs.append((low, high, [edit]))
-    return runs

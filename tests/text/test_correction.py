@@ -1,4 +1,4 @@
-"""A correction shown as diff, JSON, SARIF and M2; edits as values."""
+"""A correction shown as diff, JSON and SARIF; edits as values."""
 
 from __future__ import annotations
 
@@ -23,16 +23,6 @@ EDITS = (
     Edit(29, 33, "the ", "", 0.6, Provenance.ACCEPTED),
 )
 CORRECTION = Correction(TEXT, apply(TEXT, EDITS), EDITS, (Edit(33, 36, "cat", "cats", 0.1, Provenance.REJECTED),))
-M2 = """\
-S 🏠 She go home .
-A 2 3|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0
-
-S It rain , the the cat sat .
-A 1 2|||R:OTHER|||rains|||REQUIRED|||-NONE-|||0
-A 4 5|||U:OTHER||||||REQUIRED|||-NONE-|||0
-
-S All is well .
-"""
 
 
 @given(edited())
@@ -53,7 +43,6 @@ def test_a_correction_shows_itself() -> None:
     line = json.loads(CORRECTION.to_json("a.txt"))
     assert line == json.loads(json.dumps(render.as_json("a.txt", TEXT, EDITS, CORRECTION.refused)))
     assert "\n" not in CORRECTION.to_json() and line["refused"][0]["provenance"] == "target refused"
-    assert CORRECTION.to_m2() == M2
 
 
 def test_an_edit_as_values() -> None:
@@ -66,20 +55,3 @@ def test_an_edit_as_values() -> None:
         edit.to_dict("utf16")
     with pytest.raises(InputError, match="unit 'byte': expected one of codepoint, utf8, utf16"):
         edit.to_dict("byte")
-
-
-@given(edited())
-def test_m2_says_what_the_tokens_become(case: tuple[str, list[Edit]]) -> None:
-    """Its edits, made in its tokens, give the tokens of the corrected text, line ends aside."""
-    text, edits = case
-    made: list[str] = []
-    for block in render.m2(text, edits).split("\n\n"):
-        source, *lines = block.rstrip("\n").split("\n")
-        tokens = source.removeprefix("S").split()
-        for line in reversed(lines):
-            place, _, new, *_ = line.removeprefix("A ").split("|||")
-            first, last = map(int, place.split())
-            assert tokens[first:last] != new.split()
-            tokens[first:last] = new.split()
-        made += tokens
-    assert made == render._M2_TOKEN.findall(apply(text, edits))

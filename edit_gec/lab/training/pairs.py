@@ -14,26 +14,30 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from torch.utils.data import IterableDataset, get_worker_info
 
 from edit_gec.lab.training import course
 from edit_gec.lab.training.clean_prose import ProseUnit, fragment, read_units
 from edit_gec.lab.training.edit_pairs import RealEdits
 from edit_gec.lab.training.labelled_text import LabelledText, TrainingPair
 from edit_gec.lab.training.objective import Example, Objective
+from edit_gec.lab.training.objective_causal import CausalObjective
+from edit_gec.lab.training.objective_edit5 import EdiT5Objective
+from edit_gec.lab.training.objective_t5 import T5Objective
 from edit_gec.lab.training.recipe import Recipe, TrainingStage
+from edit_gec.lab.training.synthetic.corruptor import Corruptor
 from edit_gec.lab.training.synthetic.misspellings import find_spelling
 
-if TYPE_CHECKING:
-    from edit_gec.lab.training.synthetic.corruptor import Corruptor
-
+OBJECTIVES: dict[str, type[Objective]] = {"edit5": EdiT5Objective, "t5": T5Objective, "causal": CausalObjective}
 POOL = 64  # batches that are filled together from pairs sorted by length: padding stays under a few per cent
 POOL_PIECES = 2**19  # or as many as hold so many pieces, which one process makes in ten seconds, but at least 8
 CAPITALS = 0.01  # of the pairs: errors are errors in capitals, too
 REWORDED = 0.2  # of the pairs with errors: they stand among words that are oddly chosen
 
 
-class Pairs:
+class Pairs(IterableDataset[dict[str, Any]]):
     """Endless batches of one stage: an iterable dataset whose items are complete batches of tensors."""
 
     def __init__(self, folder: Path, data: Path, recipe: Recipe, stage: TrainingStage, start: int = 0) -> None:
@@ -46,12 +50,10 @@ class Pairs:
         self.progress = 0.0  # share of the stage that has passed; texts follow it
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        from torch.utils.data import get_worker_info
-
         worker = get_worker_info()
         who = (os.environ.get("RANK", "0"), worker.id if worker else 0)  # each draws pairs of its own
         rng = random.Random(f"{self.recipe.seed} {self.stage.name} {self.start} {who}")
-        objective = load_objective(self.recipe, self.folder)
+        objective = OBJECTIVES[self.recipe.kind](self.recipe, self.folder)
         step = self.start
         self.progress = course.progress(step, self.stage)
         examples = self.make_examples(rng, objective)
@@ -76,8 +78,6 @@ class Pairs:
 
     def draw_pairs(self, rng: random.Random) -> Iterator[TrainingPair]:
         """Endless pairs: fresh errors every time, real edits, labelled text and clean pairs mixed in."""
-        from edit_gec.lab.training.synthetic.corruptor import Corruptor
-
         stage = self.stage
         real = RealEdits(self.data / stage.edits) if stage.real or stage.end.get("real") else None
         labelled = LabelledText(self.data / "labelled") if stage.labelled or stage.end.get("labelled") else None
@@ -102,18 +102,6 @@ class Pairs:
 
     def _shares(self) -> dict[str, float]:
         return {name: course.share(name, self.progress, self.stage) for name in ("real", "labelled", "clean")}
-
-
-def load_objective(recipe: Recipe, folder: Path) -> Objective:
-    """The objective of a recipe's kind, with the vocabulary in `folder`."""
-    if recipe.kind == "causal":
-        from edit_gec.lab.training.objective_causal import CausalObjective
-
-        return CausalObjective(recipe, folder)
-    from edit_gec.lab.training.objective_edit5 import EdiT5Objective
-    from edit_gec.lab.training.objective_t5 import T5Objective
-
-    return {"edit5": EdiT5Objective, "t5": T5Objective}[recipe.kind](recipe, folder)
 
 
 def corrupt_unit(unit: ProseUnit, corruptor: Corruptor, rng: random.Random, rate: float) -> tuple[str, str]:

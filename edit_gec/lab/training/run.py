@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
 from edit_gec.lab.training import course
-from edit_gec.lab.training.pairs import Pairs, load_objective
+from edit_gec.lab.training.pairs import OBJECTIVES, Pairs
 from edit_gec.lab.training.preparation import copy_vocabulary, prepare_files
 from edit_gec.lab.training.recipe import read_recipe
 from edit_gec.modeling.config import read_config
@@ -45,7 +45,7 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Sa
     from edit_gec.lab.training.trainer import checkpoints, make_trainer, run_trainer, update_of
 
     output.mkdir(parents=True, exist_ok=True)
-    trainer = make_trainer(model, load_objective(pairs.recipe, pairs.folder), pairs, output, device)
+    trainer = make_trainer(model, OBJECTIVES[pairs.recipe.kind](pairs.recipe, pairs.folder), pairs, output, device)
     with PartialState().main_process_first():
         last = next(reversed(checkpoints(output)), None)
     if last:
@@ -97,7 +97,7 @@ def train(
     say(f"{recipe.name}: text, vocabulary and word list, where they are missing")
     with processes.main_process_first():
         prepare_files(recipe, folder, data, init)
-    objective = load_objective(recipe, folder)
+    objective = OBJECTIVES[recipe.kind](recipe, folder)
     torch.manual_seed(recipe.seed)
     finished: Path | None = None
     for stage in recipe.stages:

@@ -14,14 +14,13 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import DataLoader
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from edit_gec.errors import InputError
@@ -190,16 +189,6 @@ def update_average(average: nn.Module, model: nn.Module, step: int, decay: float
 # ---------------------------------------------------------------- the Trainer
 
 
-class PairStream(IterableDataset[Any]):
-    """Pairs as torch's loader takes them."""
-
-    def __init__(self, pairs: Pairs) -> None:
-        self.pairs = pairs
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.pairs)
-
-
 class ObjectiveTrainer(Trainer):
     """A Trainer of an objective on endless pairs."""
 
@@ -218,7 +207,7 @@ class ObjectiveTrainer(Trainer):
         prefetched = max(16, BUFFERED // workers)
         pinned = self.args.device.type == "cuda"
         return DataLoader(
-            PairStream(self.pairs), batch_size=None, num_workers=workers, prefetch_factor=prefetched, pin_memory=pinned
+            self.pairs, batch_size=None, num_workers=workers, prefetch_factor=prefetched, pin_memory=pinned
         )
 
     def _prepare_inputs(self, inputs: Any) -> Any:

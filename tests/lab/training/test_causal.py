@@ -14,8 +14,7 @@ from support.tiny_causal import save_folder
 
 from edit_gec.errors import EditGecError, InputError
 from edit_gec.lab.training.labelled_text import TrainingPair
-from edit_gec.lab.training.objective_causal import RANK
-from edit_gec.lab.training.pairs import load_objective
+from edit_gec.lab.training.objective_causal import RANK, CausalObjective
 from edit_gec.lab.training.recipe import read_recipe
 from edit_gec.lab.training.run import train
 from edit_gec.modeling.causal_checkpoint import load_causal
@@ -51,10 +50,10 @@ def write_recipe(folder: Path, base: Path, stage: str) -> Path:
 
 
 def test_only_the_target_is_learnt(base: Path, tmp_path: Path) -> None:
-    objective = load_objective(read_recipe(write_recipe(tmp_path, base, "steps = 1\n")), tmp_path)
+    objective = CausalObjective(read_recipe(write_recipe(tmp_path, base, "steps = 1\n")), tmp_path)
     tokens = objective.tokens()
     made = [objective.make_example(TrainingPair(*pair), tokens) for pair in ((WRONG, RIGHT), ("a", "b"))]
-    examples: list[Any] = [example for example in made if example is not None]
+    examples = [*made]
     ids, start = examples[0].ids, examples[0].start
     assert ids[0] == 0 and ids[-1] == 0
     assert tokens.decode(ids[1:start]) == WRONG + "\n" and tokens.decode(ids[start:-1]) == RIGHT

@@ -195,21 +195,15 @@ def test_buckets_are_full_and_alike(tokens: Tokens) -> None:
 def test_each_process_and_worker_draws_its_own_pairs(
     corpora: Path, recipe: Path, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from torch.utils.data import DataLoader, IterableDataset
+    from torch.utils.data import DataLoader
 
     drawn(corpora, TrainingStage("x", 1), count=1)
     (recipe.parent / FILE).write_bytes(tokens.processor.serialized_model_proto())
     pairs = Pairs(recipe.parent, corpora, read_recipe(recipe), TrainingStage("one", 1, batch_pieces=64), 0)
 
-    class Stream(IterableDataset[Any]):
-        def __iter__(self) -> Iterator[Any]:
-            return iter(pairs)
-
     def first(rank: str, workers: int) -> list[Any]:
         monkeypatch.setenv("RANK", rank)
-        return [
-            batch["ids"].tolist() for batch in islice(DataLoader(Stream(), None, num_workers=workers), workers or 1)
-        ]
+        return [batch["ids"].tolist() for batch in islice(DataLoader(pairs, None, num_workers=workers), workers or 1)]
 
     a, b = first("0", 2)
     assert a != b, "two workers"
