@@ -9,13 +9,16 @@ machines see input and output under the same paths and have edit-gec installed. 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import pickle
+import queue
 import re
 import shutil
 import socket
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
 MAX_BLOCKS = 2000  # of the list of units; a block is a task
 CPU_STAGE_CORES = 0.5  # of a task that loads or saves; not the actors' number, or Ray would fuse the stages
+ROOM = 20_000_000  # bytes for Ray's own files; a small job writes 1 MB
+PATIENCE_S = 5  # without a result, after which it is looked for a reason
 DEATHS_PER_UNIT = 2  # actor deaths after which a unit is left to local_runner.py
 
 Row = dict[str, Any]
@@ -117,20 +122,23 @@ def run(job: Job, units: Sequence[Unit], workers: int | None, address: str | Non
     """Do all units on the Ray cluster at `address`, or on one that is started on this machine.
 
     `workers` is the number of actors, of which those begin that fit into the cluster; None fills it. Raises InputError
-    if the cluster cannot be reached or started, or a stage cannot read or write, RuntimeError with the traceback of a
-    fault of the program, and ModuleNotFoundError without Ray.
+    if the cluster cannot be reached or started, a stage cannot read or write, or Ray's folder is full; RuntimeError
+    with the traceback of a fault of the program; and ModuleNotFoundError without Ray.
     """
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # Ray logs to standard error
+    os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"  # a thread that outlives its cluster would start another
     import ray
     import ray.data
     from ray.exceptions import RayError
 
     cores = max(os.cpu_count() or 1, (workers or 1) * _resources(job.options)["num_cpus"] + 1)
+    check = _check_room if address is None else lambda: None  # a cluster elsewhere has other disks
+    check()
     _connect(address, cores)
     shutil.rmtree(_attempts_folder(job), ignore_errors=True)  # of a driver that was killed
     try:
         actors = workers or _count_actors(job.options)
-        for result in _run_units(job, units, actors):
+        for result in _run_units(job, units, actors, check):
             events.on_rows(int(result["counts"].get("rows", 0)))
             events.on_result({**result, "workers": actors})
     except RayError as error:
@@ -153,24 +161,25 @@ def _connect(address: str | None, cores: int) -> None:
     _silence_ray()
     try:
         _check_reachable(address)
-        ray.init(
-            address=address or "local",
-            num_cpus=None if address else cores,
-            log_to_driver=False,
-            logging_level=logging.CRITICAL,
-            include_dashboard=None if address else False,
-        )
+        with _closed_stderr():
+            ray.init(
+                address=address or "local",
+                num_cpus=None if address else cores,
+                log_to_driver=False,
+                logging_level=logging.CRITICAL,
+                include_dashboard=None if address else False,
+            )
     except Exception as error:  # Ray raises many kinds, plain Exception among them
         place = f"--address {address}: no Ray cluster there" if address else "--engine ray: Ray does not start here"
         raise InputError(f"{place} ({(str(error) or repr(error)).splitlines()[0]})") from None
 
 
-def _run_units(job: Job, units: Sequence[Unit], actors: int) -> Iterator[UnitResult]:
+def _run_units(job: Job, units: Sequence[Unit], actors: int, check: Callable[[], None]) -> Iterator[UnitResult]:
     """The results of all units: first those of the pipeline, then those of units at which actors died."""
     import ray
 
     lost: list[Unit] = []
-    for row in _build_pipeline(job, units, actors).iter_rows():
+    for row in _pull(_build_pipeline(job, units, actors).iter_rows(), check):
         if row["refused"]:
             raise InputError(row["refused"])
         if row["failed"]:
@@ -184,6 +193,32 @@ def _run_units(job: Job, units: Sequence[Unit], actors: int) -> Iterator[UnitRes
     while waiting:
         (done, *_), waiting = ray.wait(waiting)
         yield ray.get(done)
+
+
+def _pull(rows: Iterator[Row], check: Callable[[], None]) -> Iterator[Row]:
+    """The same rows; while none comes, `check` is called again and again, and may raise why none will."""
+    pulled: queue.Queue[Row | BaseException | None] = queue.Queue()
+
+    def pull() -> None:
+        try:
+            for row in rows:
+                pulled.put(row)
+            pulled.put(None)
+        except BaseException as error:
+            pulled.put(error)
+
+    threading.Thread(target=pull, daemon=True).start()
+    while True:
+        try:
+            row = pulled.get(timeout=PATIENCE_S)
+        except queue.Empty:
+            check()
+            continue
+        if row is None:
+            return
+        if isinstance(row, BaseException):
+            raise row
+        yield row
 
 
 def _run_row_by_row(job: Job, unit: Unit) -> UnitResult:
@@ -212,11 +247,25 @@ def _count_attempt(path: Path) -> int:
 
 
 def _silence_ray() -> None:
-    """Keep Ray's logs off standard error; they are in its files."""
+    """Keep Ray's logs off standard error; they are in its files. What cannot be written there is no news either."""
+    logging.raiseExceptions = False
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     for handler in logging.getLogger("ray.data").handlers:
         if isinstance(handler, logging.StreamHandler):
             handler.setLevel(logging.CRITICAL)
+
+
+@contextlib.contextmanager
+def _closed_stderr() -> Iterator[None]:
+    """Nothing on the standard error of this process, also from C++: Ray says there that it was told to say nothing."""
+    kept = os.dup(2)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _check_reachable(address: str | None) -> None:
@@ -233,9 +282,22 @@ def _check_reachable(address: str | None) -> None:
         raise OSError(f"{known} does not answer: {reason}; start it, or leave --address out") from None
 
 
+def _check_room() -> None:
+    """Raise InputError if the folder of our own cluster is full: Ray would try for ever."""
+    folder = next(path for path in (_ray_folder(), *_ray_folder().parents) if path.exists())
+    if (free := shutil.disk_usage(folder).free) < ROOM:
+        room = f"{folder} has {free // 10**6} MB left, and Ray needs {ROOM // 10**6}"
+        raise InputError(f"--engine ray: {room}; make room, or name another folder in RAY_TMPDIR")
+
+
+def _ray_folder() -> Path:
+    """Where Ray keeps its logs, what does not fit into memory, and the address of the last cluster."""
+    return Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray")
+
+
 def _remembered_cluster() -> str | None:
     """The address of the cluster that was last started on this machine, where Ray finds it for "auto"."""
-    path = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
+    path = _ray_folder() / "ray_current_cluster"
     return os.environ.get("RAY_ADDRESS") or (path.read_text(encoding="utf-8").strip() if path.is_file() else None)
 
 

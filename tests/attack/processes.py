@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 MARK = "EDIT_GEC_ATTACK"
 PATIENCE_S = 30
+# A process is started, and then told through a pipe what to run: who dies in between leaves it nothing to read.
+STARTING = re.compile(
+    r'Traceback .*\n(?:  File "(?:<string>|\S*/multiprocessing/spawn\.py)", .*\n(?:    .*\n)*)+'
+    r"(?:EOFError|_pickle\.UnpicklingError): .*\n"
+)
 WAYS = ("driver", "worker", "everything", "SIGTERM")
 
 
@@ -73,9 +79,12 @@ class Run:
         self.process.wait(900)
         found["ended well"] += self.process.returncode == 0
         said = self.said.read_text("utf-8", "replace")
+        if STARTING.search(said):
+            found["traceback of Python's, in a worker that was just being started"] += 1
+            said = STARTING.sub("", said)
         if "Traceback" in said:
             found["TRACEBACK"] += 1
-            found[f"traceback that ends {said.splitlines()[-1][:100]!r}"] += 1
+            print(said, file=sys.stderr, flush=True)
         until = time.monotonic() + PATIENCE_S
         while (left := self.processes()) and time.monotonic() < until:
             time.sleep(0.2)

@@ -76,7 +76,9 @@ class Training:
             steps = [json.loads(line)["step"] for line in log.splitlines()]
             found["STEPS DOUBLED"] += len(steps) - len(set(steps))
             found["STEPS MISSING"] += len({*range(50, STEPS + 1, 50)} - set(steps))
-        found["FOLDERS LEFT"] += len([*folder.rglob("*.partial")])
+        left = [re.sub(r"[0-9a-f]{16}", "*", path.name) for path in folder.rglob("*.partial")]
+        found["UNFINISHED LEFT"] += len(left)
+        found.update(f"left: {name}" for name in left)
         found["NO MODEL"] += not (folder / "runs" / "tiny" / "model" / "model.safetensors").exists()
 
 

@@ -28,6 +28,7 @@ from support.corpus_cli import (
     read,
     rows,
     set_aside,
+    small_disk,
     summary,
     wait_for_units,
     workers_of,
@@ -111,22 +112,21 @@ def test_no_room_for_the_output(tmp_path: Path, model_folder: Path) -> None:
     assert once_each(output, few)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
-def test_a_full_disk(tmp_path: Path, model_folder: Path) -> None:
+@pytest.mark.parametrize("engine", ["local", "ray"])
+def test_a_full_disk(engine: str, tmp_path: Path, model_folder: Path) -> None:
+    if engine == "ray":
+        pytest.importorskip("ray")
     table, disk = tmp_path / "a.parquet", tmp_path / "disk"
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(MANY), table)
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(disk)], check=False).returncode:
-        pytest.skip("no small disk can be mounted here")
-    try:
-        said = corpus(table, disk / "out", *options(model_folder), "--quiet", status=2)
+    words = (table, disk / "out", *options(model_folder), "--engine", engine, "--quiet")
+    with small_disk(disk, "100k"):
+        said = corpus(*words, status=2)
         assert "cannot write: No space left on device" in said and said.count("\n") == 1
         assert not list(disk.rglob("*.partial"))
         subprocess.run(["mount", "-o", "remount,size=10m", str(disk)], check=True)
-        corpus(table, disk / "out", *options(model_folder))
+        assert not corpus(*words)
         assert once_each(disk / "out", MANY)
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
 
 
 def test_rows_that_kill_or_confuse_the_model(tmp_path: Path, model_folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
@@ -23,9 +24,13 @@ from support.corpus_cli import (
     read,
     rows,
     set_aside,
+    small_disk,
     wait_for_units,
     write_jsonl,
 )
+
+from edit_gec.corpus import ray_runner
+from edit_gec.errors import InputError
 
 pytestmark = [
     pytest.mark.slow,
@@ -109,3 +114,33 @@ def test_a_cluster_that_is_gone(tmp_path: Path, model_folder: Path, gone: dict[s
     assert "127.0.0.1:1 does not answer" in said and monotonic() - begun < 60
     corpus(source, tmp_path / "own", *options, "--workers", os.cpu_count() or 1, env=gone)
     assert len(list(read(tmp_path / "own"))) == 3
+
+
+def test_no_room_for_ray(tmp_path: Path, model_folder: Path) -> None:
+    """Before, Ray tried for ever to write its own files, and said so in thousands of lines."""
+    source = write_jsonl(tmp_path / "a.jsonl", rows(3))
+    words = (source, tmp_path / "out", "--model", model_folder, "--no-types", "--quiet", "--engine", "ray")
+    with tempfile.TemporaryDirectory(prefix="r") as place, small_disk(Path(place), "1m"):
+        said = corpus(*words, env={"RAY_TMPDIR": place}, status=2)
+        assert said.count("\n") == 1 and "make room, or name another folder in RAY_TMPDIR" in said
+    assert not corpus(*words) and len(list(read(tmp_path / "out"))) == 3
+
+
+def test_rows_that_do_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and errors of the pipeline pass through; while it is silent, it is asked why."""
+    monkeypatch.setattr(ray_runner, "PATIENCE_S", 0.01)
+    assert list(ray_runner._pull(iter([{"n": 1}, {"n": 2}]), check=lambda: None)) == [{"n": 1}, {"n": 2}]
+    with pytest.raises(ZeroDivisionError):
+        list(ray_runner._pull(({"n": 1 // n} for n in (1, 0)), check=lambda: None))
+
+    def fall_silent() -> Iterator[dict[str, Any]]:
+        yield {"n": 1}
+        threading.Event().wait()
+
+    def find_reason() -> None:
+        raise InputError("no room")
+
+    rows = ray_runner._pull(fall_silent(), find_reason)
+    assert next(rows) == {"n": 1}
+    with pytest.raises(InputError, match="no room"):
+        next(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import json
@@ -13,6 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 PROSE = [line for line in (Path(__file__).parents[2] / "data/samples/prose.txt").read_text().splitlines() if line]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
@@ -66,6 +69,17 @@ def workers_of(driver: int) -> list[int]:
 def kill(process: subprocess.Popen[bytes]) -> None:
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
+
+
+@contextlib.contextmanager
+def small_disk(place: Path, size: str) -> Iterator[None]:
+    """A disk of this size at a folder; the test is skipped where none can be mounted."""
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=False).returncode:
+        pytest.skip("only root may mount a small disk")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
 
 
 def parts(output: Path) -> list[Path]:

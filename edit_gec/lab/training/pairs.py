@@ -10,8 +10,12 @@ The stage's shares say how many come from each (recipe.py); they follow the prog
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +41,25 @@ CAPITALS = 0.01  # of the pairs: errors are errors in capitals, too
 REWORDED = 0.2  # of the pairs with errors: they stand among words that are oddly chosen
 
 
+def begin_worker() -> Any:
+    """What torch tells a process that makes batches about itself, or None in any other process.
+
+    Such a process ends within a second of its parent. Torch's own check is not enough: who has found out waits for ever
+    to pass on the batches that nobody takes any more. Nor does it tell of a batch whose taker has just died.
+    """
+    worker, parent = get_worker_info(), multiprocessing.parent_process()
+
+    def watch() -> None:
+        while parent and os.getppid() == parent.pid:
+            time.sleep(1)
+        os._exit(1)
+
+    if worker:
+        sys.excepthook = lambda *_: None  # of threads that pass batches on; torch passes on the other errors
+        threading.Thread(target=watch, daemon=True).start()
+    return worker
+
+
 class Pairs(IterableDataset[dict[str, Any]]):
     """Endless batches of one stage: an iterable dataset whose items are complete batches of tensors."""
 
@@ -50,7 +73,7 @@ class Pairs(IterableDataset[dict[str, Any]]):
         self.progress = 0.0  # share of the stage that has passed; texts follow it
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        worker = get_worker_info()
+        worker = begin_worker()
         who = (os.environ.get("RANK", "0"), worker.id if worker else 0)  # each draws pairs of its own
         rng = random.Random(f"{self.recipe.seed} {self.stage.name} {self.start} {who}")
         objective = OBJECTIVES[self.recipe.kind](self.recipe, self.folder)

@@ -33,6 +33,7 @@ from edit_gec.lab.training import recipe as recipe_module
 from edit_gec.lab.training.collate import collate, make_example
 from edit_gec.lab.training.optim import optimizer_for
 from edit_gec.lab.training.pairs import Pairs, cut_batches
+from edit_gec.lab.training.preparation import prepare_files
 from edit_gec.lab.training.recipe import Recipe, TrainingStage, read_recipe
 from edit_gec.lab.training.run import average, cut_log, train
 from edit_gec.lab.training.trainer import checkpoints, compile_layers, run_trainer, update_average, update_of
@@ -498,3 +499,36 @@ def test_a_killed_process_of_pairs_is_said(tmp_path: Path) -> None:
     trainer = Trainer(model=Zero(), args=arguments, train_dataset=Killed())
     with pytest.raises(InputError, match="a process that makes pairs was killed; the same command goes on"):
         run_trainer(trainer, tmp_path, None)
+
+
+ENDING = """
+import os, signal, sys, time
+from pathlib import Path
+from torch.utils.data import DataLoader
+from edit_gec.lab.training.pairs import Pairs
+from edit_gec.lab.training.recipe import read_recipe
+
+recipe, data = map(Path, sys.argv[1:])
+read = read_recipe(recipe)
+pairs = Pairs(recipe.parent, data, read, read.stages[0])
+batches = iter(DataLoader(pairs, batch_size=None, num_workers=2, prefetch_factor=100))
+next(batches)
+time.sleep(2)  # until more batches wait than a pipe holds
+print(*(worker.pid for worker in batches._workers), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_processes_of_pairs_end_with_a_killed_training(corpora: Path, recipe: Path, tmp_path: Path) -> None:
+    """Before, they waited for ever, one training in three."""
+    prepare_files(read_recipe(recipe), recipe.parent, corpora, None)
+    with (tmp_path / "pids").open("w+") as said:  # a pipe would stay open in what is left
+        subprocess.run([sys.executable, "-c", ENDING, recipe, corpora], stdout=said, timeout=120, check=False)
+        said.seek(0)
+        pids = said.read().split()
+    assert len(pids) == 2
+    until = time.monotonic() + 20
+    while left := [pid for pid in pids if Path("/proc", pid).exists()]:
+        assert time.monotonic() < until, f"{left} live on"
+        time.sleep(0.1)
