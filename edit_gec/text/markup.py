@@ -262,7 +262,8 @@ _BLOCK_TAGS = frozenset(
     "tbody td tfoot th thead title tr ul".split()
 )
 _FRAGMENT_TAG = re.compile(
-    r".*<(?:(?:button|caption|d[dt]|figcaption|h[1-6]|legend|li|option|summary|t[dh]|title)(?:\s[^<>]*)?>(?:\s|<(?:b|i|em|strong)>)*"
+    r".*<(?:(?:button|caption|d[dt]|figcaption|h[1-6]|legend|li|option|summary|t[dh]|title)"
+    r"(?:\s[^<>]*)?>(?:\s|<(?:b|i|em|strong)>)*"
     r"|(?-i:[A-Z][\w.]*)(?:\s[^<>]*)?>)\Z",  # below the tag of a component stands prose
     re.DOTALL | re.IGNORECASE,
 )
