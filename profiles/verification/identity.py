@@ -29,7 +29,7 @@ from edit_gec.catalog import find_model
 from edit_gec.editing.windows import fitting_windows
 from edit_gec.lab.performance import machine
 from edit_gec.lab.performance.sentences import read_sentences
-from edit_gec.lab.performance.setup import Setup, load_any_target
+from edit_gec.lab.performance.setup import Pair, Setup
 from edit_gec.speculative.causal_target import CausalTarget
 from edit_gec.speculative.decode import VerifyOptions, verify
 from edit_gec.speculative.drafters import prepare_target
@@ -87,9 +87,10 @@ def main() -> None:
     model, target_folder, assistant = folders
     threads = torch.get_num_threads()
     setup = Setup(model, target_folder, assistant, dtype=args.dtype, threads=threads)
-    target = load_any_target(setup)
+    pair = Pair(setup)
+    target = pair.target
     learn = args.learn.read_text(encoding="utf-8").splitlines() if args.learn else []
-    makers, skipped = list_drafters(setup, target, learn)
+    makers, skipped = list_drafters(pair, learn)
     makers = {name: make for name, make in makers.items() if not args.only or name in args.only}
     result: dict[str, Any] = {"machine": machine.describe("cpu"), "dtype": args.dtype, "left out": skipped, "rows": []}
     everything = [

@@ -27,7 +27,7 @@ from edit_gec.catalog import find_model
 from edit_gec.errors import InputError
 from edit_gec.lab.performance.results import head
 from edit_gec.lab.performance.sentences import read_sentences, spread_lengths
-from edit_gec.lab.performance.setup import Setup, load_any_target, load_target
+from edit_gec.lab.performance.setup import Pair, Setup
 from edit_gec.lab.performance.timing import interleave, medians
 from edit_gec.speculative.statistics import Statistics, quantile
 from edit_gec.speculative.theory import best_gamma, expected_tokens, gain
@@ -39,10 +39,8 @@ if TYPE_CHECKING:
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Tokens, Vocabulary
     from edit_gec.speculative.any_target import AnyTarget
-    from edit_gec.speculative.causal_target import CausalTarget
     from edit_gec.speculative.drafters import Drafter
     from edit_gec.speculative.sampling import Sampling
-    from edit_gec.speculative.target import Target
 
 PERFECT = "perfect draft"
 DRAFTERS = (
@@ -71,14 +69,14 @@ class DrafterCase:
 
 
 def measure_speculation(
-    setup: Setup, sentences: Sequence[str], *, learn: Sequence[str] = (), repeats: int = 2, say: Say = lambda line: None
+    pair: Pair, sentences: Sequence[str], *, learn: Sequence[str] = (), repeats: int = 2, say: Say = lambda line: None
 ) -> dict[str, Any]:
     """Rows of all available drafters, plain decoding to compare them with, and the time of passes."""
     from edit_gec.lab.performance.drafting import OutputDrafter
     from edit_gec.speculative.sampling import Sampling
 
-    target = load_any_target(setup)
-    makers, skipped = list_drafters(setup, target, learn)
+    target = pair.target
+    makers, skipped = list_drafters(pair, learn)
     for name, why in skipped.items():
         say(f"left out: {name}: {why}")
     sentences = [sentence for sentence in sentences if target.fits(sentence)]
@@ -87,7 +85,7 @@ def measure_speculation(
     outputs = OutputDrafter(target)
     makers[PERFECT] = (lambda gamma, sampling: outputs, (ALL,))
     result: dict[str, Any] = {"skipped": skipped, "rows": [], "plain": {}}
-    widths = time_passes(target, sentences, setup.device)
+    widths = time_passes(target, sentences, pair.setup.device)
     for temperature in (0, 1):
         sampling = Sampling(seed=1) if temperature else None
         say(f"T = {temperature}: {', '.join(makers)}")
@@ -107,10 +105,9 @@ def measure_speculation(
 # ---------------------------------------------------------------- drafters
 
 
-def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
+def list_drafters(pair: Pair, learn: Sequence[str]) -> tuple[Makers, dict[str, str]]:
     """By name: how to make a drafter, and its gammas; and why others cannot be made."""
     from edit_gec.editing.thresholds import load_thresholds
-    from edit_gec.lab.performance.setup import load_corrector, load_profile
     from edit_gec.speculative.drafters import (
         Gamma,
         SmallT5Drafter,
@@ -121,9 +118,9 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
     from edit_gec.speculative.realign import UniqueNGram
     from edit_gec.speculative.target import Target as T5Target
 
+    target, corrector = pair.target, pair.corrector
     tokens = target.tokens
-    corrector = load_corrector(setup)
-    profile = load_profile(setup, "target", target) if isinstance(target, T5Target) else DraftingProfile()
+    profile = pair.profile if isinstance(target, T5Target) else DraftingProfile()
     of_t5 = target.tokens if isinstance(target, T5Target) else corrector.edit5.tokens
     options = load_thresholds(corrector.folder, **profile.thresholds)
     write = make_edit5_writer(corrector.edit5.model, corrector.edit5.tokens, options)
@@ -143,8 +140,8 @@ def list_drafters(setup: Setup, target: Target | CausalTarget, learn: Sequence[s
         makers |= learn_ngrams(learn, tokens)
     else:
         skipped |= dict.fromkeys(("unigram", "bigram"), "no text to learn from: the file has no further sentences")
-    if setup.assistant and isinstance(target, T5Target):
-        small = load_target(setup, "assistant")
+    if pair.setup.assistant and isinstance(target, T5Target):
+        small = pair.load_t5(pair.setup.assistant)
         makers["small t5"] = (lambda gamma, sampling: SmallT5Drafter(small, of_t5, Gamma(gamma), sampling), STEPWISE)
     else:
         skipped["small t5"] = "no small T5 (--assistant FOLDER)"
@@ -374,7 +371,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     sentences = spread_lengths(found, args.count, len)
     learn = [each for each in found if each not in set(sentences)]
     setup = Setup(model, target, args.assistant, threads=torch.get_num_threads())
-    figures = measure_speculation(setup, sentences, learn=learn, repeats=args.repeats, say=say)
+    figures = measure_speculation(Pair(setup), sentences, learn=learn, repeats=args.repeats, say=say)
     result = {**head("speculation"), "threads": setup.threads, "sentences": len(sentences), **figures}
     write_json(args.result, result, indent=1)
     sys.stdout.write(format_speculation(result))

@@ -42,8 +42,9 @@ def run_t5(pair: Pair, *, assisted: bool, lookup: bool) -> Run:
 
     setup = pair.setup
     dtype = tensor_type(setup.dtype)
-    tokens = Tokens.load(setup.target, 0)
-    model = load_hugging_face(setup.target, dtype=dtype).to(setup.device)
+    folder = setup.exported or setup.target
+    tokens = Tokens.load(folder, 0)
+    model = load_hugging_face(folder, dtype=dtype).to(setup.device)
     options: dict[str, Any] = {"do_sample": False}
     if assisted:
         options["assistant_model"] = load_hugging_face(setup.assistant, dtype=dtype).to(setup.device)
@@ -72,7 +73,7 @@ def run_causal(pair: Pair, *, assisted: bool, lookup: bool) -> Run:
     from edit_gec.modeling.causal_checkpoint import as_hugging_face, load_causal
     from edit_gec.speculative.decode import cut_at_end
 
-    setup, target = pair.setup, pair.any_target
+    setup, target = pair.setup, pair.target
     model = share_hugging_face(pair)
     ends = sorted(target.ends)
     options: dict[str, Any] = {"do_sample": False, "eos_token_id": ends, "pad_token_id": ends[0]}
@@ -102,7 +103,7 @@ def share_hugging_face(pair: Pair) -> Any:
     from edit_gec.modeling.causal_checkpoint import as_hugging_face
     from edit_gec.modeling.causal_lm import CausalLM
 
-    model = pair.any_target.model
+    model = pair.target.model
     assert isinstance(model, CausalLM)
     return as_hugging_face(model).to(pair.setup.device)
 
@@ -162,7 +163,7 @@ def run_ctranslate2(setup: Setup, precision: str) -> Run:
         kind = {"device": device, "device_index": int(index or 0), "compute_type": precision}
         return library.Translator(setup.converted[precision], **kind, **threads)
 
-    tokens = Tokens.load(setup.target, 0)
+    tokens = Tokens.load(setup.exported or setup.target, 0)
     name, number = tokens.processor.id_to_piece, tokens.processor.piece_to_id
     # The converter numbers the tokens after the pieces upwards.
     first = [f"<extra_id_{setup.sentinel - tokens.pieces}>"] if setup.sentinel else []

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import torch
 
     from edit_gec.lab.performance.replay import Streams
-    from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.speculative.causal_target import CausalTarget
     from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.target import Target
@@ -47,7 +46,7 @@ class Setup:
     prefix: str | None = None  # of the target's sources; None: what its config.json says
     prompt: str | None = None  # of a target that is a language model
     sentinel: int = 0  # piece that the target reads before each source; 0: none
-    shared: str = ""  # the target as it is stored, where it stands on the model's encoder
+    exported: str = ""  # the target as a T5 of its own, where it stands on the model's encoder: what peers read
     max_length: int = 256
     device: str = "cpu"
     dtype: str = "float32"
@@ -115,9 +114,6 @@ def tensor_type(name: str) -> torch.dtype:
     return getattr(torch, name)  # type: ignore[no-any-return]
 
 
-# ---------------------------------------------------------------- loading
-
-
 class Pair:
     """The EdiT5 and the T5 of a setup, each loaded on first use. Raises ModelError for a missing model."""
 
@@ -127,106 +123,83 @@ class Pair:
     @cached_property
     def corrector(self) -> Corrector:
         """EdiT5 alone."""
-        return load_corrector(self.setup)
+        setup = self.setup
+        if setup.mode == ONNX:
+            return Corrector.load(setup.model, backend=ONNX, precision=setup.dtype, threads=setup.threads)
+        from edit_gec.backends.torch_network import TorchNetwork
+
+        if setup.random:
+            from edit_gec.editing.document_edits import Projection
+            from edit_gec.editing.predictor import EdiT5Predictor
+            from edit_gec.editing.thresholds import Thresholds
+            from edit_gec.lab.performance.random_weights import build_edit5
+
+            model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
+            edit5 = EdiT5Predictor(TorchNetwork(model), tokens, Thresholds())
+            corrector = Corrector(edit5, Projection(None), folder=Path(setup.model), batch_size=1)
+        else:
+            corrector = Corrector.load(setup.model, backend="torch", device=setup.device, dtype=setup.dtype)
+        speed_up(corrector.edit5.model, setup.mode)
+        if setup.streams is None:
+            return corrector
+        from edit_gec.lab.performance.replay import ReplayedEdiT5
+
+        replaying = ReplayedEdiT5(corrector.edit5.model, corrector.edit5.tokens, setup.streams)
+        return corrector.with_predictor(replace(corrector.edit5, network=TorchNetwork(replaying)))
 
     @cached_property
-    def target(self) -> Target:
-        """The T5; on the encoder of the EdiT5, if that is how it is stored."""
-        return self._on_encoder("target")
+    def t5(self) -> Target:
+        """The target that is a T5; on the encoder of the EdiT5, if that is how it is stored."""
+        return self.load_t5(self.setup.target)
 
     @cached_property
-    def any_target(self) -> Target | CausalTarget:
+    def target(self) -> Target | CausalTarget:
         """The target, a T5 or a language model."""
-        return load_any_target(self.setup) if self.setup.is_causal else self.target
+        setup = self.setup
+        if not setup.is_causal:
+            return self.t5
+        from edit_gec.speculative.causal_target import CausalTarget
 
-    @cached_property
-    def drafted_target(self) -> Target | CausalTarget:
-        """The target, on the encoder of the EdiT5 that drafts for it where they share one."""
-        return self._on_encoder("shared") if self.setup.shared else self.any_target
+        how = {"device": setup.device, "dtype": tensor_type(setup.dtype), "max_length": setup.max_length}
+        return CausalTarget.load(setup.target, prompt=setup.prompt, **how)  # type: ignore[arg-type]
+
+    @property
+    def profile(self) -> DraftingProfile:
+        """How EdiT5 drafts for the T5; models of random weights have no such profile."""
+        from edit_gec.speculative.drafting import DraftingProfile
+
+        return DraftingProfile() if self.setup.random else DraftingProfile.load(find_model(self.setup.target), self.t5)
 
     def verified(self, *, respelt: bool = True) -> Corrector:
         """The whole path, with EdiT5 as the drafter of the target; without `respelt` it reads what other T5s read."""
         from edit_gec.speculative.verified import Verified
         from edit_gec.speculative.verifier import Verifier
 
-        target = self._on_encoder("shared") if self.setup.shared else self.target
-        profile = load_profile(self.setup, "shared" if self.setup.shared else "target", target)
-        if not respelt:
-            profile = replace(profile, respelt=False)
-        return self.corrector.with_predictor(Verified.drafted_by(self.corrector.edit5, Verifier(target, profile)))
+        profile = replace(self.profile, respelt=respelt and self.profile.respelt)
+        return self.corrector.with_predictor(Verified.drafted_by(self.corrector.edit5, Verifier(self.t5, profile)))
 
-    def _on_encoder(self, which: str) -> Target:
-        """A target with the encoder of the pair's own EdiT5 where it shares one; no EdiT5 is loaded for another one."""
+    def load_t5(self, name: str) -> Target:
+        """A T5 by name or folder; no EdiT5 is loaded for one with an encoder of its own."""
         from edit_gec.modeling.config import read_config
+        from edit_gec.speculative.target import Target
 
-        folder = getattr(self.setup, which)
-        shares = not self.setup.random and self.setup.model and "encoder" in read_config(find_model(folder))
-        return load_target(self.setup, which, self.corrector.edit5.model if shares else None)
+        setup = self.setup
+        if setup.random:
+            from edit_gec.lab.performance.random_weights import build_target
 
+            target = build_target(name, device=setup.device, dtype=setup.dtype)
+        else:
+            shares = setup.model and "encoder" in read_config(find_model(name))
+            target = Target.load(
+                name, prefix=setup.prefix, device=setup.device, dtype=tensor_type(setup.dtype),
+                max_length=setup.max_length, edit5=self.corrector.edit5.model if shares else None,
+            )  # fmt: skip
+        speed_up(target.model, setup.mode)
+        if setup.streams is None:
+            return target
+        from edit_gec.lab.performance.replay import ReplayedTarget
 
-def load_corrector(setup: Setup) -> Corrector:
-    """The EdiT5 of a setup."""
-    if setup.mode == ONNX:
-        return Corrector.load(setup.model, backend=ONNX, precision=setup.dtype, threads=setup.threads)
-    from edit_gec.backends.torch_network import TorchNetwork
-
-    if setup.random:
-        from edit_gec.editing.document_edits import Projection
-        from edit_gec.editing.predictor import EdiT5Predictor
-        from edit_gec.editing.thresholds import Thresholds
-        from edit_gec.lab.performance.random_weights import build_edit5
-
-        model, tokens = build_edit5(setup.model, device=setup.device, dtype=setup.dtype)
-        edit5 = EdiT5Predictor(TorchNetwork(model), tokens, Thresholds())
-        corrector = Corrector(edit5, Projection(None), folder=Path(setup.model), batch_size=1)
-    else:
-        corrector = Corrector.load(setup.model, backend="torch", device=setup.device, dtype=setup.dtype)
-    speed_up(corrector.edit5.model, setup.mode)
-    if setup.streams is None:
-        return corrector
-    from edit_gec.lab.performance.replay import ReplayedEdiT5
-
-    replaying = ReplayedEdiT5(corrector.edit5.model, corrector.edit5.tokens, setup.streams)
-    return corrector.with_predictor(replace(corrector.edit5, network=TorchNetwork(replaying)))
-
-
-def load_target(setup: Setup, which: str = "target", edit5: EdiT5 | None = None) -> Target:
-    """The target, the assistant, or the one that is "shared" with `edit5`."""
-    from edit_gec.speculative.target import Target
-
-    name = getattr(setup, which)
-    if setup.random:
-        from edit_gec.lab.performance.random_weights import build_target
-
-        target = build_target(name, device=setup.device, dtype=setup.dtype)
-    else:
-        target = Target.load(
-            name, prefix=setup.prefix, device=setup.device, dtype=tensor_type(setup.dtype),
-            max_length=setup.max_length, edit5=edit5,
-        )  # fmt: skip
-    speed_up(target.model, setup.mode)
-    if setup.streams is None:
-        return target
-    from edit_gec.lab.performance.replay import ReplayedTarget
-
-    return ReplayedTarget(target, setup.streams)
-
-
-def load_any_target(setup: Setup) -> Target | CausalTarget:
-    """The target, a T5 or a language model."""
-    from edit_gec.speculative.causal_target import CausalTarget
-
-    if not setup.is_causal:
-        return load_target(setup)
-    how: dict[str, Any] = {"device": setup.device, "dtype": tensor_type(setup.dtype), "max_length": setup.max_length}
-    return CausalTarget.load(setup.target, prompt=setup.prompt, **how)
-
-
-def load_profile(setup: Setup, which: str, target: Target) -> DraftingProfile:
-    """How EdiT5 drafts for the loaded target; models of random weights have no such profile."""
-    from edit_gec.speculative.drafting import DraftingProfile
-
-    return DraftingProfile() if setup.random else DraftingProfile.load(find_model(getattr(setup, which)), target)
+        return ReplayedTarget(target, setup.streams)
 
 
 def speed_up(model: torch.nn.Module, mode: str) -> None:

@@ -90,7 +90,7 @@ def prepare(work: Path, given: Setup, sentences: Sequence[str], size: str, chose
     for system in chosen:
         precision = system.name.partition(" ")[2]
         if system.module == "ctranslate2" and systems.missing(system, ready) is None:
-            peers.convert_target(ready.target, work / precision, precision)
+            peers.convert_target(ready.exported or ready.target, work / precision, precision)
             ready = replace(ready, converted={**ready.converted, precision: str(work / precision)})
     return ready
 

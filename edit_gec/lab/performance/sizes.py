@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.errors import InputError
-from edit_gec.lab.performance.setup import Setup, load_corrector, load_profile, load_target
+from edit_gec.lab.performance.setup import Pair, Setup
 
 if TYPE_CHECKING:
     from edit_gec.modeling.t5 import T5
@@ -57,8 +57,8 @@ def _record_streams(setup: Setup, sentences: Sequence[str]) -> Setup:
     """The setup with the streams of its trained pair. Raises InputError when the two have other vocabularies."""
     from edit_gec.lab.performance.replay import record
 
-    corrector = load_corrector(setup)
-    target = load_target(setup) if setup.target else None
+    pair = Pair(setup)
+    corrector, target = pair.corrector, pair.t5 if setup.target else None
     both = (corrector.edit5, target or corrector.edit5)
     ours, theirs = (each.tokens.processor.serialized_model_proto() for each in both)
     if ours != theirs:
@@ -67,14 +67,14 @@ def _record_streams(setup: Setup, sentences: Sequence[str]) -> Setup:
 
 
 def _export_target(work: Path, setup: Setup) -> Setup:
-    """Write a target on the model's encoder as a standalone T5, for tools that support nothing else."""
+    """Write a target on the model's encoder as a T5 of its own, for tools that support nothing else."""
     from edit_gec.modeling.config import read_config
 
     if "encoder" not in read_config(Path(setup.target)):
         return setup
-    target = load_target(setup)
-    target.export(work / "target", **load_profile(setup, "target", target).config_entries())
-    return replace(setup, target=str(work / "target"), shared=setup.target, sentinel=target.tokens.slot(0))
+    target = Pair(setup).t5
+    target.export(work / "target")
+    return replace(setup, exported=str(work / "target"), sentinel=target.tokens.slot(0))
 
 
 def _save_t5(model: T5, folder: Path, vocabulary: bytes) -> str:

@@ -14,7 +14,7 @@ from edit_gec.catalog import DEFAULT_MODEL, find_model
 from edit_gec.lab.performance import machine, plots, results, traces
 from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.sentences import CASE_STUDY, Text
-from edit_gec.lab.performance.setup import ONNX, Pair, Setup, load_corrector
+from edit_gec.lab.performance.setup import ONNX, Pair, Setup
 from edit_gec.lab.performance.stage_summary import find_disturbance, reduction_factors, summarize
 from edit_gec.lab.performance.stages import measure_stages
 from edit_gec.lab.performance.systems import build_staged
@@ -47,7 +47,7 @@ class Profiling:
         times = measure_stages(runs, self.sources, warm_up=self.warm_up, repeats=self.repeats, device=setup.device)
         systems = {system: summarize(each, len(self.texts)) for system, each in times.items()}
         if setup.mode == ONNX:
-            corrector = load_corrector(setup)
+            corrector = Pair(setup).corrector
             operators = traces.measure_operators(corrector, self.sources, threads=setup.threads, repeats=self.repeats)
             systems["edit5"]["graphs"] = operators
         elif out is not None:

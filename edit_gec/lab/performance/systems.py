@@ -24,7 +24,7 @@ from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.checkers import CHECKERS
 from edit_gec.lab.performance import peers
 from edit_gec.lab.performance.peers import Run
-from edit_gec.lab.performance.setup import ONNX, Pair, Setup, load_corrector
+from edit_gec.lab.performance.setup import ONNX, Pair, Setup
 
 if TYPE_CHECKING:
     from edit_gec.corrector import Corrector
@@ -65,7 +65,7 @@ def run_drafts(pair: Pair) -> Run:
     from edit_gec.lab.performance.drafting import Verification
     from edit_gec.speculative.drafters import make_edit5_drafter
 
-    target, edit5 = pair.drafted_target, pair.corrector.edit5
+    target, edit5 = pair.target, pair.corrector.edit5
     return Verification(target, make_edit5_drafter(target, edit5.model, edit5.tokens, edit5.thresholds))
 
 
@@ -89,7 +89,7 @@ def run_corrector(corrector: Corrector) -> Run:
 
 def run_onnx(setup: Setup, precision: str) -> Run:
     """The product by ONNX Runtime."""
-    return run_corrector(load_corrector(replace(setup, mode=ONNX, dtype=precision)))
+    return run_corrector(Pair(replace(setup, mode=ONNX, dtype=precision)).corrector)
 
 
 def onnx_is_missing(setup: Setup) -> str | None:
@@ -123,9 +123,9 @@ def list_of_target(name: str) -> tuple[System, ...]:
             "transformers lookup", lambda p: peers.run_transformers(p, lookup=True),
             _T, "transformers", batches=False, exact=True,
         ),
-        System(name, lambda p: run_target(p.any_target), _T, follows=True, exact=True),
-        System(f"{name} + copy, SAD", lambda p: run_copies(p.any_target, unique=True), _T, follows=True, exact=True),
-        System(f"{name} + copy", lambda p: run_copies(p.any_target, unique=False), _T, follows=True, exact=True),
+        System(name, lambda p: run_target(p.target), _T, follows=True, exact=True),
+        System(f"{name} + copy, SAD", lambda p: run_copies(p.target, unique=True), _T, follows=True, exact=True),
+        System(f"{name} + copy", lambda p: run_copies(p.target, unique=False), _T, follows=True, exact=True),
         System(f"{name} + edit5 draft", lambda p: run_drafts(p), _BOTH, follows=True, exact=True),
         System("edit5", lambda p: run_corrector(p.corrector), ("model",), follows=True),
     )  # fmt: skip
@@ -144,7 +144,7 @@ SYSTEMS = (
 )  # fmt: skip
 OF_LANGUAGE_MODELS = (
     *list_of_target("lm"),
-    System("lm + own output", lambda p: run_outputs(p.any_target), _T, exact=True),
+    System("lm + own output", lambda p: run_outputs(p.target), _T, exact=True),
 )
 
 

@@ -26,7 +26,7 @@ def causal(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Setu
 
 def test_all_write_what_the_language_model_writes(causal: Setup) -> None:
     pair = Pair(causal)
-    expected = [pair.any_target.text(ids) for ids in pair.any_target.generate(SENTENCES)]
+    expected = [pair.target.text(ids) for ids in pair.target.generate(SENTENCES)]
     for system in systems.OF_LANGUAGE_MODELS:
         assert systems.missing(system, causal) is None, system.name
         run = system.build(pair)

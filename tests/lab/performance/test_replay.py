@@ -27,7 +27,7 @@ from edit_gec.errors import InputError, ModelError
 from edit_gec.lab.performance import sizes, systems
 from edit_gec.lab.performance.replay import Recording, ReplayedEdiT5, ReplayedTarget, Script, Streams, record
 from edit_gec.lab.performance.sentences import Text
-from edit_gec.lab.performance.setup import Pair, Setup, load_corrector, load_target
+from edit_gec.lab.performance.setup import Pair, Setup
 from edit_gec.modeling.config import EdiT5Config, T5Config
 from edit_gec.modeling.edit5 import PRESETS, EdiT5
 from edit_gec.modeling.t5 import PRESETS as T5_PRESETS
@@ -187,7 +187,7 @@ def lively_pair(shipped: Tokens, make_model: Callable[..., EdiT5], tmp_path: Pat
 def test_base_size_replays_the_trained_pair(lively_pair: Setup, tmp_path: Path) -> None:
     sentences = ["She go home.", "We was there on 3 May.", "My sister walk to the station every morning."]
     made = sizes.prepare_base(tmp_path / "work", lively_pair, sentences)
-    target, corrector = load_target(lively_pair), load_corrector(lively_pair)
+    target, corrector = Pair(lively_pair).t5, Pair(lively_pair).corrector
     expected = [target.text(ids) for ids in target.generate(sentences)]
     for name in ("transformers", "t5", "t5 + copy, SAD", "t5 + edit5 draft", "transformers assisted"):
         run = systems.find_system(name).build(Pair(made))
@@ -201,7 +201,7 @@ def test_without_a_target_t5s_write_what_edit5_makes_of_it(lively_pair: Setup, t
     sentences = ["She go home.", "My sister walk to the station every morning."]
     alone = Setup(model=lively_pair.model, max_length=60)
     made = sizes.prepare_base(tmp_path / "work", alone, sentences)
-    corrector = load_corrector(alone)
+    corrector = Pair(alone).corrector
     expected = [corrector.correct(s, lines=True, markup=False).corrected for s in sentences]
     for name in ("t5", "edit5", "t5 + edit5 draft", "edit5 + t5"):
         assert systems.find_system(name).build(Pair(made))(sentences) == expected, name

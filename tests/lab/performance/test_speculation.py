@@ -11,7 +11,7 @@ import pytest
 from support.tiny_causal import save_folder
 from support.tiny_t5 import pairs, trained_target
 
-from edit_gec.lab.performance.setup import Setup
+from edit_gec.lab.performance.setup import Pair, Setup
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import FILE
 
@@ -35,7 +35,9 @@ def given(tokens: Tokens, model_folder: Path, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="module")
 def result(given: Setup) -> dict[str, Any]:
-    figures = SCRIPT["measure_speculation"](given, SENTENCES, learn=[right for _, right in pairs(40, 3)], repeats=1)
+    figures = SCRIPT["measure_speculation"](
+        Pair(given), SENTENCES, learn=[right for _, right in pairs(40, 3)], repeats=1
+    )
     return dict(figures)
 
 
@@ -111,7 +113,7 @@ def test_a_language_model_is_measured_alike(
     monkeypatch.setitem(names, "WHOLE", (24,))
     monkeypatch.setitem(names, "STEPWISE", (1, 3))
     setup = Setup(model=str(model_folder), target=str(tmp_path), prompt="{source}\n", max_length=48)
-    figures = SCRIPT["measure_speculation"](setup, ["She go home.", "x" * 90], learn=["She goes."], repeats=1)
+    figures = SCRIPT["measure_speculation"](Pair(setup), ["She go home.", "x" * 90], learn=["She goes."], repeats=1)
     assert {r["drafter"] for r in figures["rows"]} == {
         "copy, SAD", "copy", "edit5 draft", "unigram", "bigram", "perfect draft",
     }  # fmt: skip

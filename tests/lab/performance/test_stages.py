@@ -14,10 +14,10 @@ import torch
 
 from edit_gec.cli.main import main
 from edit_gec.errors import InputError
-from edit_gec.lab.performance import setup, traces
+from edit_gec.lab.performance import random_weights, traces
 from edit_gec.lab.performance.peers import Run
 from edit_gec.lab.performance.sentences import CASE_STUDY, Text
-from edit_gec.lab.performance.setup import Pair, Setup, load_corrector, load_target
+from edit_gec.lab.performance.setup import Pair, Setup
 from edit_gec.lab.performance.stage_profile import Profiling
 from edit_gec.lab.performance.stages import measure_stages
 from edit_gec.modeling import edit5, t5
@@ -86,15 +86,15 @@ def test_all_systems_of_a_profile_share_their_weights(build: Build) -> None:
     loaded: list[str] = []
 
     def counted(kind: str, load: Callable[..., Any]) -> Callable[..., Any]:
-        def count_and_load(*args: Any) -> Any:
+        def count_and_load(*args: Any, **how: Any) -> Any:
             loaded.append(kind)
-            return load(*args)
+            return load(*args, **how)
 
         return count_and_load
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(setup, "load_target", counted("t5", load_target))
-        patch.setattr(setup, "load_corrector", counted("edit5", load_corrector))
+        patch.setattr(random_weights, "build_target", counted("t5", random_weights.build_target))
+        patch.setattr(random_weights, "build_edit5", counted("edit5", random_weights.build_edit5))
         assert len(build(CASE_STUDY)) == 4
     assert sorted(loaded) == ["edit5", "t5"]
 
