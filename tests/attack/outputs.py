@@ -101,7 +101,6 @@ FORMS: dict[str, Make] = {
     "sarif": lambda text, edits: Correction(text, "", tuple(edits)).to_sarif("a.md"),
     "github": lambda text, edits: render.github("a.md", text, edits),
     "rdjsonl": lambda text, edits: json.dumps(list(rdjson("a.md", text, edits))),
-    "m2": render.m2,
     "to_dict, utf16": lambda text, edits: Correction(text, "", tuple(edits)).to_dict("utf16"),
     "baseline": lambda text, edits: find_keys(read(text), edits),
     "words, kinds": lambda text, edits: list(
