@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from edit_gec.catalog import DEFAULT_JUDGE, DEFAULT_MODEL, DEFAULT_TARGET
-from edit_gec.config.load_settings import BACKENDS, STRICTNESS
+from edit_gec.config.load_settings import BACKENDS, DTYPES, STRICTNESS
 from edit_gec.config.settings import RUN, read_run_setting
 from edit_gec.errors import InputError, did_you_mean
 from edit_gec.rules.dialect import DIALECTS
@@ -213,6 +213,23 @@ class FrontOptions:
     def run_settings(self) -> dict[str, Any]:
         """The settings that are the same for all files, by their keywords of Corrector.load."""
         return {**dict(self.set), **({} if self.threads is None else {"threads": self.threads})}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimingOptions:
+    """The options of the commands that measure speed."""
+
+    device: str = option(
+        "--device", group="how", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)"
+    )
+    dtype: str = option("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
+    threads: int | None = option("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
+    out: str | None = option(
+        "--out", metavar="DIR", help="write the result to this folder; of a profile also plots, traces and its stages"
+    )
+    compare: Sequence[str] | None = option(
+        "--compare", nargs=2, metavar=("OLD", "NEW"), help="measure nothing: compare two results of --out"
+    )
 
 
 def check_target(options: FrontOptions) -> None:

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edit_gec.catalog import DEFAULT_MODEL, DEFAULT_TARGET, find_model, find_pretrained
-from edit_gec.cli.arguments import UsageError, device, option, positive
+from edit_gec.cli.arguments import TimingOptions, UsageError, option, positive
 from edit_gec.cli.console import out, say
-from edit_gec.config.load_settings import DTYPES
 from edit_gec.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ LONGEST = 120  # most pieces of a sentence, so that every model reads it at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(TimingOptions):
     """The arguments of `edit-gec bench`."""
 
     size: str = option(
@@ -58,33 +57,22 @@ class Arguments:
         help=f"T5 or language model that all systems run (default: {DEFAULT_TARGET})",
     )  # fmt: skip
     assistant: str = option("--assistant", default="", metavar="PATH", help="a small T5 that drafts tokens")
-    device: str = option(
-        "--device", group="how", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)"
-    )
-    dtype: str = option("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
-    threads: int | None = option("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     repeats: int = option(
         "--repeats", type=positive, default=3, metavar="N", help="repetitions; medians are reported (default: 3)"
     )
     processor_time: bool = option(
         "--processor-time", action="store_true", help="count the processor's seconds (a busy machine; --threads 1)"
     )
-    compare: Sequence[str] | None = option(
-        "--compare", nargs=2, metavar=("OLD", "NEW"),
-        help="measure nothing: compare two results of --out; exit with 1 if something is slower",
-    )  # fmt: skip
-    out: str | None = option("--out", metavar="DIR", help="write the result to this folder")
 
 
 def run(arguments: Arguments) -> int:
     """Measure, write, print; 0, or 1 if --compare found something slower."""
-    if arguments.compare:
-        from edit_gec.lab.performance import results
-
-        table, is_slower = results.format_comparison(*map(results.read_result, arguments.compare))
-        out(table)
-        return 1 if is_slower else 0
     from edit_gec.lab.performance import results
+
+    if arguments.compare:
+        table, is_slower = results.compare_files("bench", *arguments.compare)
+        out(table)
+        return int(is_slower)
     from edit_gec.lab.performance.side_by_side import Effort, measure_side_by_side
 
     setup, sentences = prepare(arguments)
@@ -95,9 +83,6 @@ def run(arguments: Arguments) -> int:
         say(f"wrote {written}")
     out(results.format_result(result))
     return 0
-
-
-# ---------------------------------------------------------------- the same for all
 
 
 def prepare(arguments: Arguments) -> tuple[Setup, list[str]]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edit_gec.catalog import DEFAULT_MODEL, find_model
-from edit_gec.cli.arguments import UsageError, device, option, positive
+from edit_gec.cli.arguments import TimingOptions, UsageError, option, positive
 from edit_gec.cli.console import out, say
 from edit_gec.config.load_settings import DTYPES, PRECISIONS
 
@@ -33,7 +33,7 @@ BACKENDS = ("torch", "compiled", *(f"onnx{f'-{precision}' * (precision != 'auto'
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(TimingOptions):
     """The arguments of `edit-gec profile`."""
 
     system: Sequence[str] = option(
@@ -55,16 +55,7 @@ class Arguments:
         "--backend", default="torch", choices=BACKENDS,
         help="what runs the model: torch, its compiler, or onnx in that precision (default: torch)",
     )  # fmt: skip
-    device: str = option("--device", type=device, default="cpu", metavar="D", help="cpu, cuda, cuda:1 (default: cpu)")
-    dtype: str = option("--dtype", default=DTYPES[0], choices=DTYPES, help="number format of torch (default: float32)")
-    threads: int | None = option("--threads", type=positive, metavar="N", help="CPU threads (default: all cores)")
     repeats: int = option("--repeats", type=positive, default=20, metavar="N", help="measured rounds (default: 20)")
-    out: str | None = option(
-        "--out", metavar="DIR", help="write the result, plots and traces to this folder, and print the stages"
-    )
-    compare: Sequence[str] | None = option(
-        "--compare", nargs=2, metavar=("OLD", "NEW"), help="measure nothing: compare two results of --out"
-    )
 
 
 def run(arguments: Arguments) -> int:
@@ -72,8 +63,7 @@ def run(arguments: Arguments) -> int:
     if arguments.compare:
         from edit_gec.lab.performance import results
 
-        old, new = (results.read_result(file, "profile") for file in arguments.compare)
-        out(results.format_comparison(old, new)[0])
+        out(results.compare_files("profile", *arguments.compare)[0])
         return 0
     from edit_gec.lab.performance.stage_profile import Profiling
     from edit_gec.lab.performance.stage_table import format_operators, format_stages, format_table

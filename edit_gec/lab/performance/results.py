@@ -160,6 +160,11 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[list[Figure
     return changes, drift
 
 
+def compare_files(kind: str, old: str, new: str) -> tuple[str, bool]:
+    """The comparison of two files, as `format_comparison`. Raises InputError as `read_result` and `compare`."""
+    return format_comparison(read_result(old, kind), read_result(new, kind))
+
+
 def format_comparison(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, bool]:
     """A row for each figure: before, after, ratio, and a mark where the change is clear; whether one is slower."""
     changes, drift = compare(old, new)

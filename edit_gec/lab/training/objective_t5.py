@@ -2,11 +2,6 @@
 
     source   She go home .          inputs   <pad> She  goes home .
                                     outputs  She   goes home .    </s>
-                                    copied   0     -    2    3    4       (source position; "goes" is new)
-
-Nine tokens of ten are copies, so the model must learn to copy first. The decoder of a T5 does not know its place in the
-source; it has to match its last output. So a separate loss guides one head of each layer to the piece that is copied
-next (guided alignment, Chen et al. 2016). At run time the model is a plain T5.
 
 The states of a frozen encoder that was trained for tags hardly encode the neighbours of a piece (a linear probe finds
 39 % of them, and 99 % of the pieces themselves). One more encoder layer on top of the shared ones makes up for that.
@@ -22,9 +17,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from edit_gec.editing.alignment import align
 from edit_gec.errors import InputError, ModelError
 from edit_gec.lab.training.labelled_text import TrainingPair
 from edit_gec.lab.training.objective import Example, Objective
@@ -36,97 +29,48 @@ from edit_gec.modeling.padding import IGNORE, pad
 from edit_gec.modeling.t5 import SLOTS, T5, deepen
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
 
-GUIDED_HEAD = 0
-LOOK_BACK = 3.0  # nats by which the first heads of the decoder's self-attention look one and two tokens back at first
-
 
 @dataclass(frozen=True)
 class T5Example(Example):
-    """Source ids [S], output ids [T] and the source position that each output is a copy of [T]."""
+    """Source ids [S] and output ids [T]."""
 
     outputs: list[int]
-    copied: list[int]
 
 
 def make_example(source: str, target: str, tokens: Tokens, *, sentinel: bool) -> T5Example | None:
     """The training example of a pair; None for an empty source. `sentinel` is what a shared encoder wants."""
-    ids, outputs = tokens.ids(source), tokens.ids(target)
+    ids = tokens.ids(source)
     if not ids:
         return None
-    plan = align(ids, outputs, tokens)
-    inserted = dict(plan.insertions)
-    first = 0 if sentinel else -1  # where the plan's piece 0, the sentinel, stands among the ids
-    copied: list[int] = []
-    for k, piece in enumerate(plan.order, start=1):
-        copied += [*([piece + first] if piece else []), *[IGNORE] * len(inserted.get(k, ()))]
-    wrapped = [*([tokens.slot(0)] if sentinel else []), *ids, EOS]
-    return T5Example(wrapped, [*outputs, EOS], [*copied, len(wrapped) - 1])
+    return T5Example([*([tokens.slot(0)] if sentinel else []), *ids, EOS], [*tokens.ids(target), EOS])
 
 
 class T5Losses(nn.Module):
-    """Cross-entropy and guided attention of a batch, and what they count."""
+    """Cross-entropy of a batch, and what it counts."""
 
-    def __init__(self, model: T5, recipe: Recipe) -> None:
+    def __init__(self, model: T5) -> None:
         super().__init__()
         self.t5 = model
-        self.recipe = recipe
-        self.cross_entropy = CrossEntropy("none")
-        self.queries: list[Tensor] = []
-        for layer in model.decoder.layers if recipe.guide else ():
-            query: Any = layer.cross.q  # type: ignore[union-attr]
-            query.register_forward_hook(lambda _module, _inputs, output: self.queries.append(output))
+        self.cross_entropy = CrossEntropy("sum")
 
-    def forward(self, *, ids: Tensor, inputs: Tensor, outputs: Tensor, copied: Tensor, step: int) -> dict[str, Tensor]:
-        """ids [B, S]; inputs, outputs, copied [B, T] -> loss and sums."""
+    def forward(self, *, ids: Tensor, inputs: Tensor, outputs: Tensor, step: int) -> dict[str, Tensor]:
+        """ids [B, S]; inputs, outputs [B, T] -> loss and sums."""
         t5 = self.t5
         mask = ids != PAD
-        cross_keys = t5.decoder.cross_keys(t5.encode(ids, mask))
         padding = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
-        self.queries.clear()
-        hidden = t5.decoder(t5.embedding(inputs), cross_keys, padding)
+        hidden = t5.decoder(t5.embedding(inputs), t5.decoder.cross_keys(t5.encode(ids, mask)), padding)
         wanted = outputs != IGNORE
         logits = t5.logits(hidden[wanted])  # [N, V]
-        right = outputs[wanted]
-        before = F.pad(copied[:, :-1], (1, 0), value=IGNORE)
-        edited = ((copied != before + 1) & (inputs != PAD) | (copied == IGNORE))[wanted]
-        losses = self.cross_entropy(logits, right)
-        weights = 1 + (self.recipe.edit_weight - 1) * edited.float()
-        attention, found = self.guided(cross_keys, mask, copied)
-        with torch.no_grad():
-            hits = logits.argmax(-1) == right
-            sums = {"loss_sum": losses.sum(), "tokens": wanted.sum(), "hits": hits.sum(), "found": found,
-                    "edited": edited.sum(), "edited_hits": (hits & edited).sum(), "attention": attention,
-                    "copied": (copied >= 0).sum(), "pairs": torch.tensor(len(ids)), "pieces": mask.sum()}  # fmt: skip
-        loss = (losses * weights).sum() / weights.sum() + self.recipe.guide * attention / (copied >= 0).sum()
-        return {"loss": loss, **sums}
-
-    def guided(self, cross_keys: list[tuple[Tensor, Tensor]], mask: Tensor, copied: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean over layers of -log attention of one head to the copied pieces, and how many the last layer finds; zeros
-        where no head is guided."""
-        total = torch.zeros((), device=mask.device)
-        if not self.queries:
-            return total, total
-        scores = total
-        for layer, query, (key, _) in zip(self.t5.decoder.layers, self.queries, cross_keys, strict=True):
-            (q,) = layer.cross.split(query, 1)  # type: ignore[operator]
-            scores = (q[:, GUIDED_HEAD] @ key[:, GUIDED_HEAD].transpose(1, 2)).float() * self.t5.config.attention_scale
-            scores = scores.masked_fill(~mask[:, None, :], NEGATIVE)  # [B, T, S]
-            total = total + F.cross_entropy(scores[copied >= 0], copied[copied >= 0], reduction="sum")
-        return total / len(cross_keys), (scores.argmax(-1) == copied).sum()
+        losses, tokens = self.cross_entropy(logits, outputs[wanted]), wanted.sum()
+        hits = (logits.argmax(-1) == outputs[wanted]).sum()
+        counts = {"pairs": torch.tensor(len(ids)), "pieces": mask.sum(), "tokens": tokens, "hits": hits}
+        return {"loss": losses / tokens, "loss_sum": losses, **counts}
 
 
 class T5Objective(Objective):
-    """Examples, loss and folders of a T5 in training.
+    """Examples, loss and folders of a T5 in training."""
 
-    Figures: nats per token, shares of tokens and of edited tokens that are right, and of copies whose piece the guided
-    head of the last layer finds.
-    """
-
-    shares: ClassVar = {
-        "token_loss": ("loss_sum", "tokens"), "accuracy": ("hits", "tokens"),
-        "edited_accuracy": ("edited_hits", "edited"), "attention_loss": ("attention", "copied"),
-        "found": ("found", "copied"),
-    }  # fmt: skip
+    shares: ClassVar = {"token_loss": ("loss_sum", "tokens"), "accuracy": ("hits", "tokens")}
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
         super().__init__(recipe, folder)
@@ -146,12 +90,11 @@ class T5Objective(Objective):
             "ids": pad([e.ids for e in examples], PAD),
             "inputs": pad([[PAD, *e.outputs[:-1]] for e in examples], PAD),
             "outputs": pad([e.outputs for e in examples], IGNORE),
-            "copied": pad([e.copied for e in examples], IGNORE),
         }
 
     def make_losses(self, model: T5, stage: TrainingStage) -> nn.Module:
         """What the Trainer trains: the same in every stage."""
-        return T5Losses(model, self.recipe)
+        return T5Losses(model)
 
     def rate_of(self, name: str) -> float:
         """Learning rate of a parameter against the recipe's; 0: frozen."""
@@ -187,7 +130,6 @@ class T5Objective(Objective):
             if not self.encoder:  # a small text has fewer pieces than the recipe asks for
                 shape = replace(shape, vocab_size=min(shape.vocab_size, self.tokens().size))
             model = T5(shape)
-            look_back(model)
             if self.encoder:
                 shared_encoder.take_encoder(model, EdiT5.load(self.encoder))
         pieces = self.tokens().pieces
@@ -228,10 +170,3 @@ def load_stage(folder: Path, edit5: EdiT5 | None = None) -> T5:
     fields = {name: config[name] for name in T5Config.__dataclass_fields__ if name in config}
     shape = make_shape(T5Config, fields, str(folder / "config.json"))
     return checkpoint.load_module(lambda: T5(shape), checkpoint.read_tensors(folder), str(folder))
-
-
-def look_back(model: T5) -> None:
-    """Let two heads of the decoder's self-attention start with the last tokens: a match needs more than one."""
-    with torch.no_grad():
-        for head in range(min(2, model.config.num_heads)):
-            model.decoder.relative.weight[head + 1, head] += LOOK_BACK

@@ -61,8 +61,6 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | encoder | folder of the EdiT5 whose encoder and embedding the model shares; an EdiT5 takes its heads, too |
 | own_layers | T5: last layers of the shared encoder that it copies and trains |
 | frozen_layers | EdiT5: first encoder layers that stay, with embedding and final norm: those that a T5 shares |
-| guide | T5: weight of the attention that is guided to the piece which is copied next |
-| edit_weight | T5: weight of tokens that are no copy of what follows the last one |
 | stage | the stages, in order: [[stage]] tables |
 
 | key of a stage | meaning |
@@ -157,8 +155,6 @@ class Recipe:
     encoder: str = ""
     own_layers: int = 0
     frozen_layers: int = 0
-    guide: float = 0.5
-    edit_weight: float = 2.0
     stages: tuple[TrainingStage, ...] = field(default=())
 
     @property

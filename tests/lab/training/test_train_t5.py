@@ -1,4 +1,4 @@
-"""Training of a T5: its examples, its guided attention, and the real Trainer on tiny models, shared encoder or own."""
+"""Training of a T5: its examples, and the real Trainer on tiny models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from edit_gec.lab.training.run import train
 from edit_gec.modeling import checkpoint, shared_encoder
 from edit_gec.modeling.config import EdiT5Config, read_config
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.padding import IGNORE
 from edit_gec.modeling.t5 import SLOTS, T5
 from edit_gec.modeling.tokenizer import EOS, FILE, Tokens
 
@@ -68,13 +67,10 @@ def places(tmp_path: Path, tokens: Tokens) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("sentinel", [True, False])
-def test_an_example_knows_what_is_copied(tokens: Tokens, sentinel: bool) -> None:
+def test_an_example_is_both_texts(tokens: Tokens, sentinel: bool) -> None:
     made = make_example("They walk to the the park.", "They walked to the park!", tokens, sentinel=sentinel)
-    assert made is not None and len(made.copied) == len(made.outputs) and made.outputs[-1] == made.ids[-1] == EOS
-    assert (made.ids[0] == tokens.slot(0)) == sentinel
-    copies = [(made.ids[at], token) for at, token in zip(made.copied, made.outputs, strict=True) if at != IGNORE]
-    assert all(source == token for source, token in copies) and len(copies) >= len(made.outputs) - 4
-    assert made.copied[-1] == len(made.ids) - 1 and made.copied.count(IGNORE) >= 2, "the ending and the mark are new"
+    assert made is not None and tokens.decode(made.outputs[:-1]).strip() == "They walked to the park!"
+    assert made.outputs[-1] == made.ids[-1] == EOS and (made.ids[0] == tokens.slot(0)) == sentinel
     assert make_example("", "Something.", tokens, sentinel=sentinel) is None
 
 
@@ -128,9 +124,9 @@ def test_a_stage_goes_on_with_the_encoder_as_it_is_now(places: tuple[Path, Path]
 
 
 def test_a_t5_trains_copies_of_the_last_layers(places: tuple[Path, Path], tmp_path: Path) -> None:
-    """Without guided attention; a later stage keeps the copies."""
+    """A later stage keeps the copies."""
     recipe, data = places
-    recipe.write_text(RECIPE.replace("vocabulary", "own_layers = 1\nguide = 0.0\nvocabulary"))
+    recipe.write_text(RECIPE.replace("vocabulary", "own_layers = 1\nvocabulary"))
     folder = train(recipe, data, tmp_path / "runs")
     assert read_config(folder)["shared_layers"] == 1
     edit5 = EdiT5.load(tmp_path / "edit5").state_dict()

@@ -123,7 +123,7 @@ def test_the_recipes_that_we_ship() -> None:
         ("bf16", "own_layers = 1\nbf16", "own_layers = 1; expected at least 0, and 0 without the shared encoder"),
         ('name = "tiny"', "", "a recipe has no name; expected name = "),
         ('name = "one"', "", "a stage has no name"),
-        ("[[stage]]", "[[steps]]", "unknown key 'steps'; .* edit_weight, stage"),
+        ("[[stage]]", "[[steps]]", "unknown key 'steps'; .* frozen_layers, stage"),
     ],
 )  # fmt: skip
 def test_recipes_with_mistakes(before: str, after: str, message: str, recipe: Path) -> None:
