@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from edit_gec.annotation.m2 import M2Edit, M2Sentence
 
@@ -155,20 +155,8 @@ def _split(hyp: Sequence[M2Edit], ref: Sequence[M2Edit], into: Breakdown) -> Non
     into.missed += sum(not any(touches(e, r) for e in hyp) for r in ref)
 
 
-class HasSpan(Protocol):
-    """What has a half-open span."""
-
-    @property
-    def start(self) -> int:
-        """The first token."""
-
-    @property
-    def end(self) -> int:
-        """The token after the last one."""
-
-
-def touches(a: HasSpan, b: HasSpan) -> bool:
-    """Whether two edits change a common token (or character), or one inserts at the other's edge."""
+def touches(a: M2Edit, b: M2Edit) -> bool:
+    """Whether two edits change a common token, or one inserts at the other's edge."""
     if a.start == a.end or b.start == b.end:
         return a.start <= b.end and b.start <= a.end
     return a.start < b.end and b.start < a.end

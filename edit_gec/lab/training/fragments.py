@@ -12,32 +12,16 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from pathlib import Path
+
+from edit_gec.text.rows import read_row
 
 Style = Callable[[str, random.Random], str]
 
-GREETINGS = (
-    "Hi", "Hello", "Hi Anna", "Dear Tom", "Dear Sir or Madam", "Dear Ms Brown", "Dear Mr Smith", "Hello everyone",
-    "Best regards", "Kind regards", "Best wishes", "Yours sincerely", "Yours faithfully", "All the best", "Love",
-    "Thanks", "Many thanks", "Thank you", "Regards", "Sincerely", "Dear friend", "Hey", "Good morning", "Take care",
-    "Dear all", "Hi there", "Dear Dr Lee", "See you soon", "All the best and take care", "Cheers", "Warm regards",
-)  # fmt: skip
-NAMES = ("Anna", "Tom", "Maria", "J. Smith", "David Brown", "Li Wei", "Fatima", "The editors", "Your team", "Mum")
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-CHANGES = (
-    "Add", "Fix", "Remove", "Update", "Rename", "Use", "Support", "Document", "Move", "Enable", "Improve", "Check",
-    "Added", "Fixed", "Removed", "Updated", "Changed", "Improve the docs for", "Allow", "Drop", "Replace", "Test",
-)  # fmt: skip
-SCOPES = ("build", "docs", "fix", "feat", "test", "ci", "chore", "refactor", "core", "api", "ui", "parser", "server")
-KEYS = (
-    "Name", "Date", "Note", "Version", "Author", "Summary", "Subject", "Location", "Price", "Time", "Example", "Status",
-    "Topic", "Size", "Contact", "Result", "Duration", "Type", "Default", "Requirements", "Address", "Description",
-)  # fmt: skip
-CAPTIONS = ("Figure", "Table", "Fig.", "Listing", "Chapter", "Section", "Step", "Part", "Example", "Appendix")
-UNITS = ("minutes", "hours", "years", "days", "people", "km", "kg", "MB", "pages", "items", "points", "%")
+_READ = read_row(Path(__file__).with_suffix(".rules"))
+_ROWS = {name: tuple(map(str.strip, row.split("|"))) for name, row in _READ.items()}
+GREETINGS, NAMES, MONTHS, DAYS = (_ROWS[name] for name in ("greetings", "names", "months", "days"))
+CHANGES, SCOPES, KEYS, CAPTIONS, UNITS = (_ROWS[name] for name in ("changes", "scopes", "keys", "captions", "units"))
 LONGEST = 6  # words of a fragment's text
 
 _PHRASE = re.compile(
