@@ -182,6 +182,7 @@ def cross_validate(samples: Sequence[Sample]) -> tuple[dict[float, Outcome], dic
         known, new = ([s.fold(number, FOLDS, inside=inside) for s in samples] for inside in (False, True))
         own = own_scale(known)
         joint = fit_joint(known, own)
+        joint = replace(joint, priors={**dict.fromkeys(RewordingKind, 0.0), **joint.priors})  # a fold may lack a kind
         alone = (judge_alone(known, own), judge_alone(new, own))
         tried = (alone, (judge_jointly(known, own, joint), judge_jointly(new, own, joint)))
         for total, (fitted, unseen) in zip(totals, tried, strict=True):

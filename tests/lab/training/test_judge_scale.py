@@ -115,6 +115,13 @@ def test_a_judge_that_knows_nothing_costs_next_to_nothing() -> None:
     assert all(both[rate].scores[2] > alone[rate].scores[2] - 2 for rate in (1.5, 3.0, 8.0))
 
 
+def test_a_kind_may_be_in_one_fold_alone() -> None:
+    learners, clean = draw(8, 200)
+    (first, *others) = learners.proposals
+    alone = learners._replace(proposals=(first._replace(rewording=RewordingKind.CASE), *others))
+    assert {o.expected for o in cross_validate([alone, clean])[1].values()} == {200}
+
+
 def test_too_few_edits_are_reported() -> None:
     none = [sample._replace(proposals=()) for sample in draw(5, 5)]
     with pytest.raises(InputError, match="0 edits, 0 right: too few sentences to fit a scale"):
