@@ -23,7 +23,7 @@ from edit_gec.lab.training.pairs import OBJECTIVES, Pairs
 from edit_gec.lab.training.preparation import copy_vocabulary, prepare_files
 from edit_gec.lab.training.recipe import read_recipe
 from edit_gec.modeling.config import read_config
-from edit_gec.text.files import atomic_write
+from edit_gec.text.files import PARTIAL_SUFFIX, atomic_write
 
 if TYPE_CHECKING:
     from torch import nn
@@ -95,6 +95,9 @@ def train(
     writes: bool = processes.is_main_process
     say = say if writes else lambda line: None
     say(f"{recipe.name}: text, vocabulary and word list, where they are missing")
+    if writes:
+        for path in run.rglob(f".*{PARTIAL_SUFFIX}"):  # of a training that was killed
+            path.unlink(missing_ok=True)
     with processes.main_process_first():
         prepare_files(recipe, folder, data, init)
     objective = OBJECTIVES[recipe.kind](recipe, folder)

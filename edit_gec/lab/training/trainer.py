@@ -285,9 +285,11 @@ def run_trainer(trainer: Trainer, output: Path, last: Path | None) -> None:
     killed."""
     try:
         trainer.train(resume_from_checkpoint=str(last) if last else None)
-    except RuntimeError as error:
-        if "DataLoader worker" not in str(error):  # torch has no class of its own for it
+    except (RuntimeError, ConnectionError, EOFError) as error:  # the latter two while a batch is taken over
+        if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):  # torch has no class for it
             raise
+        if sys.platform != "win32":  # torch would raise it again, wherever the training is cleared away
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         raise InputError(
             f"{output}: a process that makes pairs was killed; the same command goes on from there"
         ) from None
