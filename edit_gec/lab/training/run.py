@@ -60,6 +60,12 @@ def run_stage(model: nn.Module, pairs: Pairs, output: Path, device: str, say: Sa
     return trainer.keeper.average or model
 
 
+def remove_unfinished(run: Path) -> None:
+    """Remove the unfinished files that a killed training left."""
+    for path in run.rglob(f".*{PARTIAL_SUFFIX}"):
+        path.unlink(missing_ok=True)
+
+
 def cut_log(path: Path, step: int) -> int:
     """Drop the lines of steps that are repeated, because the training was killed behind its last checkpoint, and a line
     that ends in the middle; returns the last step that is left, or 0."""
@@ -89,15 +95,11 @@ def train(
     from accelerate import PartialState
 
     recipe = read_recipe(recipe_path)
-    folder = recipe_path.parent
-    run = runs / recipe.name
+    folder, run = recipe_path.parent, runs / recipe.name
     processes = PartialState(cpu=device == "cpu")
     writes: bool = processes.is_main_process
     say = say if writes else lambda line: None
     say(f"{recipe.name}: text, vocabulary and word list, where they are missing")
-    if writes:
-        for path in run.rglob(f".*{PARTIAL_SUFFIX}"):  # of a training that was killed
-            path.unlink(missing_ok=True)
     with processes.main_process_first():
         prepare_files(recipe, folder, data, init)
     objective = OBJECTIVES[recipe.kind](recipe, folder)
@@ -122,6 +124,7 @@ def train(
     if writes:
         objective.write_model(finished, run / "model")
         copy_vocabulary(folder, run / "model")
+        remove_unfinished(run)
     processes.wait_for_everyone()
     return run / "model"
 

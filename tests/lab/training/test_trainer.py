@@ -395,9 +395,11 @@ def test_a_long_run_is_interrupted_and_finishes(corpora: Path, long_run: Path, t
         shutil.copytree(whole, cut)
         (cut / name).write_bytes((cut / name).read_bytes()[:-100])
     (stage / "checkpoint-123").mkdir()
+    (stage / ".model.safetensors.x.partial").touch()
     assert checkpoints(stage) == [whole]
 
     model = train(long_run, corpora, tmp_path / "runs")
+    assert not list(stage.rglob("*.partial"))
     lines = lines_of(stage / "log.jsonl")
     steps, pieces = ([line[name] for line in lines] for name in ("step", "seen_pieces"))
     assert steps[0] == 50 and steps == sorted(steps) and steps[-1] == course.steps(read_recipe(long_run).stages[0])
