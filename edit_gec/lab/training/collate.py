@@ -101,6 +101,7 @@ def write_stream(plan: Plan, tags: Sequence[int], ranks: Sequence[int], tokens: 
 def find_slots(tags: Sequence[int], order: Sequence[int]) -> list[tuple[int, int]]:
     """The gaps where something is deleted or inserted, in output order: (k, kept piece before the gap).
 
+    >>> from edit_gec.modeling.tagset import DELETE, REPLACE
     >>> find_slots([KEEP, REPLACE, KEEP, INSERT, KEEP, DELETE], [0, 2, 3, 4])
     [(1, 0), (3, 3), (4, 4)]
     """
