@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from edit_gec.backends.network import Network
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Tokens
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores; torch, imported later, would start threads for all
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 PROSE = Path(__file__).parent.parent / "data" / "samples" / "prose.txt"
 SLOTS = 40

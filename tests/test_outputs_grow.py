@@ -14,5 +14,5 @@ MOST = 1.4  # exponent; on a quiet machine it is 1.1 at most
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ATTACK["FORMS"])
 def test_edits_of_one_line_take_linear_time(form: str) -> None:
-    _, exponent, size = ATTACK["measure"](ATTACK["FORMS"][form], ATTACK["UNITS"]["one line, wide"], 16_000, 2)
+    _, exponent, size = ATTACK["measure"](ATTACK["FORMS"][form], ATTACK["UNITS"]["one line, wide"], 8_000, 2)
     assert exponent < MOST and size < 1.05

@@ -147,6 +147,7 @@ def run(job: Job, units: Sequence[Unit], workers: int | None, address: str | Non
             raise
         raise cause from None
     finally:
+        _silence_threads()
         ray.shutdown()
         shutil.rmtree(_attempts_folder(job), ignore_errors=True)
 
@@ -253,6 +254,17 @@ def _silence_ray() -> None:
     for handler in logging.getLogger("ray.data").handlers:
         if isinstance(handler, logging.StreamHandler):
             handler.setLevel(logging.CRITICAL)
+
+
+def _silence_threads() -> None:
+    """Say nothing of threads of Ray that fail because their cluster ends before them."""
+    report = threading.excepthook
+
+    def report_others(failure: threading.ExceptHookArgs) -> None:
+        if not (failure.thread and failure.thread.name.startswith("ray")):
+            report(failure)
+
+    threading.excepthook = report_others
 
 
 @contextlib.contextmanager
