@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from edit_gec.modeling.edit5 import EdiT5
     from edit_gec.modeling.tokenizer import Tokens
 
-if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores; torch, imported later, would start threads for all
+if "PYTEST_XDIST_WORKER" in os.environ:  # they share the cores; torch, imported later, starts threads for all
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 PROSE = Path(__file__).parent.parent / "data" / "samples" / "prose.txt"

@@ -408,7 +408,7 @@ class _Document:
         stand_ins = self.flags.stand_ins if isinstance(self.flags, Flags) else {}
         find = flagged_paragraphs if self.is_flagged else partial(paragraphs, markup=self.markup, flows=self.flows)
         examples = Examples()
-        end = 0
+        end, is_open = 0, False
         for paragraph in find(text, flags):
             raw = _fold(text, flags, paragraph, stand_ins)
             if self.markup:
@@ -416,6 +416,7 @@ class _Document:
             is_row = paragraph[0].closes
             if not is_row or _BLANK.search(text, end, paragraph[0].start):
                 examples.end_table()
+            is_cut = is_open and LEFT_OUT in flags[end : paragraph[0].start]  # by a block of code, say
             end = paragraph[-1].end
             for column, part in enumerate(_NOT_BREAK.finditer(raw.flags)):
                 if is_licence(raw.text[part.start() : part.end()]):
@@ -423,6 +424,8 @@ class _Document:
                 marked = bool(raw.flags[part.start()] & FRAGMENT)
                 fragment = marked or paragraph[0].fragment or is_fragment(text, raw.offsets[part.start()])
                 view = _keep(raw, *part.span())
+                fragment = fragment or (is_cut and starts_small(view.text))
+                is_open = (is_cut or not fragment) and is_open_ended(view.text)
                 is_bad = examples.is_bad_cell(view.text, column) if is_row else examples.is_bad(view.text, fragment)
                 yield view, fragment, is_bad
 

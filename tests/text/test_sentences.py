@@ -375,6 +375,14 @@ def test_html_is_read_however_deep_it_is_indented() -> None:
     assert [sentence.text for sentence in split(text, format="html")] == ["It is (here); so Ann goes on.", "Two"]
 
 
+@pytest.mark.parametrize(
+    ("format", "code"), [("markdown", "```sh\nmake\n```"), ("markdown", "    make"), ("asciidoc", "----\nmake\n----")]
+)
+def test_what_goes_on_after_code_is_a_fragment(format: str, code: str) -> None:
+    text = f"It is time to call\n\n{code}\n\nand to wait for it.\n\nthis is new.\n\n{code}\n\nthis is new, too."
+    assert [sentence.fragment for sentence in split(text, format=format)] == [False, True, False, False]
+
+
 def test_a_heading_below_its_tag_is_a_fragment() -> None:
     text = "<h1 align='center'>\n  <b>Read and mend</b>\n</h1>\n\n<p>\nWe go.\n</p>\n\n<Note>\nWe go.\n</Note>\n"
     assert [sentence.fragment for sentence in split(text, format="mdx")] == [True, False, False]
