@@ -136,85 +136,65 @@ class AnyTarget(ABC):
     ) -> list[int]:
         """The token at each place (sentence, position), from logits [N, V]; `context` says what stands before a place.
 
-        `drafted` are the tokens that stand at these places in drafts, None after the last of each draft. Ties are
-        settled by reading the sentence alone, where they decide something (`choose_settled`). Raises ModelError for
-        NaN.
-        """
-        return choose_settled(logits, sampling, places, lambda n: self.next_logits(*context(n)), drafted)
+        `drafted` are the tokens that stand at these places in drafts, None after the last of each draft. Where one is
+        not chosen, the places behind it decide nothing and are left.
 
+        Rounding depends on what is read together. So in float32, where two tokens are almost equally likely, the
+        sentence is read once more by itself: then plain decoding and verification choose the same token.
+
+        Raises ModelError for NaN.
+        """
+        tokens = choose_tokens(logits, sampling, places)
+        if sampling is None and logits.dtype == torch.float32:
+            ties = set(find_ties(logits))
+            decides = True
+            for n in range(len(tokens) if ties else 0):
+                if decides and n in ties:
+                    tokens[n] = int(self.next_logits(*context(n)).argmax())
+                draft = drafted[n] if drafted else None
+                decides = draft is None or (decides and draft == tokens[n])
+        return tokens
+
+    @torch.inference_mode()
+    @exact_products()
     def generate(
         self, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
     ) -> list[list[int]]:
-        """Output tokens of each sentence, as `decode_plainly` writes them: the plain reference."""
-        return decode_plainly(self, sentences, sampling, batch_size=batch_size)
+        """Output tokens of each sentence, the end included unless `limit` cut it off. Greedy without `sampling`.
+
+        One pass for each token: the plain reference. Raises InputError for an overlong sentence, and ModelError for a
+        model whose logits are not finite.
+        """
+        outputs: list[list[int]] = [[] for _ in sentences]
+        for first in range(0, len(sentences), batch_size):
+            rows = list(range(first, min(first + batch_size, len(sentences))))
+            sources = self.encode_shared([sentences[row] for row in rows])
+            limits = {row: self.limit(sentences[row]) for row in rows}
+            decoder = self.new_decoder()
+            with span(Stage.DECODER_SETUP):
+                decoder.add_sources(sources)
+            last = list(sources.starts)
+
+            def context(n: int) -> Context:
+                return Context(sentences[rows[n]], outputs[rows[n]])  # noqa: B023
+
+            while rows:
+                with span(Stage.DECODER_STEP):
+                    logits = self.logits(decoder.forward([[token] for token in last]))  # [B, V]
+                    last = self.choose(logits, sampling, [(row, len(outputs[row])) for row in rows], context)
+                for row, token in zip(rows, last, strict=True):
+                    outputs[row].append(token)
+                is_over = [last[n] in self.ends or len(outputs[row]) >= limits[row] for n, row in enumerate(rows)]
+                going = [n for n, over in enumerate(is_over) if not over]
+                decoder.keep(going)
+                rows, last = [rows[n] for n in going], [last[n] for n in going]
+        return outputs
 
     @abstractmethod
     def text(self, ids: Sequence[int]) -> str:
         """Text of an output."""
 
 
-def choose_settled(
-    logits: Tensor,
-    sampling: Sampling | None,
-    places: Sequence[tuple[int, int]],
-    read_alone: Callable[[int], Tensor],
-    drafted: Sequence[int | None] = (),
-) -> list[int]:
-    """The token at each place (sentence, position), from logits [N, V].
-
-    Rounding depends on what is read together. So in float32, where two tokens are almost equally likely, the sentence
-    is read once more by itself (`read_alone`, -> [V]): then plain decoding and verification choose the same token.
-    Where a `drafted` token (AnyTarget.choose) is not chosen, the places behind it decide nothing and are left.
-
-    Raises ModelError for NaN.
-    """
-    tokens = choose_tokens(logits, sampling, places)
-    if sampling is None and logits.dtype == torch.float32:
-        ties = set(find_ties(logits))
-        decides = True
-        for n in range(len(tokens) if ties else 0):
-            if decides and n in ties:
-                tokens[n] = int(read_alone(n).argmax())
-            draft = drafted[n] if drafted else None
-            decides = draft is None or (decides and draft == tokens[n])
-    return tokens
-
-
 def output_limit(pieces: int, max_length: int = MAX_LENGTH) -> int:
     """Most tokens of the output for a source of so many pieces, prefix and end not counted."""
     return min(max_length, GROWTH * pieces + ROOM)
-
-
-@torch.inference_mode()
-@exact_products()
-def decode_plainly(
-    target: AnyTarget, sentences: Sequence[str], sampling: Sampling | None = None, *, batch_size: int = 32
-) -> list[list[int]]:
-    """Output tokens of each sentence, the end included unless `limit` cut it off. Greedy without `sampling`.
-
-    One pass for each token: the plain reference. Raises InputError for an overlong sentence, and ModelError for a model
-    whose logits are not finite.
-    """
-    outputs: list[list[int]] = [[] for _ in sentences]
-    for first in range(0, len(sentences), batch_size):
-        rows = list(range(first, min(first + batch_size, len(sentences))))
-        sources = target.encode_shared([sentences[row] for row in rows])
-        limits = {row: target.limit(sentences[row]) for row in rows}
-        decoder = target.new_decoder()
-        with span(Stage.DECODER_SETUP):
-            decoder.add_sources(sources)
-        last = list(sources.starts)
-
-        def context(n: int) -> Context:
-            return Context(sentences[rows[n]], outputs[rows[n]])  # noqa: B023
-
-        while rows:
-            with span(Stage.DECODER_STEP):
-                logits = target.logits(decoder.forward([[token] for token in last]))  # [B, V]
-                last = target.choose(logits, sampling, [(row, len(outputs[row])) for row in rows], context)
-            for row, token in zip(rows, last, strict=True):
-                outputs[row].append(token)
-            going = [n for n, row in enumerate(rows) if last[n] not in target.ends and len(outputs[row]) < limits[row]]
-            decoder.keep(going)
-            rows, last = [rows[n] for n in going], [last[n] for n in going]
-    return outputs
