@@ -313,7 +313,7 @@ def accept_greedy(drafted: list[int], own: list[int], weights: Tensor | None) ->
     pairs = zip(drafted, own, strict=False)
     accepted = next((n for n, (draft, token) in enumerate(pairs) if draft != token), len(drafted))
     if weights is None:
-        acceptance = _all_or_nothing(accepted, len(drafted))
+        acceptance = [1.0] * accepted + [0.0] * (accepted < len(drafted))
     else:
         ids = torch.tensor(drafted[: accepted + 1], dtype=torch.long, device=weights.device)
         acceptance = weights[: len(ids)].gather(1, ids[:, None])[:, 0].tolist()
@@ -337,8 +337,3 @@ def accept_sampled(proposal: Proposal, weights: Tensor, own: list[int], sampling
         correction = draw_tokens(residual[None], [uniform(*place, Purpose.RESIDUAL)])
         return Judgement([*drafted[:n], *correction], n, acceptance[: n + 1])
     return Judgement([*drafted, own[len(drafted)]], len(drafted), acceptance)
-
-
-def _all_or_nothing(accepted: int, drafted: int) -> list[float]:
-    """Acceptance of the tokens that were reached, without sampling: 1 for the accepted ones, 0 for the rejected one."""
-    return [1.0] * accepted + [0.0] * (accepted < drafted)

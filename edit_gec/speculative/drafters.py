@@ -279,7 +279,7 @@ class SmallT5Drafter:
     @torch.inference_mode()
     def begin(self, rows: Sequence[Row]) -> None:
         """Encode new rows."""
-        self.decoder.add_rows(*self.model.encode([row.source for row in rows]))
+        self.decoder.add_sources(self.model.encode_shared([row.source for row in rows]))
         self.rows += rows
         self.read += [[] for _ in rows]
 
@@ -315,10 +315,6 @@ class SmallT5Drafter:
         last = torch.tensor([end - 1 for end in accumulate(map(len, inputs))], device=hidden.device)
         return self.model.model.logits(hidden[last])[:, : self.model.tokens.pieces]
 
-    def _known(self, token: int) -> int:
-        """The token as the small T5 reads it."""
-        return token if token < self.model.model.config.vocab_size else UNK
-
     def _catch_up(self, rows: Sequence[Row]) -> list[list[int]]:
         """Drop finished rows and tokens that were not accepted; returns the tokens to read of each row."""
         kept = [self.rows.index(row) for row in rows]
@@ -327,7 +323,7 @@ class SmallT5Drafter:
         self.read = [self.read[n] for n in kept]
         inputs = []
         for n, row in enumerate(rows):
-            tokens = [self.model.start, *(self._known(token) for token in row.tokens)]
+            tokens = [self.model.start, *(token if token < self.model.entries else UNK for token in row.tokens)]
             pairs = zip(tokens[:-1], self.read[n], strict=False)
             same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(tokens) - 1, len(self.read[n])))
             self.read[n] = tokens[:same]

@@ -1,7 +1,7 @@
 """A batch of decoder rows that join, leave and roll back, each at its own length.
 
     decoder = RaggedDecoder(model)
-    decoder.add_rows(encoded, mask)                # two sentences
+    decoder.add_sources(encoded)                   # two sentences
     hidden = decoder.forward([[0, 7, 9], [0, 7]])  # their first 3 and 2 tokens: hidden [5, d]
     decoder.roll_back([2, 2])                      # the first row forgets its last token
     decoder.keep([1])                              # the first row is finished
@@ -129,17 +129,13 @@ class RaggedDecoder:
         self.cross_bias = torch.zeros(0, 1, 1, 0)  # [B, 1, 1, S]
         self.by_distance = torch.zeros(0, 0)  # [1 + distance, H] position bias in float32, NEGATIVE first
 
-    def add_sources(self, sources: Any) -> None:
-        """Add a row for each source (target.Encoded)."""
-        self.add_rows(sources.states, sources.mask)
-
     def read_pending(self) -> None:
         """Nothing: sources are encoded before they are added."""
 
-    def add_rows(self, encoded: Tensor, mask: Tensor) -> None:
-        """Add rows: encoded [N, S, d], mask [N, S] true where there is a source piece."""
-        sources = self.model.decoder.cross_keys(encoded)
-        bias = torch.where(mask, 0.0, NEGATIVE)[:, None, None, :]
+    def add_sources(self, encoded: Any) -> None:
+        """Add a row for each source (target.Encoded)."""
+        sources = self.model.decoder.cross_keys(encoded.states)
+        bias = torch.where(encoded.mask, 0.0, NEGATIVE)[:, None, None, :]
         if self.lengths:
             width = max(bias.shape[-1], self.cross_bias.shape[-1])
             sources = [
@@ -149,7 +145,7 @@ class RaggedDecoder:
             bias = torch.cat([F.pad(b, (0, width - b.shape[-1]), value=NEGATIVE) for b in (self.cross_bias, bias)])
         self.sources = sources
         self.cross_bias = bias
-        self.roll_back([*self.lengths, *[0] * len(mask)])
+        self.roll_back([*self.lengths, *[0] * len(encoded.mask)])
 
     def keep(self, rows: Sequence[int]) -> None:
         """Keep these rows, in this order; a row may be kept several times."""

@@ -186,7 +186,7 @@ class Target(AnyTarget):
         """Write a complete T5 folder for `transformers` and others. "sentinel" and "prefix" say how sources begin.
 
         The sentinel is the last id of the embedding, <extra_id_0>. `extra` are further entries of config.json, such as
-        those of a `DraftingProfile`.
+        those that a `DraftingProfile` is read from.
         """
         source: dict[str, Any] = {"sentinel": self.sentinel, "prefix": self.prefix, "n_positions": self.max_pieces}
         source["decoder_start_token_id"] = self.start
@@ -216,11 +216,6 @@ class Target(AnyTarget):
             )
         sentinel = [self.tokens.slot(0)] if self.sentinel else []
         return [*sentinel, *ids, EOS]
-
-    def encode(self, sentences: Sequence[str]) -> tuple[Tensor, Tensor]:
-        """Encoded sources [B, S, d] and their mask [B, S]."""
-        encoded = self.encode_shared(sentences)
-        return encoded.states, encoded.mask
 
     @torch.inference_mode()
     def encode_shared(self, sentences: Sequence[str]) -> Encoded:

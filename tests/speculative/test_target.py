@@ -21,7 +21,7 @@ from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, PAD, Tokens
 from edit_gec.speculative.ragged_cache import RaggedDecoder
 from edit_gec.speculative.sampling import Sampling, choose_tokens, draw_tokens, token_probabilities, uniform
-from edit_gec.speculative.target import Target
+from edit_gec.speculative.target import Encoded, Target
 
 SENTENCES = ["She go home.", "My brother walk to the the station every day", "", "I", "They was late, again and again!"]
 
@@ -151,28 +151,28 @@ def test_rolled_back_rows_are_as_if_never_longer(tokens: Tokens) -> None:
     model = random_target(tokens).model
     generator = torch.Generator().manual_seed(2)
 
-    def source(length: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def source(length: int) -> Encoded:
         ids = torch.randint(3, tokens.size, (1, length), generator=generator)
         mask = torch.ones_like(ids, dtype=torch.bool)
-        return model.encode(ids, mask), mask
+        return Encoded(model.encode(ids, mask), mask, None)
 
     with torch.inference_mode():
         sources = [source(length) for length in (4, 9, 6)]
         decoder = RaggedDecoder(model)
-        decoder.add_rows(*sources[0])
+        decoder.add_sources(sources[0])
         decoder.forward([[PAD, 5, 6, 7]])
-        decoder.add_rows(*sources[1])
+        decoder.add_sources(sources[1])
         decoder.forward([[8, 9], [PAD]])
         decoder.roll_back([3, 1])  # the first row: <pad> 5 6
-        decoder.add_rows(*sources[2])
+        decoder.add_sources(sources[2])
         decoder.forward([[10], [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28], [PAD, 30]])
         decoder.roll_back([4, 5, 2])
         decoder.keep([2, 1])
         hidden = decoder.forward([[31, 32], [40]])
         written = [[PAD, 30, 31, 32], [PAD, 11, 12, 13, 14, 40]]
-        for n, (tokens_of_row, (encoded, mask)) in enumerate(zip(written, (sources[2], sources[1]), strict=True)):
+        for n, (tokens_of_row, encoded) in enumerate(zip(written, (sources[2], sources[1]), strict=True)):
             clean = RaggedDecoder(model)
-            clean.add_rows(encoded, mask)
+            clean.add_sources(encoded)
             wanted = clean.forward([tokens_of_row])[-1]
             torch.testing.assert_close(hidden[[1, 2][n]], wanted, atol=1e-5, rtol=1e-5)
 
