@@ -177,6 +177,7 @@ def _ask_target(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> 
 
     from edit_gec.modeling.causal_files import is_causal
     from edit_gec.speculative.causal_target import CausalTarget
+    from edit_gec.speculative.drafting import DraftingProfile
     from edit_gec.speculative.target import Target
     from edit_gec.speculative.verified import Verified
     from edit_gec.speculative.verifier import Verifier
@@ -192,5 +193,5 @@ def _ask_target(folder: Path, edit5: EdiT5Predictor, settings: LoadSettings) -> 
         if settings.target_prompt is not None:
             raise InputError(f"target_prompt: {folder.name} is a T5, which knows a prefix only; give target_prefix")
         target = Target.load(folder, edit5=edit5.model, prefix=settings.target_prefix, **how)
-        verifier = Verifier.load(folder, target)
+        verifier = Verifier(target, DraftingProfile.load(folder, target))
     return Verified.drafted_by(edit5, verifier)

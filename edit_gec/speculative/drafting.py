@@ -42,7 +42,3 @@ class DraftingProfile:
         if heads is not None:
             heads.to(target.device, target.model.embedding.weight.dtype)
         return cls(read_overrides(folder), heads, bool(read_config(folder).get("respelt")))
-
-    def config_entries(self) -> dict[str, Any]:
-        """The entries of config.json that `load` reads, for `Target.export`."""
-        return {"thresholds": dict(self.thresholds), "respelt": self.respelt}

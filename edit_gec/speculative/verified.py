@@ -40,14 +40,14 @@ class Verified:
     settles = False
 
     @classmethod
-    def drafted_by(cls, edit5: EdiT5Predictor, verifier: Verifier, threshold: float = 0.0) -> Verified:
+    def drafted_by(cls, edit5: EdiT5Predictor, verifier: Verifier) -> Verified:
         """A verifier and this EdiT5, with the heads and the thresholds that draft best for the verifier's target.
 
         Raises InputError if the EdiT5 is not run by torch.
         """
         drafter = TorchNetwork(verifier.drafting_model(edit5.model))
         thresholds = replace(edit5.thresholds, **verifier.profile.thresholds)
-        return cls(replace(edit5, network=drafter, thresholds=thresholds), verifier, threshold)
+        return cls(replace(edit5, network=drafter, thresholds=thresholds), verifier)
 
     def with_thresholds(self, **given: float) -> Self:
         """A copy with other thresholds; `min_confidence` is for the target's changes. Raises as `Predictor` says."""

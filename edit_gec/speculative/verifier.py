@@ -17,7 +17,6 @@ for that text, and the list's changes are edits as well (editing/respelling.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from threading import Lock
 from time import perf_counter
 from typing import Any
@@ -54,14 +53,6 @@ class Verifier:
         self.statistics = Statistics()
         self.too_long = 0  # sentences that the target could not read
         self._counting = Lock()
-
-    @classmethod
-    def load(cls, folder: str | Path, target: Target) -> Verifier:
-        """A verifier with the drafting profile in the folder that `target` was loaded from.
-
-        Raises ModelError for entries of the profile that are wrong.
-        """
-        return cls(target, DraftingProfile.load(folder, target))
 
     def drafting_model(self, edit5: EdiT5) -> EdiT5:
         """The EdiT5 that drafts for the target, where `edit5` is at hand: the heads on the target's encoder, if any."""

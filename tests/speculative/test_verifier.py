@@ -21,7 +21,6 @@ from edit_gec.errors import InputError, ModelError
 from edit_gec.modeling.checkpoint import save_t5
 from edit_gec.modeling.tokenizer import EOS, FILE, Pieces, Tokens
 from edit_gec.speculative.any_target import Context
-from edit_gec.speculative.drafting import DraftingProfile
 from edit_gec.speculative.provenance import attribute_provenance
 from edit_gec.speculative.target import Target
 from edit_gec.speculative.target_changes import find_changes, fold, keep_edge_spaces
@@ -147,8 +146,8 @@ def test_drafts_follow_the_thresholds_of_the_target(model_folder: Path, tokens: 
     plain = trained_target(tokens)
     texts: dict[float, list[str]] = {}
     for threshold in (0.0, 1.0):
-        profile = DraftingProfile({"min_confidence": threshold})
-        Target(plain.model, tokens).export(tmp_path / str(threshold), **profile.config_entries())
+        profile = {"thresholds": {"min_confidence": threshold}}
+        Target(plain.model, tokens).export(tmp_path / str(threshold), **profile)
         corrector = Corrector.load(model_folder, target=tmp_path / str(threshold), batch_size=4)
         assert corrector.edit5.thresholds.min_confidence == threshold
         corrections = corrector.correct_batch(sentences, lines=True)
