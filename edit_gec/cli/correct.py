@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -219,8 +219,7 @@ class Run:
         done = 0
         out(document.bom)
         for part in corrector.correct_in_stretches(document.text, lines=self.arguments.lines, format=source.format):
-            shifted = (replace(edit, start=edit.start + done, end=edit.end + done) for edit in part.edits)
-            kept = [edit for edit, moved in zip(part.edits, shifted, strict=True) if is_wanted(moved)]
+            kept = [edit for edit in part.edits if is_wanted(edit.moved(done))]
             out(assemble(part.text, kept).corrected.encode(document.encoding))
             done += len(part.text)
 

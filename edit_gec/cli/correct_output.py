@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edit_gec.cli.console import out, out_json, say
@@ -102,7 +102,7 @@ class Output:
 def _diff(path: str, document: files.Document, edits: Sequence[Edit], *, color: bool) -> str:
     text = document.text
     if document.bom:  # part of the first line for patch, part of no text for us
-        edits = [replace(edit, start=edit.start + 1, end=edit.end + 1) for edit in edits]
+        edits = [edit.moved(1) for edit in edits]
         text = "\ufeff" + text
     diff = render.unified_diff(path, text, edits)
     return render.color_diff(diff) if color else diff

@@ -178,8 +178,7 @@ class Suggester:
         for change in changes:
             parts = self._choose(text, sentence, change)
             if parts and all(edit.start <= part.start and part.end <= edit.end for part in parts):
-                moved = [replace(part, start=part.start - edit.start, end=part.end - edit.start) for part in parts]
-                other = apply_changes(edit.original, moved)
+                other = apply_changes(edit.original, [part.moved(-edit.start) for part in parts])
                 others[other.strip() if edit.original.strip() == edit.original != "" else other] = None
         return tuple(each for each in others if each not in (edit.original, edit.replacement))[:MOST]
 

@@ -13,8 +13,7 @@ What is to be read is yielded, so that all sentences of a text, or of many calle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING
 
 from edit_gec.editing.document_edits import ProjectedEdits, Projection, name_kinds
@@ -43,7 +42,7 @@ def settle(
         return first
     begin = max(0, min(sentence.offsets[0], edits[0].start) - AROUND)
     source = text[begin : max(sentence.offsets[-1], edits[-1].end) + AROUND]
-    edits = _move(edits, -begin)
+    edits = [edit.moved(-begin) for edit in edits]
     placed = move(sentence, -begin)
     for _ in range(readings):
         parts = revise(placed, edits)
@@ -58,13 +57,9 @@ def settle(
             for edit in resolve_overlaps(projection.to_edits(again, part, each).edits)
         ]
         if not more:
-            return first._replace(edits=_move(edits, begin))
+            return first._replace(edits=[edit.moved(begin) for edit in edits])
         edits = _join(source, edits, more)
     return first._replace(edits=[])
-
-
-def _move(edits: Iterable[Edit], by: int) -> list[Edit]:
-    return [replace(edit, start=edit.start + by, end=edit.end + by) for edit in edits]
 
 
 def _to_change(edit: Edit) -> Change:

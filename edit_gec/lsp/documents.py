@@ -12,8 +12,7 @@ from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
 from edit_gec.lsp.positions import LineIndex
-from edit_gec.text.edits import Edit, count_shared_ends
-from edit_gec.text.words import Replacement
+from edit_gec.text.edits import Edit, narrow
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Document(TextDocument):
             end = max(start, self.line_index.offset(last.line, last.character))
             self._source = text[:start] + new + text[end:]
         else:
-            start, end, new = _find_difference(text, new)
+            start, end, new = narrow(text, 0, len(text), new)
             self._source = change.text
         self._line_index = None
         self.marks = move_marks(self.marks, text, start, end, new)
@@ -92,9 +91,3 @@ def move_marks(marks: tuple[Mark, ...], text: str, start: int, end: int, new: st
         for mark in marks
         if mark.end < before or mark.start > after
     )
-
-
-def _find_difference(old: str, new: str) -> Replacement:
-    """The shortest replacement that makes `new` of `old`."""
-    head, tail = count_shared_ends(old, new)
-    return Replacement(head, len(old) - tail, new[head : len(new) - tail])

@@ -386,4 +386,4 @@ def _job(text: str, sentence: SentenceResult, edits: Sequence[Edit]) -> Job:
         return source.text, tuple(moved)
     first = min(sentence.start, edits[0].start)
     last = max(sentence.end, edits[-1].end)
-    return text[first:last], tuple(replace(edit, start=edit.start - first, end=edit.end - first) for edit in edits)
+    return text[first:last], tuple(edit.moved(-first) for edit in edits)

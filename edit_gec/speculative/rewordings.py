@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from edit_gec.rules.words import FOLDER, column, word_set
-from edit_gec.text.edits import Change, Provenance, count_shared_ends, fit_to_words
+from edit_gec.text.edits import Change, Provenance, count_shared_ends, fit_to_words, narrow
 from edit_gec.text.rows import read_table
 
 if TYPE_CHECKING:
@@ -136,8 +136,7 @@ def touch(one: Change, other: Change) -> bool:
 
 def change_between(source: str, text: str) -> Change:
     """The one change that makes a text of the source."""
-    head, tail = count_shared_ends(source, text)
-    place = fit_to_words(source, head, len(source) - tail, text[head : len(text) - tail])
+    place = fit_to_words(source, *narrow(source, 0, len(source), text))
     return Change(*place, 0.0, Provenance.JUDGE)
 
 

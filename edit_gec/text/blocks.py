@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from edit_gec.text.markup import ASIDE, BREAK, FOLD, FRAGMENT, LEFT_OUT, Flags, emphasis, mark
+from edit_gec.text.parts import line_end, line_spans
 
 BLANK = r"\n[ \t]*\n\s*"  # what ends a paragraph
 _LINE_BREAK = re.compile(r"(?<=\S)[ \t]*\n")
@@ -26,11 +27,7 @@ class Blocks:
         """`inline` gives the flags for the text of one block."""
         self.text = text
         self.flags = bytearray(len(text))
-        self.lines: list[tuple[int, int]] = []
-        start = 0
-        for line in text.split("\n"):
-            self.lines.append((start, start + len(line)))
-            start += len(line) + 1
+        self.lines = line_spans(text)
         self._inline = inline
         self._span: tuple[int, int] | None = None
         self.is_fragment = False
@@ -212,8 +209,7 @@ class TokenReader:
 
     def find_line_end(self, at: int) -> int:
         """The end of the line of text[at]."""
-        end = self.text.find("\n", at)
-        return len(self.text) if end < 0 else end
+        return line_end(self.text, at)
 
 
 class LineOffsets:

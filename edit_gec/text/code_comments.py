@@ -16,9 +16,9 @@ from heapq import merge
 from typing import Any
 
 from edit_gec.errors import MissingExtraError
-from edit_gec.text.comment_lines import read_comment
+from edit_gec.text.comment_lines import count_blanks, read_comment
 from edit_gec.text.licences import has_notice
-from edit_gec.text.parts import Part, Span
+from edit_gec.text.parts import Part, Span, line_end
 
 # Names that editors use and pygments does not.
 NAMES = {
@@ -140,7 +140,7 @@ def _stands_free(text: str, start: int, end: int, depth: int | None) -> bool:
     if depth is None:
         return start == 0 or text[start - 1].isspace() or text[start - 1] in ";,{}()[]"
     line = text[text.rfind("\n", 0, start) + 1 : start]
-    behind = text[end : len(text) if (stop := text.find("\n", end)) < 0 else stop].strip()
+    behind = text[end : line_end(text, end)].strip()
     is_alone = not line.strip(" \trRuU") and (not behind or behind.startswith("#"))
     return depth == 0 and is_alone and not text[max(0, start - 200) : start].rstrip(" \t\r\nrRuU").endswith("\\")
 
@@ -171,7 +171,7 @@ def _strip_marks(text: str, start: int, end: int) -> list[Span]:
     if opened and closed:
         start = opened.end()
         end = closed.start()
-        margin = min((_blanks(line) for line in text[start:end].split("\n")[1:] if line.strip()), default=0)
+        margin = min((count_blanks(line) for line in text[start:end].split("\n")[1:] if line.strip()), default=0)
     is_quoted = opened is not None and opened[0].strip()[-1] in "\"'"
     lines: list[Span] = []
     while start < end:
@@ -179,7 +179,7 @@ def _strip_marks(text: str, start: int, end: int) -> list[Span]:
         stop = end if newline < 0 else newline + 1
         begin = start
         if opened and (is_quoted or not lines):
-            begin += min(margin, _blanks(text[start:stop])) if lines else 0
+            begin += min(margin, count_blanks(text[start:stop])) if lines else 0
         else:
             mark = (_STAR if opened else _LINE).match(text, start, stop)
             if mark is None:
@@ -188,7 +188,3 @@ def _strip_marks(text: str, start: int, end: int) -> list[Span]:
         lines.append((begin, stop))
         start = stop
     return lines
-
-
-def _blanks(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))

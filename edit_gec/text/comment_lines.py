@@ -98,7 +98,7 @@ def read_comment(text: str, lines: Sequence[Span], *, in_docstring: bool) -> Ite
         if kind is _LineKind.BLANK:
             column = end - start - text.endswith("\n", start, end)
         elif in_item and kind is _LineKind.PROSE:
-            column = _margin(text[start:end])
+            column = count_blanks(text[start:end])
         kept.append((start + column, end))
     yield take(text, kept, "markdown" if in_item else format, fragment=True)
 
@@ -109,7 +109,8 @@ def _is_code(line: str) -> bool:
     return bool(is_directive or (_CODE.match(line) and not _PROSE.match(line)))
 
 
-def _margin(line: str) -> int:
+def count_blanks(line: str) -> int:
+    """How many blanks a line begins with."""
     return len(line) - len(line.lstrip(" \t"))
 
 
@@ -150,7 +151,7 @@ class _Lines:
         if end in (_End.BLANK, _End.TAG_OR_BLANK) and is_blank:
             self.skips_to = None
         elif (end in (_End.TAG, _End.TAG_OR_BLANK) and has_tag) or (
-            isinstance(end, int) and not is_blank and _margin(line) <= end
+            isinstance(end, int) and not is_blank and count_blanks(line) <= end
         ):
             self.skips_to = None
             return False
@@ -170,7 +171,7 @@ class _Lines:
 
     def heading(self, number: int, line: str) -> tuple[_LineKind, int] | None:
         """The name of a section of a docstring: of parameters, or of what is left out up to its end."""
-        margin = _margin(line)
+        margin = count_blanks(line)
         is_underlined = self._is_heading(number)
         if is_underlined or (self.section is not None and margin <= self.section and not self.is_underlined):
             self.section = self.items = None
@@ -215,7 +216,7 @@ class _Lines:
         """A line of a section of parameters."""
         if self.section is None:
             return None
-        margin = _margin(line)
+        margin = count_blanks(line)
         if self.is_underlined and margin <= self.section:
             self.items = None
             return self._left_out()

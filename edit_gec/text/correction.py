@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from edit_gec.errors import InputError
@@ -95,17 +95,12 @@ def assemble_texts(texts: Sequence[str], found: Iterable[SentenceEdits]) -> list
 
 def assemble_part(text: str, start: int, end: int, found: Iterable[SentenceEdits]) -> Correction:
     """The correction of text[start:end]; edits that reach out of it are left out."""
-    inside = [SentenceEdits(0, *(_shift_edits(each, start, end) for each in sentence[1:])) for sentence in found]
+
+    def move(edits: Iterable[Edit]) -> list[Edit]:
+        return [edit.moved(-start) for edit in edits if start <= edit.start and edit.end <= end]
+
+    inside = [SentenceEdits(0, *map(move, sentence[1:])) for sentence in found]
     return assemble_texts([text[start:end]], inside)[0]
-
-
-def _shift_edits(edits: Iterable[Edit], start: int, end: int) -> list[Edit]:
-    """The edits within start:end, counted from `start`."""
-    return [
-        replace(edit, start=edit.start - start, end=edit.end - start)
-        for edit in edits
-        if start <= edit.start and edit.end <= end
-    ]
 
 
 def check_text(text: str) -> str:

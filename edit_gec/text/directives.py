@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from edit_gec.text.kinds import Names, find_name
+from edit_gec.text.parts import line_end
 
 _DIRECTIVE = re.compile(
     r"^.*?(?P<words>edit-gec:[ \t]*(?P<what>ignore-next-line|ignore|off|on)\b)(?P<rest>.*)", re.MULTILINE
@@ -52,8 +53,7 @@ def find_directives(text: str) -> Iterator[Region]:
             yield Region(start, end, None, *own)
         else:
             if found["what"] == "ignore-next-line":
-                following = text.find("\n", end + 1)
-                end = len(text) if following < 0 else following
+                end = line_end(text, end + 1)
             yield Region(start, end, names, *own)
     yield from opened
 

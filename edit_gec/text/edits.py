@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -85,6 +85,10 @@ class Edit:
     def span(self) -> tuple[int, int]:
         """(start, end), code points."""
         return self.start, self.end
+
+    def moved(self, by: int) -> Edit:
+        """The same edit in a text that has so many characters more before it."""
+        return replace(self, start=self.start + by, end=self.end + by)
 
     def to_dict(self, unit: str = "codepoint", text: str | Places | None = None) -> dict[str, Any]:
         """The edit as plain JSON values, its span counted in `unit`: codepoint, utf8 or utf16.
@@ -164,6 +168,12 @@ def count_shared_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int
     head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
     tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
     return head, tail
+
+
+def narrow(text: str, start: int, end: int, replacement: str) -> Replacement:
+    """The same change without the characters that both sides share at their ends."""
+    head, tail = count_shared_ends(text[start:end], replacement)
+    return Replacement(start + head, end - tail, replacement[head : len(replacement) - tail])
 
 
 def trim(text: str, start: int, end: int, replacement: str) -> Replacement:

@@ -343,11 +343,10 @@ class _Reader(TokenReader):
 
     def _own_prose(self, start: int, end: int, prose: list[tuple[int, int]], alone: bool) -> int:
         """Arguments that read like prose: blocks, a part of the sentence, or notes in it."""
-        whole = self.text[: prose[0][1] - 1].rstrip()[-1:] in tuple(".!?") if not alone else False
         if alone:
             self._part(start, prose[0][0] + 1)
             return self._heading(prose[0])
-        if whole:
+        if self.text[: prose[0][1] - 1].rstrip()[-1:] in tuple(".!?"):
             return self._aside(start, prose[0])
         return self._text(start, prose[0])
 

@@ -73,7 +73,7 @@ def paragraphs(text: str, flags: bytearray, markup: bool, *, flows: bool = False
     """
     group: list[Line] = []
     table = False
-    for (start, end), after in pairwise(chain(_line_spans(text), [(len(text), len(text))])):
+    for (start, end), after in pairwise(chain(spans_between_breaks(text), [(len(text), len(text))])):
         bars = markup and "|" in text[start:end]
         following = text[slice(*after)] if bars else ""
         table = bars and (table or text[start:end].lstrip(" \t>")[:1] == "|" or _is_separator(following))
@@ -130,14 +130,15 @@ def _with_marks(text: str, margin: int, start: int, end: int, stop: int) -> tupl
 def _joined_spans(text: str, flags: bytearray) -> Iterator[tuple[int, int]]:
     """The spans of lines; breaks in what is read as something else are none."""
     begin = None
-    for start, end in _line_spans(text):
+    for start, end in spans_between_breaks(text):
         begin = start if begin is None else begin
         if end == len(text) or flags[end] & (FOLD | PROTECTED) != FOLD | PROTECTED:
             yield begin, end
             begin = None
 
 
-def _line_spans(text: str) -> Iterator[tuple[int, int]]:
+def spans_between_breaks(text: str) -> Iterator[tuple[int, int]]:
+    """The lines of a text, without their ends: what LINE_BREAK parts."""
     start = 0
     for found in LINE_BREAK.finditer(text):
         yield start, found.start()

@@ -34,6 +34,12 @@ def take(document: str, spans: Iterable[Span], format: str = "markdown", *, frag
     return Part(text, array("q", chain.from_iterable(starmap(range, kept))), format, fragment)
 
 
+def line_end(text: str, at: int) -> int:
+    """The end of the line of text[at]."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
 def line_spans(text: str) -> list[Span]:
     """The lines of a text, without their ends."""
     spans: list[Span] = []

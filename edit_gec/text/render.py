@@ -61,13 +61,10 @@ def html(text: str, edits: Sequence[Edit]) -> str:
     for edit in edits:
         title = escape(describe(edit))
         parts.append(escape(text[done : edit.start]))
-        parts += [f'<{tag} title="{title}">{escape(side)}</{tag}>' for tag, side in _sides(edit) if side]
+        sides = (("del", edit.original), ("ins", edit.replacement))
+        parts += [f'<{tag} title="{title}">{escape(side)}</{tag}>' for tag, side in sides if side]
         done = edit.end
     return f'<div style="white-space: pre-wrap">{"".join(parts)}{escape(text[done:])}</div>'
-
-
-def _sides(edit: Edit) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("del", edit.original), ("ins", edit.replacement)
 
 
 def _lines(text: str) -> list[str]:
@@ -103,9 +100,8 @@ def _changed_lines(text: str, lines: list[str], edits: Sequence[Edit]) -> list[_
     changes = []
     for first, last, together in groups:
         at = bounds[first]
-        moved = [replace(edit, start=edit.start - at, end=edit.end - at) for edit in together]
         old = lines[first:last]
-        new = _lines(apply(text[at : bounds[last]], moved))
+        new = _lines(apply(text[at : bounds[last]], [edit.moved(-at) for edit in together]))
         head, tail = count_shared_ends(old, new)
         if old != new:
             changes.append(_LineChange(first + head, last - tail, new[head : len(new) - tail]))

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from edit_gec.text.markup import BREAK, FRAGMENT, LEFT_OUT, PROTECTED, mark
-from edit_gec.text.paragraphs import LINE_BREAK
+from edit_gec.text.paragraphs import spans_between_breaks
 
 
 class _Head(Enum):
@@ -109,13 +109,10 @@ def _column(text: str, start: int, end: int, column: int) -> int:
 
 def _read_lines(text: str) -> list[_Line]:
     lines = []
-    start = 0
-    for end in [*(found.start() for found in LINE_BREAK.finditer(text)), len(text)]:
+    for start, end in spans_between_breaks(text):
         line = text[start:end].rstrip()
         indent = len(line) - len(line.lstrip())
         lines.append(_Line(start + indent, start + len(line), _column(text, start, start + indent, 0)))
-        found = LINE_BREAK.match(text, end)
-        start = found.end() if found else end
     return lines
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from edit_gec.text.edits import Edit
+from edit_gec.text.parts import line_end
 from edit_gec.text.render import Finding, describe, find_places, rule_id, rule_name
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -90,8 +91,7 @@ class _Fingerprints:
         """That of an edit."""
         if edit.start > self.end:
             first = self.text.rfind("\n", 0, edit.start) + 1
-            last = self.text.find("\n", edit.start)
-            self.end = len(self.text) if last < 0 else last
+            self.end = line_end(self.text, edit.start)
             self.line = sha256("".join(self.text[first : self.end].split()).encode("utf-8", "surrogatepass"))
         whole = self.line.copy()
         whole.update(f"\0{edit.original}\0{edit.replacement}".encode("utf-8", "surrogatepass"))

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from edit_gec.text import protected
 from edit_gec.text.boundaries import boundaries
 from edit_gec.text.code_comments import keeps_comment
-from edit_gec.text.edits import Change, Edit, apply_changes, fit_to_words
+from edit_gec.text.edits import Change, Edit, apply_changes, fit_to_words, narrow
 from edit_gec.text.formats import PLAIN
 from edit_gec.text.fragments import (
     SEVERAL,
@@ -56,7 +56,7 @@ from edit_gec.text.parts import Part
 from edit_gec.text.readers import READERS, REGIONS, SPECIAL, read_parts
 from edit_gec.text.references import find_keys, find_labels, key_of
 from edit_gec.text.shown import Examples, find_shown
-from edit_gec.text.words import Replacement, breaks_character, is_word_character, narrow
+from edit_gec.text.words import Replacement, breaks_character, is_word_character
 
 _UNDERLINING = ("asciidoc", "rst")  # formats in which marks that are too short make a title text
 _CRLF = re.compile(r"(?<!\r)\r\n")

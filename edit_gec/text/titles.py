@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from edit_gec.text.edits import Edit, apply_changes
+from edit_gec.text.parts import line_end
 from edit_gec.text.sentences import Sentence
 
 _MARKS = re.compile(r"[ \t]*(?P<marks>(?P<mark>[!-/:-@\[-`{-~])(?P=mark)+)[ \t]*\Z")
@@ -21,8 +22,8 @@ def keep_marks(text: str, sentence: Sentence, edits: Sequence[Edit]) -> list[Edi
     if not (edits and sentence.is_underlined):
         return [*edits]
     begin = text.rfind("\n", 0, sentence.offsets[0]) + 1
-    end = _line_end(text, sentence.offsets[-1])
-    below = _find_marks(text, end + 1, _line_end(text, end + 1)) if end < len(text) else None
+    end = line_end(text, sentence.offsets[-1])
+    below = _find_marks(text, end + 1, line_end(text, end + 1)) if end < len(text) else None
     if below is None:
         return [*edits]
     ordered = sorted(edits, key=lambda edit: edit.span)
@@ -38,8 +39,7 @@ def keep_marks(text: str, sentence: Sentence, edits: Sequence[Edit]) -> list[Edi
     marks = [Edit(*line.span("marks"), line["marks"], new, ordered[0].confidence) for line in lines]
     changes = sorted([*ordered, *marks], key=lambda edit: edit.span)
     start, stop = changes[0].start, changes[-1].end
-    shifted = [replace(each, start=each.start - start, end=each.end - start) for each in changes]
-    written = apply_changes(text[start:stop], shifted)
+    written = apply_changes(text[start:stop], [each.moved(-start) for each in changes])
     least = min(edit.confidence for edit in ordered)
     return [
         replace(ordered[0], start=start, end=stop, original=text[start:stop], replacement=written, confidence=least)
@@ -49,8 +49,3 @@ def keep_marks(text: str, sentence: Sentence, edits: Sequence[Edit]) -> list[Edi
 def _find_marks(text: str, start: int, end: int) -> re.Match[str] | None:
     """The marks of the line text[start:end], None where it has other characters."""
     return _MARKS.match(text, start, end - (text[end - 1 : end] == "\r"))
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end

@@ -88,20 +88,5 @@ def breaks_character(text: str, start: int, end: int, replacement: str) -> bool:
     )
 
 
-def narrow(text: str, start: int, end: int, replacement: str) -> Replacement:
-    """Drop what text[start:end] and the replacement share at both ends."""
-    same = 0
-    most = min(end - start, len(replacement))
-    while same < most and text[start + same] == replacement[same]:
-        same += 1
-    start += same
-    replacement = replacement[same:]
-    most -= same
-    same = 0
-    while same < most and text[end - 1 - same] == replacement[len(replacement) - 1 - same]:
-        same += 1
-    return Replacement(start, end - same, replacement[: len(replacement) - same])
-
-
 def _is_mark(character: str) -> bool:
     return not character.isascii() and unicodedata.category(character)[0] == "M"
