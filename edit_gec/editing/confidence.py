@@ -22,7 +22,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -79,7 +78,10 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """From evidence to confidence; a model folder carries fitted values."""
+    """From evidence to confidence; a model folder carries fitted values.
+
+    The offset of a kind is the field of its name; replacements have the common offset only.
+    """
 
     slope: float = 1.0
     written_slope: float = 1.0
@@ -99,21 +101,6 @@ class Scale:
     final_slope: float = 1.0
     final_offset: float = 0.0
 
-    @cached_property
-    def offsets(self) -> dict[EvidenceKind, float]:
-        """The offset of each kind; replacements have the common offset only."""
-        return {
-            EvidenceKind.REPLACE: 0.0,
-            EvidenceKind.INSERT: self.insert_offset,
-            EvidenceKind.DELETE: self.delete_offset,
-            EvidenceKind.CASE: self.case_offset,
-            EvidenceKind.SPELLING: self.spelling_offset,
-            EvidenceKind.LISTED: self.listed_offset,
-            EvidenceKind.NAME: self.name_offset,
-            EvidenceKind.CERTAIN: self.certain_offset,
-            EvidenceKind.CONNECTIVE: self.connective_offset,
-        }
-
     def confidence(self, evidence: Evidence) -> float:
         """How often such edits are right, 0 to 1, without the sentence around them; 0 where the model gives 0."""
         if evidence.tags <= 0 or evidence.written <= 0:
@@ -121,7 +108,7 @@ class Scale:
         tags, written, stays = weigh(evidence)
         odds = self.slope * tags + self.written_slope * written + self.stays_slope * stays
         odds -= self.rare_slope * evidence.rare
-        return logistic(odds + self.offset + self.offsets[evidence.kind])
+        return logistic(odds + self.offset + getattr(self, f"{evidence.kind}_offset", 0.0))
 
     def judge(self, own: Sequence[float], doubts: Sequence[float] = (), others: Sequence[float] = ()) -> list[float]:
         """The confidence of each edit of a sentence, from the confidence that each has on its own (`confidence`).

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -164,10 +164,8 @@ class WordList:
 
         Words in capitals (names, abbreviations) and parts of addresses and formulas are left out.
         """
-        return tuple(self._look_up(sentence, unknown=unknown))
-
-    def _look_up(self, sentence: Pieces, *, unknown: bool) -> Iterator[Word]:
         text = sentence.source
+        found = []
         n = 0
         begin, stop = (sentence.starts[0], sentence.ends[-1]) if len(sentence) else (0, 0)
         for match in WORD.finditer(text, begin, stop):
@@ -184,7 +182,8 @@ class WordList:
                 last += 1
             first = n - 1 if n and sentence.text(n - 1, n) == " " else n  # the space can be a piece of its own
             if sentence.ends[last] == end and sentence.text(first, last + 1) == " " + word:
-                yield Word(first, last + 1, word)
+                found.append(Word(first, last + 1, word))
+        return tuple(found)
 
     def rare_share(self, text: str) -> float:
         """The share of a sentence that everyday prose lacks: words that are not among the first SPLIT of the list,
