@@ -138,7 +138,7 @@ class EdiT5Predictor:
         check_confidence(given.get("min_confidence"))
         if unknown := sorted(set(given) - set(asdict(self.thresholds))):
             raise InputError(f"threshold {unknown[0]}: expected one of {', '.join(asdict(self.thresholds))}")
-        return replace(self, thresholds=self.thresholds.replaced(given))
+        return replace(self, thresholds=replace(self.thresholds, **given))
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that the model can read."""
@@ -152,15 +152,12 @@ class EdiT5Predictor:
 
     def predict(self, windows: Sequence[Window]) -> list[WindowChanges]:
         """What changes in each window of one batch."""
-        return self.propose([window.pieces for window in windows])
-
-    def propose(self, windows: Sequence[Pieces]) -> list[WindowChanges]:
-        """The changes of each window of one batch, with their confidence."""
         from edit_gec.editing.second_pass import SecondPass
 
-        plans = self.predict_plans(windows)
+        pieces = [window.pieces for window in windows]
+        plans = self.predict_plans(pieces)
         second = SecondPass(self.predict_plans, self.tokens, self.thresholds, self.network.config.max_pieces)
-        return [WindowChanges(changes, is_read=is_read) for changes, is_read in second.apply(windows, plans)]
+        return [WindowChanges(changes, is_read=is_read) for changes, is_read in second.apply(pieces, plans)]
 
     def predict_plans(self, windows: Sequence[Pieces], thresholds: Thresholds | None = None) -> list[Prediction]:
         """The plans of one batch, by these thresholds or else by its own."""

@@ -10,7 +10,6 @@ overrides in "thresholds", with which EdiT5 drafts for it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -33,10 +32,6 @@ class Thresholds(Scale):
     def threshold(self) -> float:
         """The lowest confidence of an edit; above 0, so that impossible edits are never made."""
         return max(self.min_confidence, IMPOSSIBLE)
-
-    def replaced(self, given: Mapping[str, Any]) -> Thresholds:
-        """The same with other values."""
-        return replace(self, **given)
 
     @property
     def reads_twice(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +174,7 @@ def test_what_cannot_become_sure_is_not_written(
     pieces = [tokens.encode(text).window(0, model.config.max_pieces) for text in [*TEXTS, *texts]]
     names = ("slope", "written_slope", "stays_slope", "offset", *(f"{kind}_offset" for kind in EvidenceKind))
     given = dict(zip((name for name in names if name != "replace_offset"), (*slopes, *offsets), strict=False))
-    options = Thresholds().replaced({**given, "neighbour_slope": neighbours, "min_confidence": floor})
-    options = replace(options, sequential=sequential)
+    options = Thresholds(**given, neighbour_slope=neighbours, min_confidence=floor, sequential=sequential)
     written: list[int] = []
     found = []
 
