@@ -107,11 +107,3 @@ def _advance(steps: Steps[Result]) -> tuple[bool, Result | None]:
     except StopIteration as end:
         return True, end.value
     return False, None
-
-
-def exhaust(steps: Steps[Result]) -> Result:
-    """The result of work in steps, at once."""
-    while True:
-        ended, result = _advance(steps)
-        if ended:
-            return result  # type: ignore[return-value]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edit_gec.runtime.fair_thread import Account, FairThread, Steps, exhaust
+from edit_gec.runtime.fair_thread import Account, FairThread, Steps
 
 
 def run(work: Callable[[FairThread], Awaitable[Any]]) -> Any:
@@ -93,7 +93,3 @@ def test_closing_cancels_what_waits() -> None:
         assert all(isinstance(each, asyncio.CancelledError) for each in found)
 
     run(work)
-
-
-def test_work_in_steps_at_once() -> None:
-    assert exhaust(count([], "x", 3)) == 3

@@ -34,13 +34,13 @@ import language_tool_python
 from support import live_server
 from support.correctors import verified_by
 from support.live_server import LIMITS, PROSE, serving
+from support.steps import exhaust
 
 from edit_gec.cli.main import main
 from edit_gec.cli.serve import open_listener
 from edit_gec.corrector import Corrector
 from edit_gec.editing import alternatives
 from edit_gec.errors import InputError
-from edit_gec.runtime.fair_thread import exhaust
 from edit_gec.runtime.metrics import Metrics
 from edit_gec.runtime.type_cache import ErrorType, ErrorTypeCache
 from edit_gec.server.app import PAGE_FOLDER
