@@ -26,6 +26,7 @@ from edit_gec.corpus.records import (
     BrokenFileError,
     Chunk,
     Columns,
+    Cut,
     Format,
     Unit,
 )
@@ -52,14 +53,6 @@ class Row(NamedTuple):
 
 
 Parser = Callable[[Row], "str | None"]  # a row -> its text; raises _RowError
-
-
-class ByteRange(NamedTuple):
-    """Bytes of a file that become a unit. `stop` None means to the end."""
-
-    start: int
-    stop: int | None
-    size: int
 
 
 class _RowError(Exception):
@@ -159,7 +152,7 @@ def _read_rows(format: Format, path: str, file: IO[bytes], stop: int | None = No
 # ---------------------------------------------------------------- file -> units
 
 
-def cut(format: Format, path: str, size: int, columns: Columns) -> Iterator[ByteRange]:
+def cut(format: Format, path: str, size: int, columns: Columns) -> Iterator[Cut]:
     """Cut a file into units of about `size` bytes. Raises BrokenFileError if no row can be read."""
     try:
         with _open(path) as file:
@@ -169,13 +162,13 @@ def cut(format: Format, path: str, size: int, columns: Columns) -> Iterator[Byte
                 _refuse_array(file)
             length = os.path.getsize(path)
             if path.endswith(".gz"):
-                yield ByteRange(0, None, length)
+                yield Cut(0, None, length)
                 return
             start = file.tell()
             ends = _find_csv_ends(path, file) if format == Format.CSV else _find_line_ends(file, size)
             for end in ends:
                 if end - start >= size or end >= length > start:
-                    yield ByteRange(start, end, end - start)
+                    yield Cut(start, end, end - start)
                     start = end
     except (OSError, EOFError, zlib.error) as error:
         raise BrokenFileError(f"cannot read: {_reason(error)}") from None

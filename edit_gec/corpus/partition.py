@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from edit_gec.corpus import lines, tables
-from edit_gec.corpus.records import BrokenFileError, Columns, Format, Unit
+from edit_gec.corpus.records import BrokenFileError, Columns, Cut, Format, Unit
 from edit_gec.errors import InputError
 
 HUB_PREFIX = "hub:"
@@ -63,7 +63,7 @@ def make_plan(
             name = f"{found.stem}-000000{suffix}"
             raise InputError(f"{found.path} and {other} would both become {name}; give one of them at a time")
         try:
-            for number, (start, stop, group, weight) in enumerate(_cut(found, size, columns)):
+            for number, (start, stop, weight, group) in enumerate(_cut(found, size, columns)):
                 part = f"{found.stem}-{number:06d}{suffix}"
                 plan.units.append(Unit(len(plan.units), found.format, found.path, part, start, stop, group, weight))
         except BrokenFileError as error:
@@ -74,16 +74,15 @@ def make_plan(
     return plan
 
 
-def _cut(source: InputFile, size: int, columns: Columns) -> Iterator[tables.Cut]:
+def _cut(source: InputFile, size: int, columns: Columns) -> Iterator[Cut]:
     if source.format is Format.PARQUET:
         return tables.cut_parquet(source.path, size, columns)
     if source.format is Format.SAVED:
         return tables.cut_saved(source.path, size, columns)
     if source.format is Format.HUB:
         *_, shards = json.loads(source.path)
-        return (tables.Cut(shard, shards, 0, 0) for shard in range(shards))
-    cuts = lines.cut(source.format, source.path, size, columns)
-    return (tables.Cut(start, stop, 0, weight) for start, stop, weight in cuts)
+        return (Cut(shard, shards, 0) for shard in range(shards))
+    return lines.cut(source.format, source.path, size, columns)
 
 
 def _suffix(path: str) -> str:

@@ -51,6 +51,15 @@ class Unit:
     size: int = 0
 
 
+class Cut(NamedTuple):
+    """What of a file becomes a unit: bytes or rows `start` to `stop`, as Unit has them, and about how many bytes."""
+
+    start: int
+    stop: int | None
+    size: int
+    group: int = 0
+
+
 class Columns(NamedTuple):
     """Names of the column to correct and of the two that are added."""
 

@@ -14,24 +14,15 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from edit_gec.corpus.edit_column import EDIT_FIELDS
-from edit_gec.corpus.records import CHUNK_BYTES, CHUNK_ROWS, BrokenFileError, Chunk, Columns, Format, Unit
+from edit_gec.corpus.records import CHUNK_BYTES, CHUNK_ROWS, BrokenFileError, Chunk, Columns, Cut, Format, Unit
 
 if TYPE_CHECKING:
     import pyarrow
 
 HUB_BATCH_ROWS = 512
-
-
-class Cut(NamedTuple):
-    """Rows that become a unit: `start` to `stop` of the row group `group`, about `size` bytes."""
-
-    start: int
-    stop: int | None
-    group: int
-    size: int
 
 
 # ---------------------------------------------------------------- table -> units
@@ -51,7 +42,7 @@ def cut_parquet(path: str, size: int, columns: Columns) -> Iterator[Cut]:
         raise BrokenFileError(f"not readable as Parquet: {_first_line(error)}") from None
     for group, (rows, weight) in enumerate(sizes):
         for start, stop in _cut_evenly(rows, math.ceil(weight / size)):
-            yield Cut(start, stop, group, weight * (stop - start) // rows)
+            yield Cut(start, stop, weight * (stop - start) // rows, group)
 
 
 def cut_saved(path: str, size: int, columns: Columns) -> Iterator[Cut]:
@@ -60,7 +51,7 @@ def cut_saved(path: str, size: int, columns: Columns) -> Iterator[Cut]:
     _check_columns(data.data.schema, columns)
     weight = int(data.data.nbytes)
     for start, stop in _cut_evenly(len(data), math.ceil(weight / size)):
-        yield Cut(start, stop, 0, weight * (stop - start) // len(data))
+        yield Cut(start, stop, weight * (stop - start) // len(data))
 
 
 def count_shards(name: str, config: str | None, split: str | None) -> dict[str, int]:

@@ -190,7 +190,8 @@ def test_a_data_set_that_is_streamed_with_types_and_the_shipped_model(tmp_path: 
 def units(kind: str, path: Path, size: int) -> list[Unit]:
     cuts = lines.cut(Format(kind), str(path), size, COLUMNS)
     return [
-        Unit(n, Format(kind), str(path), f"{n}", start, stop, 0, weight) for n, (start, stop, weight) in enumerate(cuts)
+        Unit(n, Format(kind), str(path), f"{n}", start, stop, group, weight)
+        for n, (start, stop, weight, group) in enumerate(cuts)
     ]
 
 
