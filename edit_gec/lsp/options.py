@@ -9,7 +9,7 @@ hints=True, dictionary=())
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,16 +64,13 @@ def _parse_confidence(value: Any, name: str) -> float:
     return float(value)
 
 
-def _parse_strictness(value: Any, name: str) -> str:
-    if value not in STRICTNESS:
-        raise InputError(f"edit-gec.{name} must be one of {', '.join(STRICTNESS)}, not {value!r}")
-    return str(value)
+def _one_of(known: Sequence[str]) -> Callable[[Any, str], str]:
+    def parse(value: Any, name: str) -> str:
+        if value not in known:
+            raise InputError(f"edit-gec.{name} must be one of {', '.join(known)}, not {value!r}")
+        return str(value)
 
-
-def _parse_severity(value: Any, name: str) -> str:
-    if value not in SEVERITIES:
-        raise InputError(f"edit-gec.{name} must be one of {', '.join(SEVERITIES)}, not {value!r}")
-    return str(value)
+    return parse
 
 
 def _parse_flag(value: Any, name: str) -> bool:
@@ -90,9 +87,9 @@ def _parse_words(value: Any, name: str) -> tuple[str, ...]:
 
 _SETTINGS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {  # the editor's name -> field, how it is read
     "minConfidence": ("min_confidence", _parse_confidence),
-    "strictness": ("strictness", _parse_strictness),
+    "strictness": ("strictness", _one_of(STRICTNESS)),
     "fixAllConfidence": ("fix_all_confidence", _parse_confidence),
-    "severity": ("severity", _parse_severity),
+    "severity": ("severity", _one_of(SEVERITIES)),
     "comments": ("comments", _parse_flag),
     "hints": ("hints", _parse_flag),
     "dictionary": ("dictionary", _parse_words),

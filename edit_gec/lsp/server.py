@@ -168,7 +168,7 @@ class Server(LanguageServer):
     def project_settings(self, document: Document) -> Settings:
         """The settings of a document's project. Faulty settings are reported and ignored."""
         try:
-            return self.user_dictionary.project(document.path or "")
+            return self.user_dictionary.projects.find_settings(document.path or "")
         except EditGecError as error:
             self.show_error(error)
             return Settings()

@@ -39,10 +39,6 @@ class UserDictionary:
         self.projects = projects
         self.ignored = WatchedLineFile(projects.own.path.with_name("ignored.txt"))
 
-    def project(self, path: str) -> Settings:
-        """The settings for the document at this path; for "" those of the working folder. Raises InputError."""
-        return self.projects.find_settings(path)
-
     def add_word(self, word: str, project: Settings | None) -> None:
         """Ignore a word from now on, everywhere or in one project. Raises InputError if it has no words file."""
         if project is None:
