@@ -106,10 +106,11 @@ def _load_edit5(folder: Path, settings: LoadSettings, needs_torch: str | None) -
 
 def _load_onnx(folder: Path, settings: LoadSettings) -> tuple[Network, int]:
     """The network by ONNX Runtime, and how many batches it reads at once."""
-    from edit_gec.backends.choose import count_cores, load_onnx
+    from edit_gec.backends.choose import choose_int8, count_cores
+    from edit_gec.backends.onnx_network import OnnxNetwork
 
     workers = settings.threads or count_cores()
-    return load_onnx(folder, settings.precision, workers), workers
+    return OnnxNetwork.load(folder, int8=choose_int8(folder, settings.precision), threads=workers), workers
 
 
 def _load_torch(folder: Path, settings: LoadSettings) -> tuple[TorchNetwork, int]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edit_gec.backends.sessions import DIGITS, REMEDY, SCALES, SMOOTHED
+from edit_gec.backends.sessions import DIGITS, REMEDY, SMOOTHED
 from edit_gec.errors import ModelError
 from edit_gec.modeling.adapters import Adapter, read_adapters
 from edit_gec.modeling.bases import find_base
@@ -24,7 +24,7 @@ from edit_gec.modeling.causal_config import CausalConfig
 from edit_gec.modeling.causal_files import causal_config, hugging_face_names, read_gguf
 from edit_gec.modeling.config import read_config
 from edit_gec.modeling.gguf_files import Stored
-from edit_gec.modeling.weights import read_weights
+from edit_gec.modeling.weights import SCALES, read_weights
 
 EMBEDDING = "embedding.weight"
 OUTPUT = "output.weight"

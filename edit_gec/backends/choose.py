@@ -6,7 +6,6 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from edit_gec.backends.network import Network
 from edit_gec.backends.sessions import FOLDER, REMEDY, graph_files, has_graphs
 from edit_gec.errors import InputError, MissingExtraError
 from edit_gec.modeling.processor import multiplies_bytes
@@ -38,19 +37,9 @@ def choose_backend(folder: Path, requested: str, reason: str | None) -> str:
     return "torch"
 
 
-def load_onnx(folder: Path, precision: str, threads: int) -> Network:
-    """The network of an exported folder; precision "auto" is int8 where the processor is fast at it.
-
-    Raises as OnnxNetwork.load does.
-    """
-    from edit_gec.backends.onnx_network import OnnxNetwork
-
-    return OnnxNetwork.load(folder, int8=choose_int8(folder, precision), threads=threads)
-
-
 def choose_int8(folder: Path, precision: str) -> bool:
-    """Whether products are computed in int8. Raises InputError where that is requested and the folder has no such
-    graphs."""
+    """Whether products are computed in int8; with "auto" where the processor is fast at it. Raises InputError where
+    int8 is requested and the folder has no such graphs."""
     there = all((folder / FOLDER / name).is_file() for name in graph_files(int8=True))
     if precision == "int8" and not there:
         raise InputError(f"precision int8: {folder} has no graphs for it, its weights are not in bytes; leave it out")

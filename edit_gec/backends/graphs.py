@@ -301,8 +301,7 @@ def _external(name: str, shape: tuple[int, ...]) -> Any:
 
     tensor = TensorProto()
     tensor.name = name
-    bytewise = {".digits": TensorProto.INT8, ".nibbles": TensorProto.UINT8, ".bytes": TensorProto.UINT8}
-    tensor.data_type = next((kind for end, kind in bytewise.items() if name.endswith(end)), TensorProto.FLOAT)
+    tensor.data_type = TensorProto.INT8 if name.endswith(".digits") else TensorProto.FLOAT
     tensor.dims.extend(shape)
     tensor.data_location = TensorProto.EXTERNAL
     entry = tensor.external_data.add()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from edit_gec.errors import ModelError
-from edit_gec.modeling.weights import Weights
+from edit_gec.modeling.weights import SCALES, Weights
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, SessionOptions
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 FOLDER = "onnx"  # of a model folder
 INDEX = "weights.json"  # next to the graphs: which weights each takes
 REMEDY = "make it with edit-gec export"
-# After the name of a matrix whose products are computed in int8.
-DIGITS = ".digits"
-SCALES = ".scales"
+DIGITS = ".digits"  # after the name of a matrix whose products are computed in int8, as SCALES
 SMOOTHED = ".smoothed"  # after the name of a norm and of the matrix behind it (causal_weights.py)
 TABLES = ("embedding.weight", "tag_embedding.weight", "rank_embedding.weight")  # are looked up by rows
 PROVIDER = "CPUExecutionProvider"

@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from edit_gec.modeling.causal_config import CausalConfig
 from edit_gec.modeling.config import NEGATIVE
 from edit_gec.modeling.onednn import Linear, linear
-from edit_gec.modeling.t5 import Cache, RMSNorm
+from edit_gec.modeling.t5 import RMSNorm
 
 
 class GrowingCache(Protocol):
@@ -93,10 +93,6 @@ class CausalLM(nn.Module):
     def device(self) -> torch.device:
         """Where its weights are."""
         return self.embedding.weight.device
-
-    def new_caches(self) -> list[Cache]:
-        """Empty caches, one per layer."""
-        return [Cache() for _ in self.layers]
 
     def forward(
         self, ids: Tensor, positions: Tensor, visible: Tensor, caches: Sequence[GrowingCache] | None = None

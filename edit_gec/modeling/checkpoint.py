@@ -25,7 +25,6 @@ from edit_gec.modeling.t5 import T5
 from edit_gec.text.files import atomic_write, write_json
 
 M = TypeVar("M", bound=nn.Module)
-C = TypeVar("C", bound=T5Config)
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"

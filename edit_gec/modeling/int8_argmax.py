@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from edit_gec.modeling.onednn import WeightVersion, linear, onednn_is_faster, weight_version
-from edit_gec.modeling.quantization import LARGEST, round_rows
+from edit_gec.modeling.quantization import round_rows
+from edit_gec.modeling.weights import LARGEST
 
 SHORTLIST = 16  # pieces that are computed again
 MIN_WEIGHTS = 1 << 20  # weights from which on the copy pays

@@ -13,10 +13,9 @@ import torch
 from torch import Tensor
 
 from edit_gec.errors import ModelError
+from edit_gec.modeling.weights import LARGEST, SCALES
 
-LARGEST = 127
 MIN_WEIGHTS = 4096  # of a matrix that is packed; smaller ones save little
-SCALES = ".scales"  # after the name of a packed matrix: the name of its scales
 
 
 def round_rows(weight: Tensor) -> tuple[Tensor, Tensor]:

@@ -110,22 +110,16 @@ def save(t5: T5, folder: Path, encoder: Path, *, own_layers: int = 0, **extra: A
     state = checkpoint.separate(t5.state_dict(), t5.config)
     own = {name: tensor for name, tensor in state.items() if not is_shared(name, layers)}
     config = {
-        **own_config(t5.config),
+        **checkpoint.hugging_face_config(t5.config),
+        "model_type": MODEL_TYPE,  # the folder lacks the shared weights, so `transformers` cannot load it
         "attention_scale": t5.config.attention_scale,
         "encoder": os.path.relpath(encoder.resolve(), folder.resolve()),
         "encoder_fingerprint": fingerprint(edit5, layers),
         "shared_layers": layers,
         **extra,
     }
-    checkpoint.write_folder(folder, config, own, small=True)
-
-
-def own_config(c: T5Config) -> dict[str, Any]:
-    """The fields of a Hugging Face T5 under a model type of its own: the folder lacks the shared weights, so
-    `transformers` cannot load it."""
-    config = checkpoint.hugging_face_config(c)
     del config["architectures"]
-    return {**config, "model_type": MODEL_TYPE}
+    checkpoint.write_folder(folder, config, own, small=True)
 
 
 def is_shared(name: str, layers: int) -> bool:

@@ -13,6 +13,7 @@ from support.tiny_causal import make_oracle, save_folder, save_gguf
 from edit_gec.errors import EditGecError, InputError, ModelError
 from edit_gec.modeling.causal_checkpoint import export_hugging_face, load_causal
 from edit_gec.modeling.causal_lm import CausalLM, causal_visibility
+from edit_gec.modeling.t5 import Cache
 
 LLAMA3 = {
     "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
@@ -83,7 +84,7 @@ def test_export_is_what_was_read(pair: tuple[CausalLM, Any]) -> None:
 def test_cached_positions_are_uncached_ones(pair: tuple[CausalLM, Any]) -> None:
     model, _ = pair
     row = [0, *(n * 31 % 250 for n in range(1, 20))]
-    caches = model.new_caches()
+    caches = [Cache() for _ in model.layers]
     found = []
     with torch.inference_mode():
         for start, end in ((0, 7), (7, 8), (8, 20)):

@@ -14,7 +14,8 @@ from safetensors.torch import load_file, save_file
 from edit_gec.errors import ModelError
 from edit_gec.modeling.checkpoint import WEIGHTS, read_tensors
 from edit_gec.modeling.edit5 import EdiT5
-from edit_gec.modeling.quantization import LARGEST, MIN_WEIGHTS, SCALES, pack, round_rows, unpack
+from edit_gec.modeling.quantization import MIN_WEIGHTS, pack, round_rows, unpack
+from edit_gec.modeling.weights import LARGEST, SCALES
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(1e-30, 1e30), st.integers(0, 2**31))
