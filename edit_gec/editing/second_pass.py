@@ -70,19 +70,16 @@ class SecondPass:
                 proposed = list(prediction.changes(pieces, self.tokens))
                 more = judge(proposed, prediction, self.thresholds, (), others)
                 more = keep_certain(sentences[n], first[n], pieces.source, more, plans[n].found)
-                doubts = settle(pieces.source, doubts, shift(first[n], -sentences[n].starts[0]), more)
+                start = sentences[n].starts[0]
+                made = shift(first[n], -start)
+                doubts = settle(pieces.source, doubts, made, more)
                 found[n] = judge(first[n], plans[n], self.thresholds, doubts)
                 if len(found[n]) == len(first[n]) and not more and not judge(proposed, prediction, self.thresholds):
                     is_read.add(n)
                 if found[n]:
-                    found[n] = self._merge(sentences[n], first[n], found[n], pieces.source, more)
+                    more = leave_out(pieces.source, made, shift(found[n], -start), more)
+                    found[n] = merge_passes(sentences[n], found[n], more)
         return [ReadTwice(tuple(changes), n in is_read) for n, changes in enumerate(found)]
-
-    def _merge(
-        self, sentence: Pieces, first: Sequence[Change], kept: Sequence[Change], between: str, more: Sequence[Change]
-    ) -> list[Change]:
-        start = sentence.starts[0]
-        return merge_passes(sentence, kept, leave_out(between, shift(first, -start), shift(kept, -start), more))
 
 
 def judge(

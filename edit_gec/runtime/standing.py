@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from hashlib import blake2b
 
+from edit_gec.editing.second_pass import growth_of, shift
 from edit_gec.runtime.recent import Recent
 from edit_gec.text.edits import Change, apply_changes
 from edit_gec.text.word_edits import split_change
@@ -40,9 +41,7 @@ class StandingSuggestions:
         new = [c for c in parts if all(c.end < other.start or c.start > other.end for other in stood)]
         together = tuple(sorted((*stood, *new)))
         for n, change in enumerate(together if len(together) <= MOST else ()):
-            growth = len(change.replacement) - (change.end - change.start)
-            moved = (c._replace(start=c.start + growth, end=c.end + growth) for c in together[n + 1 :])
-            rest = *together[:n], *moved
+            rest = *together[:n], *shift(together[n + 1 :], growth_of(change))
             if rest:
                 self.known.put(_key(apply_changes(sentence, [change]), parameters), rest)
         return together if stood else tuple(changes)  # where nothing stands, just what was found
