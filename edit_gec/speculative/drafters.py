@@ -236,10 +236,6 @@ class NGramDrafter:
             raise InputError("n-grams: no text to learn from")
         return cls({before: after.most_common(1)[0][0] for before, after in counts.items()}, gamma, tokens.end)
 
-    def with_gamma(self, gamma: Gamma) -> NGramDrafter:
-        """The same counts with another gamma."""
-        return NGramDrafter(self.following, gamma, self.end)
-
     def begin(self, rows: Sequence[Row]) -> None:
         """Nothing to prepare: the last token of a row is all that counts."""
 

@@ -7,8 +7,8 @@
 Any T5 folder in Hugging Face layout works, with spiece.model or tokenizer.json. The reference is greedy decoding, or
 sampling where it is asked for: beams and penalties of a generation_config.json are not applied.
 
-A target may share the encoder of an EdiT5: its folder names one (shared_encoder.py), or `Target.sharing(edit5, t5,
-tokens)` joins them. Its sources then begin with EdiT5's sentinel, and the drafter reads what the target has encoded.
+A target may share the encoder of an EdiT5, which its folder names (shared_encoder.py). Its sources then begin with
+EdiT5's sentinel, and the drafter reads what the target has encoded.
 `Target.export` writes such a target as a T5 of its own.
 """
 
@@ -166,15 +166,6 @@ class Target(AnyTarget):
         if source.sentinel:  # exported from a shared encoder
             tokens = Tokens(tokens.processor, t5.config.vocab_size - tokens.pieces)
         return cls(t5, tokens, source, max_length=max_length)
-
-    @classmethod
-    def sharing(cls, edit5: EdiT5, t5: T5, tokens: Tokens, *, max_length: int = MAX_LENGTH) -> Target:
-        """A target on EdiT5's encoder: `t5` gives up its embedding and as many encoder layers as EdiT5 has.
-
-        `tokens` is EdiT5's vocabulary. Raises ModelError when their shapes differ.
-        """
-        shared_encoder.join(t5, edit5)
-        return cls(t5, tokens, max_length=max_length, edit5=edit5)
 
     def drafted_by(self, edit5: EdiT5 | None) -> Self:
         """A copy of the target, which encodes for another EdiT5 on its encoder."""

@@ -161,7 +161,7 @@ def learn_ngrams(lines: Sequence[str], tokens: Vocabulary) -> Makers:
 
     def learn_order(order: int) -> tuple[Make, tuple[int, ...]]:
         learnt = NGramDrafter.learn(lines, tokens, order=order, gamma=Gamma(1))
-        return (lambda gamma, sampling: learnt.with_gamma(Gamma(gamma))), STEPWISE[:-1]
+        return (lambda gamma, sampling: NGramDrafter(learnt.following, Gamma(gamma), learnt.end)), STEPWISE[:-1]
 
     return {"unigram": learn_order(1), "bigram": learn_order(2)}
 

@@ -14,6 +14,7 @@ from support.tiny_t5 import random_target
 
 from edit_gec.editing.thresholds import Thresholds
 from edit_gec.errors import InputError, ModelError
+from edit_gec.modeling import shared_encoder
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import EOS, Tokens
 from edit_gec.speculative.decode import VerifyOptions, verify
@@ -217,7 +218,8 @@ def test_edit5_drafts_for_another_vocabulary(model: EdiT5, tokens: Tokens, t5_to
 def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
     """One encoder, run once for each sentence: the same drafts as EdiT5 alone, the target's own output."""
     t5 = random_target(tokens, 3).model
-    target = Target.sharing(model, t5, tokens, max_length=80)
+    shared_encoder.join(t5, model)
+    target = Target(t5, tokens, max_length=80, edit5=model)
     sentences = ["She go home .", "", "They was here again", "long " * 30, "My brother walk.", "I"]
     outputs = target.generate(sentences)
     shared = SharedEdiT5Drafter(model, tokens, Thresholds())
@@ -231,7 +233,7 @@ def test_edit5_on_the_targets_encoder(model: EdiT5, tokens: Tokens) -> None:
     assert [trace.draft for trace in statistics.traces] == [trace.draft for trace in of_alone.traces]
     assert verify(target, shared, sentences, VerifyOptions(batch_size=2))[0] == outputs
     with pytest.raises(ModelError, match="d_model 16; expected 32"):
-        Target.sharing(model, random_target(tokens, d_model=16).model, tokens)
+        shared_encoder.join(random_target(tokens, d_model=16).model, model)
 
 
 # ---------------------------------------------------------------- a few tokens at a time
