@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from edit_gec.catalog import GGUF
-from edit_gec.errors import InputError, ModelError
+from edit_gec.errors import ModelError
 from edit_gec.modeling.causal_config import CausalConfig, Rotary
-from edit_gec.modeling.config import read_config
+from edit_gec.modeling.config import make_shape, read_config
 from edit_gec.modeling.gguf_files import Stored, read_gguf_file
 
 KINDS = ("llama", "mistral", "qwen2")  # model_type of config.json, general.architecture of GGUF
@@ -99,7 +99,7 @@ def causal_config(config: Mapping[str, Any], *, tied: bool, source: str) -> Caus
         "output_bias": kind != "qwen2" and bool(config.get("attention_bias")),
         "mlp_bias": bool(config.get("mlp_bias")),
     }
-    return _make(fields, source)
+    return make_shape(CausalConfig, fields, source)
 
 
 def read_rotary(config: Mapping[str, Any], source: str) -> Rotary:
@@ -115,13 +115,6 @@ def read_rotary(config: Mapping[str, Any], source: str) -> Rotary:
 
 def _divide(whole: Any, parts: Any) -> Any:
     return whole // parts if isinstance(whole, int) and isinstance(parts, int) and parts > 0 else None
-
-
-def _make(fields: dict[str, Any], source: str) -> CausalConfig:
-    try:
-        return CausalConfig(**fields)
-    except (InputError, TypeError) as error:  # TypeError: an entry is missing
-        raise ModelError(f"{source}: {error}") from None
 
 
 # ---------------------------------------------------------------- GGUF
@@ -174,7 +167,7 @@ def _gguf_config(values: Mapping[str, Any], kind: str, tensors: Mapping[str, Sto
         "output_bias": "blk.0.attn_output.bias" in tensors,
         "mlp_bias": "blk.0.ffn_gate.bias" in tensors,
     }
-    return _make(fields, source)
+    return make_shape(CausalConfig, fields, source)
 
 
 def _in_order(name: str, tensor: Stored, config: CausalConfig) -> Stored:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,7 +57,7 @@ class T5Config:
                 raise InputError(f"{name} is {value!r}; expected a number above 0 and up to 1.0")
 
 
-C = TypeVar("C", bound=T5Config)
+C = TypeVar("C")
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,11 @@ class EdiT5Config(T5Config):
         return self.slots - 2
 
 
-def make_shape(kind: type[C], fields: dict[str, Any], source: str) -> C:
+def make_shape(kind: Callable[..., C], fields: dict[str, Any], source: str) -> C:
     """A configuration with these fields. Raises ModelError, naming `source`, where they do not fit."""
     try:
         return kind(**fields)
-    except InputError as error:
+    except (InputError, TypeError) as error:  # TypeError: an entry is missing
         raise ModelError(f"{source}: {error}") from None
 
 
