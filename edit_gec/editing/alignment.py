@@ -160,9 +160,7 @@ def _pair_changed_words(matched: dict[int, int], sources: int, targets: int) -> 
 
 def _count_stem(source: tuple[int, ...], target: tuple[int, ...], tokens: Vocabulary) -> int:
     """Number of leading pieces that two forms of a word share, 0 unless they make a real stem."""
-    shared = 0
-    while shared < min(len(source), len(target)) and source[shared] == target[shared]:
-        shared += 1
+    shared, _ = count_shared_ends(source, target)
     while shared and any(tokens.is_continuation(w[shared]) for w in (source, target) if shared < len(w)):
         shared -= 1  # never cut a character that is spelt in bytes
     stem = sum(len(tokens.surface(p).lstrip(b" ")) for p in source[:shared])

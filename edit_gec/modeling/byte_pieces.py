@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 
 from edit_gec.errors import ModelError
 from edit_gec.modeling.byte_pairs import BytePairs
@@ -49,9 +50,7 @@ class BytePieces:
     def encode(self, sentence: str) -> Pieces:
         """Pieces of one sentence; their spans tile it."""
         encoded = self.pairs.encode(" " * self.spaced + self.read(sentence))
-        ends: list[int] = []
-        for end in encoded.ends:
-            ends.append(max(end - self.spaced, ends[-1] if ends else 0))
+        ends = [*accumulate((max(0, end - self.spaced) for end in encoded.ends), max)]
         if ends:  # normalisation may drop characters: they go with the next piece, or the last one
             ends[-1] = len(sentence)
         return Pieces(sentence, encoded.ids, (0, *ends[:-1])[: len(ends)], tuple(ends), self.spaced)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -158,16 +159,11 @@ class Tokens:
             source = sentence
         encoded = self.processor.encode(sentence, return_type="offset_mapping")
         ids: list[int] = list(encoded["ids"])
-        starts = []
-        ends = []
-        position = 0
-        for _, end in encoded["offsets"]:
-            starts.append(position)
-            position = max(position, end)  # normalisation may drop characters: they go with the next piece
-            ends.append(position)
-        if ids and position < len(sentence):
+        ends = [*accumulate((end for _, end in encoded["offsets"]), max)]
+        if ends:  # normalisation may drop characters: they go with the next piece, or the last one
             ends[-1] = len(sentence)
-        return Pieces(source, tuple(ids), tuple(starts), tuple(ends), self._is_prefixed(ids, sentence, ends))
+        starts = (0, *ends[:-1])[: len(ends)]
+        return Pieces(source, tuple(ids), starts, tuple(ends), self._is_prefixed(ids, sentence, ends))
 
     def _is_prefixed(self, ids: list[int], sentence: str, ends: list[int]) -> bool:
         if not ids:

@@ -159,19 +159,15 @@ def name_rewording(old: str, new: str, words: WordList | None) -> RewordingKind 
 
 def is_form(one: str, other: str) -> bool:
     """Whether these are forms of one word: a table has both, or they begin alike."""
-    if not _families(one).isdisjoint(_families(other)):
+    if not _families().get(one, frozenset()).isdisjoint(_families().get(other, ())):
         return True
     head, _ = count_shared_ends(one, other)
     longer = max(len(one), len(other))
     return (head >= 3 and head >= longer - 4) or (head == 2 and longer <= 4)
 
 
-def _families(word: str) -> frozenset[int]:
-    return _all_families().get(word, frozenset())
-
-
 @cache
-def _all_families() -> dict[str, frozenset[int]]:
+def _families() -> dict[str, frozenset[int]]:
     """For each irregular word the numbers of the words that it is a form of."""
     verbs = (row[:5] for row in read_table(FOLDER / "verb.tsv")[1:])
     families = [*(entry.split() for entry in column("family")), *verbs]

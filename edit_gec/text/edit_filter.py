@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from edit_gec.text.directives import Region, find_directives
 from edit_gec.text.edits import Edit, contains_word
@@ -57,7 +58,8 @@ class _LeftAlone:
             self.spans.setdefault(region.names, []).append((region.start, end))
         for spans in self.spans.values():
             spans.sort()
-        self.reach = {names: _reach(spans) for names, spans in self.spans.items()}
+        # the furthest end of all spans up to each
+        self.reach = {names: [*accumulate((end for _, end in spans), max)] for names, spans in self.spans.items()}
 
     def include(self, edit: Edit, kind: str) -> bool:
         """Whether an edit of this kind begins in a region that asks to leave it alone."""
@@ -67,14 +69,6 @@ class _LeftAlone:
             if is_inside and (names is None or names.include(kind, edit.type)):
                 return True
         return False
-
-
-def _reach(spans: list[tuple[int, int]]) -> list[int]:
-    """The furthest end of all spans up to each."""
-    ends: list[int] = []
-    for _, end in spans:
-        ends.append(max(end, ends[-1] if ends else 0))
-    return ends
 
 
 def _is_within(matches: Matches, edit: Edit) -> bool:
