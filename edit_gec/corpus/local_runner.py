@@ -7,7 +7,6 @@ reason. Workers end when the driver is gone.
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import signal
@@ -209,12 +208,12 @@ def _run_worker(pipe: Connection, job: Job) -> None:
     except (EOFError, BrokenPipeError, ConnectionResetError):
         os._exit(1)  # the driver is gone
     except EditGecError as error:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             pipe.send(Message(MessageKind.REFUSED, str(error)))
     except MemoryError:
         os._exit(1)  # as if the system had killed it: another worker tries
     except Exception:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             pipe.send(Message(MessageKind.FAILED, traceback.format_exc()))
 
 

@@ -136,9 +136,10 @@ class EdiT5Predictor:
     def with_thresholds(self, **given: float) -> Self:
         """A copy with other thresholds, below those of its user, too; raises as `Predictor` says."""
         check_confidence(given.get("min_confidence"))
-        if unknown := sorted(set(given) - set(asdict(self.thresholds))):
-            raise InputError(f"threshold {unknown[0]}: expected one of {', '.join(asdict(self.thresholds))}")
-        return replace(self, thresholds=replace(self.thresholds, **given))
+        own = asdict(self.thresholds)
+        if unknown := sorted(set(given) - set(own)):
+            raise InputError(f"threshold {unknown[0]}: expected one of {', '.join(own)}")
+        return replace(self, thresholds=replace(self.thresholds, **{**own, **given}))
 
     def encode(self, sentence: str) -> list[Pieces]:
         """The pieces of a sentence, in windows that the model can read."""
