@@ -90,8 +90,8 @@ def test_words_go_to_the_user_or_to_a_project_that_has_a_file_for_them(tmp_path:
     (tmp_path / "words.txt").write_text("Grafana\n")
     path = str(tmp_path / "a.md")
     memory.add_word("Kubectl", None)
-    memory.add_word("Zürich", memory.project(path))
+    memory.add_word("Zürich", memory.projects.find_settings(path))
     assert (tmp_path / "words.txt").read_text(encoding="utf-8") == "Grafana\nZürich\n"
-    assert set(memory.project(path).dictionary) == {"Kubectl", "Grafana", "Zürich"}
+    assert set(memory.projects.find_settings(path).dictionary) == {"Kubectl", "Grafana", "Zürich"}
     with pytest.raises(InputError, match=r"set dictionary = 'words\.txt'"):
         memory.add_word("x", Settings())
