@@ -30,6 +30,7 @@ from edit_gec.annotation import m2
 from edit_gec.lab.evaluation.datasets import find_test_sets
 from edit_gec.lab.evaluation.significance import Paired, compare_paired
 from edit_gec.lab.training.entry import run_main
+from edit_gec.lab.training.labelled_text import TrainingPair
 from edit_gec.lab.training.objective_edit5 import EdiT5Objective
 from edit_gec.lab.training.recipe import Recipe
 from edit_gec.modeling.edit5 import Batch, EdiT5
@@ -83,7 +84,7 @@ class Judge:
     def losses(self, golds: Sequence[Gold]) -> list[Loss | None]:
         """Loss of each sentence; None where the model cannot express its correction."""
         found: list[Loss | None] = [None] * len(golds)
-        examples = [self.objective.make_example(gold.source, gold.target, self.tokens) for gold in golds]
+        examples = [self.objective.make_example(TrainingPair(gold.source, gold.target), self.tokens) for gold in golds]
         fitting = [n for n, e in enumerate(examples) if e is not None and len(e.ids) <= self.model.config.slots]
         fitting.sort(key=lambda n: len(examples[n].ids))  # type: ignore[union-attr]
         for at in range(0, len(fitting), BATCH):

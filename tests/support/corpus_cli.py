@@ -79,7 +79,8 @@ def small_disk(place: Path, size: str) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        # lazily: Ray's processes may take a moment longer than the job
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def parts(output: Path) -> list[Path]:
