@@ -20,7 +20,7 @@ import shutil
 import socket
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, wraps
 from pathlib import Path
@@ -180,15 +180,16 @@ def _run_units(job: Job, units: Sequence[Unit], actors: int, check: Callable[[],
     import ray
 
     lost: list[Unit] = []
-    for row in _pull(_build_pipeline(job, units, actors).iter_rows(), check):
-        if row["refused"]:
-            raise InputError(row["refused"])
-        if row["failed"]:
-            raise RuntimeError(f"a worker failed:\n{row['failed']}")
-        if row["lost"]:
-            lost.append(pickle.loads(row["unit"]))
-        else:
-            yield json.loads(row["result"])
+    with contextlib.closing(_pull(_build_pipeline(job, units, actors).iter_rows(), check)) as rows:
+        for row in rows:
+            if row["refused"]:
+                raise InputError(row["refused"])
+            if row["failed"]:
+                raise RuntimeError(f"a worker failed:\n{row['failed']}")
+            if row["lost"]:
+                lost.append(pickle.loads(row["unit"]))
+            else:
+                yield json.loads(row["result"])
     remote = ray.remote(_run_row_by_row).options(**_resources(job.options), max_retries=0)
     waiting = [remote.remote(job, unit) for unit in lost]
     while waiting:
@@ -196,30 +197,38 @@ def _run_units(job: Job, units: Sequence[Unit], actors: int, check: Callable[[],
         yield ray.get(done)
 
 
-def _pull(rows: Iterator[Row], check: Callable[[], None]) -> Iterator[Row]:
+def _pull(rows: Iterator[Row], check: Callable[[], None]) -> Generator[Row, None, None]:
     """The same rows; while none comes, `check` is called again and again, and may raise why none will."""
     pulled: queue.Queue[Row | BaseException | None] = queue.Queue()
+    is_over = threading.Event()
 
     def pull() -> None:
         try:
             for row in rows:
                 pulled.put(row)
+                if is_over.is_set():
+                    return
             pulled.put(None)
         except BaseException as error:
             pulled.put(error)
 
-    threading.Thread(target=pull, daemon=True).start()
-    while True:
-        try:
-            row = pulled.get(timeout=PATIENCE_S)
-        except queue.Empty:
-            check()
-            continue
-        if row is None:
-            return
-        if isinstance(row, BaseException):
-            raise row
-        yield row
+    thread = threading.Thread(target=pull, daemon=True)
+    thread.start()
+    try:
+        while True:
+            try:
+                row = pulled.get(timeout=PATIENCE_S)
+            except queue.Empty:
+                check()
+                continue
+            if row is None:
+                return
+            if isinstance(row, BaseException):
+                raise row
+            yield row
+    finally:
+        is_over.set()
+        thread.join(PATIENCE_S)  # the process may crash where the cluster ends while Ray waits for a row
 
 
 def _run_row_by_row(job: Job, unit: Unit) -> UnitResult:

@@ -42,7 +42,7 @@ def corpus(*args: Any, status: int = 0, env: dict[str, str] | None = None, **opt
     """Run the command to its end; what it said on standard error."""
     environment = {**ENVIRONMENT, **(env or {})}
     done = subprocess.run(command(*args), env=environment, capture_output=True, text=True, timeout=300, **options)
-    assert done.returncode == status, done.stderr
+    assert done.returncode == status, (done.returncode, done.stderr)
     assert done.stdout == ""
     return str(done.stderr)
 
