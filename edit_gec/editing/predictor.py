@@ -45,12 +45,14 @@ class Window:
 class WindowChanges(NamedTuple):
     """What is changed in a window, and what an EdiT5 had drafted where a target's own changes count.
 
-    is_read: what the changes make of the window was read, and nothing in it changes.
+    is_read: what the changes make of the window was read, and nothing in it changes. doubt: the largest probability
+    that a piece does not simply stay, 1 where no EdiT5 said it.
     """
 
     changes: tuple[Change, ...]
     drafted: tuple[Change, ...] = ()
     is_read: bool = False
+    doubt: float = 1.0
 
 
 def join_changes(windows: Sequence[WindowChanges]) -> WindowChanges:
@@ -158,7 +160,8 @@ class EdiT5Predictor:
         pieces = [window.pieces for window in windows]
         plans = self.predict_plans(pieces)
         second = SecondPass(self.predict_plans, self.tokens, self.thresholds, self.network.config.max_pieces)
-        return [WindowChanges(changes, is_read=is_read) for changes, is_read in second.apply(pieces, plans)]
+        found = zip(plans, second.apply(pieces, plans), strict=True)
+        return [WindowChanges(changes, is_read=is_read, doubt=plan.doubt) for plan, (changes, is_read) in found]
 
     def predict_plans(self, windows: Sequence[Pieces], thresholds: Thresholds | None = None) -> list[Prediction]:
         """The plans of one batch, by these thresholds or else by its own."""

@@ -47,8 +47,8 @@ class Judged:
         """What changes in each window of one batch."""
         threshold = self.edit5.thresholds.threshold
         proposing = self.edit5.with_thresholds(min_confidence=self.judge.lowest_proposed(threshold))
-        proposed = [each.changes for each in proposing.predict(windows)]
-        return [WindowChanges(tuple(changes)) for changes in self.judge.judge(windows, proposed, threshold)]
+        judged = self.judge.judge(windows, proposing.predict(windows), threshold)
+        return [WindowChanges(tuple(changes)) for changes in judged]
 
     def summary(self) -> dict[str, Any]:
         """What the judge did so far, for JSON."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from support.strategies import law
 from support.tiny_causal import save_folder
 
 from edit_gec.corrector import Corrector
+from edit_gec.editing.predictor import WindowChanges
 from edit_gec.errors import EditGecError, ModelError
-from edit_gec.speculative.judge import KEY, JointScale, JudgedChange, LanguageJudge, weigh_rivals
+from edit_gec.speculative.judge import KEY, LEAST_DOUBT, JointScale, JudgedChange, LanguageJudge, weigh_rivals
 from edit_gec.speculative.judged import Judged
+from edit_gec.speculative.language_model import LanguageModel, Question, ReadSources
 from edit_gec.speculative.rewordings import RewordingKind, touch
 from edit_gec.text.edits import Change, Provenance, apply_changes
 
@@ -110,15 +113,39 @@ def test_gains_are_those_of_each_change_alone_after_the_prompt(folder: Path) -> 
     edit5 = Corrector.load(threads=1).edit5
     windows = windows_of(Corrector.load(threads=1), *TEXTS)
     proposing = edit5.with_thresholds(min_confidence=judge.lowest_proposed(0.1))
-    proposed = [each.changes for each in proposing.predict(windows)]
-    weighed = judge.weigh([each.pieces for each in windows], proposed, ())
-    assert sum(map(len, proposed)) > len(TEXTS)
-    for window, changes, found in zip(windows, proposed, weighed, strict=True):
+    drafts = proposing.predict(windows)
+    weighed = judge.weigh([each.pieces for each in windows], drafts, ())
+    assert sum(len(draft.changes) for draft in drafts) > len(TEXTS)
+    for window, (changes, *_), found in zip(windows, drafts, weighed, strict=True):
         text = window.pieces.source
         assert [each.change for each in found] == list(changes)
         for change, gain, _ in found:
             question = Comparison(f"Fix: {text}\n", text, (apply_changes(text, [change]),))
             assert find_gains(judge.model, [question])[0][0] == pytest.approx(gain, abs=1e-3)
+
+
+def test_a_sentence_that_edit5_does_not_doubt_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = LanguageJudge.load(folder)
+    (window,) = windows_of(Corrector.load(threads=1), TEXTS[0])
+    asked: list[Question] = []
+    read = judge.model.read
+
+    def note(_: LanguageModel, questions: Sequence[Question]) -> Iterator[ReadSources]:
+        asked.extend(questions)
+        return read(questions)
+
+    monkeypatch.setattr(LanguageModel, "read", note)
+    calm = LEAST_DOUBT - 0.01
+    go = Change(4, 6, "goes", 0.5)
+    for draft, kinds, is_read in (
+        (WindowChanges((), doubt=calm), [*RewordingKind], False),
+        (WindowChanges((), doubt=LEAST_DOUBT), [*RewordingKind], True),
+        (WindowChanges((), doubt=1.0), [], False),
+        (WindowChanges((go,), doubt=calm), [], True),
+    ):
+        asked.clear()
+        list(judge.weigh([window.pieces], [draft], kinds))
+        assert bool(asked) == is_read
 
 
 def test_both_models_decide(folder: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from support.correctors import corrector_of, windows_of
 
 from edit_gec.corrector import Corrector
-from edit_gec.editing.predictor import Window
+from edit_gec.editing.predictor import Window, WindowChanges
 from edit_gec.speculative.judge import LanguageJudge
 from edit_gec.speculative.judged import Judged
 from edit_gec.text.edits import Change
@@ -20,16 +20,14 @@ class Doubter(LanguageJudge):
     """Halves every confidence."""
 
     def __init__(self) -> None:
-        self.seen: list[tuple[Window, Sequence[Change]]] = []
+        self.seen: list[tuple[Window, WindowChanges]] = []
 
     def lowest_proposed(self, threshold: float) -> float:
         return threshold / 4  # lower than needed: the judge decides, not this
 
-    def judge(
-        self, windows: Sequence[Window], proposed: Sequence[Sequence[Change]], threshold: float
-    ) -> list[list[Change]]:
-        self.seen += zip(windows, proposed, strict=True)
-        halved = [[change._replace(confidence=change.confidence / 2) for change in each] for each in proposed]
+    def judge(self, windows: Sequence[Window], drafts: Sequence[WindowChanges], threshold: float) -> list[list[Change]]:
+        self.seen += zip(windows, drafts, strict=True)
+        halved = [[change._replace(confidence=change.confidence / 2) for change in each.changes] for each in drafts]
         return [[change for change in each if change.confidence >= threshold] for each in halved]
 
     def summary(self) -> dict[str, int]:
@@ -49,7 +47,7 @@ def test_a_judge_decides_about_all_that_can_pass(shipped: Corrector, threshold: 
     found = judged.predict(windows)
     assert [window for window, _ in judge.seen] == windows
     proposed = shipped.edit5.with_thresholds(min_confidence=threshold / 4).predict(windows)
-    assert [each.changes for each in proposed] == [tuple(changes) for _, changes in judge.seen]
+    assert [each.changes for each in proposed] == [draft.changes for _, draft in judge.seen]
     for made, of_edit5 in zip(found, proposed, strict=True):
         sure = [change for change in of_edit5.changes if change.confidence / 2 >= threshold]
         assert made.changes == tuple(change._replace(confidence=change.confidence / 2) for change in sure)

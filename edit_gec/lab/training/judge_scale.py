@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from edit_gec.config.load_settings import DTYPES
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import CALM, Evidence, Scale, log_odds
+from edit_gec.editing.predictor import WindowChanges
 from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.calibration import fit_logistic
 from edit_gec.lab.training.calibrate import (
@@ -109,7 +110,9 @@ def collect_opinions(judge: LanguageJudge, corrector: Corrector, test: TestSet) 
     known: list[list[Change]] = [[] for _ in sample.windows]
     for p in sample.proposals:
         known[p.window].append(p.change)
-    weighed = judge.weigh(sample.windows, known, [*RewordingKind])
+    doubts = (max(doubts, default=0.0) for doubts in sample.doubts)
+    drafts = [WindowChanges(tuple(c), doubt=doubt) for c, doubt in zip(known, doubts, strict=True)]
+    weighed = judge.weigh(sample.windows, drafts, [*RewordingKind])
     opinions = {(n, each.change): each for n, found in enumerate(weighed) for each in found}
 
     def propose(windows: Sequence[Pieces]) -> list[list[tuple[Change, Evidence]]]:

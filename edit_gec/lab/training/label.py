@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from edit_gec.editing.confidence import logistic
+from edit_gec.editing.predictor import WindowChanges
 from edit_gec.errors import InputError
 from edit_gec.text.edits import Change
 from edit_gec.text.files import write_json
@@ -82,7 +83,7 @@ class JudgedPairs:
                 edits = split_change(source, Change(0, len(source), target, 1.0)) if source != target else []
                 found.append((source, edits))
         pieces = [self._tokens.encode(source) for source, _ in found]
-        judged = self._judge.weigh(pieces, [edits for _, edits in found], kinds=())
+        judged = self._judge.weigh(pieces, [WindowChanges(tuple(edits)) for _, edits in found], kinds=())
         return [
             LabelledSentence(source, list(add_rest(source, [_weigh(source, *each[:2]) for each in edits])))
             for (source, _), edits in zip(found, judged, strict=True)

@@ -13,6 +13,7 @@ from support.tiny_causal import save_folder
 
 from edit_gec.corrector import Corrector
 from edit_gec.editing.confidence import Evidence, Scale
+from edit_gec.editing.predictor import WindowChanges
 from edit_gec.errors import InputError
 from edit_gec.lab.evaluation.datasets import find_test_sets
 from edit_gec.lab.training import calibrate, judge_scale
@@ -167,12 +168,13 @@ def test_opinions_are_those_of_the_product(model_folder: Path, folder: Path, dat
             window = sample.windows[p.window]
             if kind is None:
                 sure = p.change._replace(confidence=0.4)
-                ((judged,),) = LanguageJudge(judge.model, TRUE_ALONE).judge([window_of(window)], [[sure]], 0.0)
+                draft = WindowChanges((sure,))
+                ((judged,),) = LanguageJudge(judge.model, TRUE_ALONE).judge([window_of(window)], [draft], 0.0)
                 (wanted,) = TRUE_ALONE.confidences([JudgedChange(sure, gain)], 0.0)
                 assert judged.confidence == pytest.approx(wanted, abs=1e-4)
             else:
-                here = [each.change for each in known if each.window == p.window]
-                (weighed,) = judge.weigh([window], [here], list(RewordingKind))
+                here = tuple(each.change for each in known if each.window == p.window)
+                (weighed,) = judge.weigh([window], [WindowChanges(here)], list(RewordingKind))
                 assert (p.change, kind) in [(each.change, each.kind) for each in weighed]
 
 
