@@ -24,11 +24,11 @@ import numpy as np
 from edit_gec.modeling.byte_pairs import BytePairs
 from edit_gec.text.edits import count_shared_ends
 
-TAIL = 12  # tokens after the last difference that are compared: more change no ranking (profiles/LOG.md)
+TAIL = 6  # tokens after the last difference that are compared: more change no ranking (profiles/LOG.md)
 MOST_CONTEXT = 250  # tokens before the text
 MOST_ROW = 512  # tokens of a row
 MOST_TOKENS = 256  # tokens of one pass: what is computed stays in the cache (profiles/LOG.md)
-WIDTH = 16  # columns of branches in a row: 28 columns a sentence of wi-3k, 20 of them no padding; with 32, 32
+WIDTH = 16  # columns of branches in a row: fastest of 10, 16, 24 (profiles/LOG.md)
 
 
 class Question(NamedTuple):

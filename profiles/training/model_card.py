@@ -43,6 +43,7 @@ SETS = {
 }
 SYSTEMS = {"edit-gec": "this model", "harper": "Harper 2.10", "codespell": "codespell", "none": "doing nothing"}
 WIDTH = 120
+TEXTS = ("prose/", "edits/ewt", "labelled:", "spelling/", "words/")  # how rows of data/README.md begin that name authors
 _WHOLE: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}  # names of repositories stay whole
 READ = ("model.safetensors", "spiece.model", "words.txt", "config.json")  # what a corrector reads of a folder
 KG_PER_KWH = 0.47  # CO2 of electricity, mean of the world in 2024 (Ember, Global Electricity Review 2025)
@@ -190,7 +191,7 @@ def describe_cost(curves: Path, run: str, watts: float) -> str:
 def describe_attribution(tables: str) -> str:
     """Attribution and licences of a model that was trained on everything in the tables of data/README.md."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in tables.splitlines() if line[:2] == "| "]
-    texts = [row for row in rows if len(row) == 5 and row[0].startswith(("prose/", "edits/ewt", "spelling/", "words/"))]
+    texts = [row for row in rows if len(row) == 5 and row[0].startswith(TEXTS)]
     owed: dict[str, list[str]] = {}  # by author: the licences of what is theirs
     for *_, licence, who in texts:
         owed.setdefault(who, []).append(licence)
