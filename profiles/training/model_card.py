@@ -43,7 +43,7 @@ SETS = {
 }
 SYSTEMS = {"edit-gec": "this model", "harper": "Harper 2.10", "codespell": "codespell", "none": "doing nothing"}
 WIDTH = 120
-TEXTS = ("prose/", "edits/ewt", "labelled:", "spelling/", "words/")  # how rows of data/README.md begin that name authors
+TEXTS = ("prose/", "edits/ewt", "labelled:", "spelling/", "words/")  # rows of data/README.md that name authors begin so
 _WHOLE: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}  # names of repositories stay whole
 READ = ("model.safetensors", "spiece.model", "words.txt", "config.json")  # what a corrector reads of a folder
 KG_PER_KWH = 0.47  # CO2 of electricity, mean of the world in 2024 (Ember, Global Electricity Review 2025)
