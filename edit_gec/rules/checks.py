@@ -35,6 +35,7 @@ In documents; a line that is taken by itself has none around it:
     renames_code          We build Thinc now.   -> Think            a word that stands in code, too
     respells_a_term       the ulong type        -> long             a short unknown word
     narrows_a_gap         the  process  ID      -> the process      where the document is justified
+    joins_sentences       it was I . he knew    -> I. he            "I." before a small letter ends no sentence
     is_unsure             stay at home          -> in home          where writers choose an edit has to be surer
 """
 
@@ -46,6 +47,7 @@ from edit_gec.rules import kept
 from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.rules.usage import HABIT, count_word, find_code_words, has_wide_spaces, is_habit
 from edit_gec.rules.words import word_set
+from edit_gec.text.boundaries import is_full_stop
 from edit_gec.text.edits import Provenance
 from edit_gec.text.words import HYPHENATED_WORD, WORD
 
@@ -80,6 +82,7 @@ _PLURAL_PHRASE = re.compile(
 _CREDIT = re.compile(r"\s+by \[?@\w")
 _OBJECT = re.compile(r"\s+(?:an?|the|this|that|all|each|its|your)\b")
 _TEXT = re.compile(r"\S")
+_STOP = re.compile(r"\.\s+(\w+)")
 _OPEN_QUOTE = re.compile(r"^[ \t]*>[^\n]*[\w,;][ \t]*\n(?:[ \t>]*\n)+[ \t]*>[ \t>]*\Z", re.MULTILINE)
 _NUMBER = re.compile(r"(?:[ivxl]{1,5}|[a-z])[.)]")
 _DOTTED = re.compile(r"\.\w")
@@ -303,6 +306,16 @@ def narrows_a_gap(place: PlacedEdit) -> bool:
     return place.edit.original.isspace() and not place.new and has_wide_spaces(place.document)
 
 
+def joins_sentences(place: PlacedEdit) -> bool:
+    """Whether the stop behind an edit ended a sentence and ends none any more."""
+    stop = _STOP.match(place.after)
+    heads = [place.before + text for text in (place.edit.original, place.edit.replacement)]
+    if not stop or not all(map(str.strip, heads)):
+        return False
+    was, ends = (is_full_stop(head, stop[1], whole=False) for head in heads)
+    return was and not ends
+
+
 def is_unsure(place: PlacedEdit) -> bool:
     """Whether an edit that no rule proposes is not sure enough for a place where writers choose.
 
@@ -353,5 +366,5 @@ ANYWHERE = (
 IN_DOCUMENTS = (
     changes_quotes, fills_a_gap, ends_a_block, raises_a_label, raises_a_rest, completes_a_comment, completes_a_note,
     changes_a_credit, is_right_already, breaks_a_habit, renames_code, respells_a_term, narrows_a_gap,
-    is_unsure,
+    joins_sentences, is_unsure,
 )  # fmt: skip

@@ -85,11 +85,12 @@ def _ends_sentence(view: str, flags: bytearray, start: int, stop: re.Match[str])
         return True
     if marks != ".":
         return not word[:1].islower() and word != "I"  # well... maybe
-    return _is_full_stop(head, word, len(head) == at - start)
+    return is_full_stop(head, word, len(head) == at - start)
 
 
-def _is_full_stop(head: str, word: str, whole: bool) -> bool:
-    """Does the stop between `head` and `word` end a sentence? `whole`: head is all of the sentence so far."""
+def is_full_stop(head: str, word: str, whole: bool) -> bool:
+    """Does the stop between `head`, which is not empty, and `word` end a sentence? `whole`: head is all of the sentence
+    so far."""
     last = "" if head[-1:].isspace() else head.split()[-1].lstrip(_OPENING)
     key = last.lower()
     if last.isdigit() and whole and len(head.strip()) == len(last):

@@ -79,6 +79,21 @@ def test_words(document: str, old: str, new: str, style: bool, alone: bool) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("document", "old", "new", "joins"),
+    [
+        ("It was I . he knew it.", "I ", "I", True),
+        ("It was me . he knew it.", "me ", "me", False),
+        ("It was I . He knew it.", "I ", "I", False),
+        ("He came in the january. it was cold.", "january", "Jan", True),
+        ("He came in the january. it was cold.", "january", "January", False),
+    ],
+)
+def test_the_end_of_a_sentence_stays_one(document: str, old: str, new: str, joins: bool) -> None:
+    assert judged(document, old, new) == joins
+    assert not judged(document, old, new, alone=True)
+
+
 def test_numbers_of_items() -> None:
     assert judged("i. see the list", "i", "I", form="plain") and judged("ii) see it", "ii", "Ii", form="plain")
     assert not judged("so. see the list", "so", "So", form="plain")
