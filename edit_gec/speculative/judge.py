@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 MOST_GAIN = 8.0  # nats, in either direction; more counts as this
 NO_RIVAL = -3.0  # log-odds above which a change rivals others; it and the next are round numbers, not fitted
 MOST_RIVALRY = 4.0
-LEAST_DOUBT = 0.3  # of EdiT5 in a sentence, for the judge to read it unasked: a quarter to two fifths of all sentences
-# have less, and 13 of 1,450 edits of wi-3k, 2 of 74 of clean.txt (profiles/LOG.md)
+LEAST_DOUBT = 0.3  # of EdiT5, for a sentence without proposals to be read: 13 of 1,450 edits have less (LOG.md)
 KEY = "judge"  # of config.json
 
 
@@ -190,7 +189,7 @@ class LanguageJudge:
     ) -> list[list[JudgedChange]]:
         """What is drafted in each window, and behind it what the judge proposes of these kinds, each with its gain.
 
-        A window without drafts in which EdiT5 doubts no piece is not read.
+        A window without changes in which EdiT5 doubts no piece by LEAST_DOUBT is not read.
         """
         weighed: list[list[JudgedChange]] = [[] for _ in windows]
         asked = [n for n, each in enumerate(drafts) if each.changes or (kinds and each.doubt >= LEAST_DOUBT)]

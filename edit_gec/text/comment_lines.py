@@ -3,7 +3,7 @@ r"""Comments: which of their lines are prose, and which are code, directives to 
     Return the things.             prose
     :param x: the thing, or        prose after the mark, up to the end of the paragraph; so for `@param x`, and for
         none                       `x (int):` in a section `Args:`
-    noqa: E501                     left out
+    pragma: no cover               left out
 
 Code, tables and doctests with their output are left out, too. No block need hold whole sentences.
 """

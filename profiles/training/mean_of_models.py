@@ -23,22 +23,18 @@ from edit_gec.modeling.shared_encoder import is_shared_with_t5
 from edit_gec.text.files import write_json
 
 
-def average(first: EdiT5, second: EdiT5, share: float, shared_layers: int) -> list[str]:
-    """Move the first model's own weights towards the second one's; returns the names of those that stay.
+def average(first: EdiT5, second: EdiT5, share: float, shared_layers: int) -> None:
+    """Move the weights of the first model that no T5 shares towards those of the second.
 
     Raises InputError for models of two shapes.
     """
     others = dict(second.named_parameters())
     if {n: p.shape for n, p in first.named_parameters()} != {n: p.shape for n, p in others.items()}:
         raise InputError("two models of different shapes have no mean; give models of one recipe")
-    kept = []
     with torch.no_grad():
         for name, parameter in first.named_parameters():
-            if is_shared_with_t5(name, shared_layers):
-                kept.append(name)
-            else:
+            if not is_shared_with_t5(name, shared_layers):
                 parameter.lerp_(others[name], share)
-    return kept
 
 
 def main(argv: Sequence[str] | None = None) -> int:
