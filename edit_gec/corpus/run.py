@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -158,7 +157,7 @@ def _run_workers(task: CorpusTask, job: Job, units: Sequence[Unit], events: Even
     if task.engine is Engine.RAY:
         from edit_gec.corpus import ray_runner
 
-        with contextlib.redirect_stdout(sys.stderr):  # Ray prints to stdout which processes died
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # Ray prints what it tries again
             ray_runner.run(job, units, task.workers, task.address, events)
         return
     from edit_gec.corpus import local_runner
