@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -20,6 +21,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # they share the cores; torch, imported
 
 PROSE = Path(__file__).parent.parent / "data" / "samples" / "prose.txt"
 SLOTS = 40
+
+
+@pytest.fixture(autouse=True, scope="module")
+def frozen_heap() -> None:
+    """What earlier modules leave is not looked through again when a test collects garbage, which took seconds."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

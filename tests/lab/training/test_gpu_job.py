@@ -56,7 +56,7 @@ def test_a_training_that_ends_by_the_clock(tmp_path: Path) -> None:
     shutil.copyfile(PROSE, tmp_path / "data" / "prose" / "some.txt")
     (tmp_path / "recipe").mkdir()
     (tmp_path / "recipe" / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    result = job(tmp_path, "--minutes", "0.5")
+    result = job(tmp_path, "--minutes", "0.2")
     stage = tmp_path / "runs" / "tiny" / "long"
     assert Path(result["written"]) == tmp_path / "out" / "long" and result["shards"] == 1
     last = checkpoints(stage)[-1]
