@@ -8,15 +8,12 @@ For any text:
     splits_a_compound     the filesystem        -> file system
     moves_a_hyphen        an e-mail, reuse      -> email, re-use    both are right
     lowers_a_name         of the Company        -> company          an institution, in a contract or a report
-    changes_a_variable    let i be the number   -> me
-    stops_a_shout         No no, I mean it.     -> No,              kept.py has these nine
+    stops_a_shout         No no, I mean it.     -> No,              kept.py has these seven
     guesses_a_sound       an nginx module       -> a nginx module
     changes_a_term        a udev rule           -> used
     asks_a_title          How we decide on pay  -> How do we decide
     parts_an_opening      Of course it will.    -> Of course,
-    blends_words          like the mode line    -> modeling         two known words
     cuts_a_clause         impact, for example   -> impact. For
-    lowers_a_shout        We really KNOW them.  -> know             emphasis
     changes_a_saying      Easy come, easy go.   -> came
 
 In documents; a line that is taken by itself has none around it:
@@ -28,7 +25,6 @@ In documents; a line that is taken by itself has none around it:
     raises_a_rest         > we were\n\n> there   -> There            quoted lines that stand apart
     completes_a_comment   # find longest match  -> the longest      an article, the first capital or a dash in code
     completes_a_note      * Fix crash in parser -> the parser       an article where there is no subject
-    changes_a_credit      fix the build by @ann -> built            a word before the name of its author
     is_right_already      these also run        -> runs             a plural subject, also of two names
                           bugs that need fixing -> to fix           both are right
     breaks_a_habit        each User, a classpath -> user            what stands three times in the document
@@ -79,7 +75,6 @@ _PLURAL_PHRASE = re.compile(
     r"\s*(?:[a-z-]+\s+){0,2}[a-z-]+[b-hj-rtv-z]s"
     r"(?=\s*(?:[^\w\s]|\Z)|\s+(?:is|are|and|or|of|in|to|for|with|that|which|on|from)\b)"
 )
-_CREDIT = re.compile(r"\s+by \[?@\w")
 _OBJECT = re.compile(r"\s+(?:an?|the|this|that|all|each|its|your)\b")
 _TEXT = re.compile(r"\S")
 _STOP = re.compile(r"\.\s+(\w+)")
@@ -87,7 +82,6 @@ _OPEN_QUOTE = re.compile(r"^[ \t]*>[^\n]*[\w,;][ \t]*\n(?:[ \t>]*\n)+[ \t]*>[ \t
 _NUMBER = re.compile(r"(?:[ivxl]{1,5}|[a-z])[.)]")
 _DOTTED = re.compile(r"\.\w")
 _IDENTIFIER = re.compile(r"(?:\w*[a-z][A-Z]\w*|\w+_\w+|\w+\(\))\s+\Z")
-_LET = re.compile(r"\b[Ll]et \Z")
 _OPPOSITE = re.compile(r"(.{3,})(?:less|ful)(ly|ness)?")
 
 _GAPS = re.compile(r"[\s-]+")
@@ -143,12 +137,6 @@ def lowers_a_name(place: PlacedEdit) -> bool:
     return new == old.lower() and old.istitle() and new in word_set("institution")
 
 
-def changes_a_variable(place: PlacedEdit) -> bool:
-    """Whether a letter after "let" becomes something else."""
-    old = place.edit.original
-    return len(old) == 1 and old.islower() and place.new != "an" and _LET.search(place.before) is not None
-
-
 # ---------------------------------------------------------------- in documents
 
 
@@ -173,6 +161,8 @@ def ends_a_block(place: PlacedEdit) -> bool:
         return False
     if not place.before[-1:].isalnum() or place.after[:1].strip():
         return True
+    if place.new == "?" and kept.is_question(place):
+        return False
     if sentence.protected and sentence.protected[-1][1] == len(sentence.text):
         return True
     begin = document.rfind("\n", 0, edit.start) + 1
@@ -224,11 +214,6 @@ def completes_a_note(place: PlacedEdit) -> bool:
 
 def _adds_article(place: PlacedEdit) -> bool:
     return not place.old and place.new.casefold() in _ARTICLES
-
-
-def changes_a_credit(place: PlacedEdit) -> bool:
-    """Whether the word before the name of an author changes."""
-    return bool(place.new) and _CREDIT.match(place.document, place.edit.end) is not None
 
 
 def is_right_already(place: PlacedEdit) -> bool:
@@ -360,11 +345,10 @@ def _swaps_small_words(place: PlacedEdit) -> bool:
 
 
 ANYWHERE = (
-    invents_a_word, turns_the_meaning, brings_brackets, splits_a_compound, moves_a_hyphen, lowers_a_name,
-    changes_a_variable, *kept.CHECKS,
+    invents_a_word, turns_the_meaning, brings_brackets, splits_a_compound, moves_a_hyphen, lowers_a_name, *kept.CHECKS,
 )  # fmt: skip
 IN_DOCUMENTS = (
     changes_quotes, fills_a_gap, ends_a_block, raises_a_label, raises_a_rest, completes_a_comment, completes_a_note,
-    changes_a_credit, is_right_already, breaks_a_habit, renames_code, respells_a_term, narrows_a_gap,
+    is_right_already, breaks_a_habit, renames_code, respells_a_term, narrows_a_gap,
     joins_sentences, is_unsure,
 )  # fmt: skip

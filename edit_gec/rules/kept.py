@@ -3,7 +3,7 @@
 No no, I mean it.      meant repetition: interjections, and any word of a shout that stands three times
 an nginx module        a/an before code and words that the lexicon does not know: it depends on how they are read
 a udev rule            words of the trade: commands, options, types, file names
-How we decide on pay   a title that begins with a question word is no question
+How we decide on pay   a title that begins with a question word is no question; "how do i pay" is one
 Of course it will.     an opening before a clause of a few words needs no comma
 We really KNOW them.   capitals that mean emphasis
 Easy come, easy go.    sayings
@@ -21,7 +21,7 @@ from rapidfuzz.distance import OSA
 from edit_gec.rules.placed_edit import PlacedEdit
 from edit_gec.rules.terms import is_name, is_term
 from edit_gec.rules.words import column
-from edit_gec.text.edits import Edit, Provenance
+from edit_gec.text.edits import Edit
 from edit_gec.text.fragments import is_open_ended
 from edit_gec.text.kinds import is_spelling
 from edit_gec.text.words import WORD
@@ -43,6 +43,11 @@ _MEANT = frozenset(  # and words that are meant so
 )
 _QUESTION = re.compile(r"\W*(?:\d+[.)]\s*)?(?:how|what|why|when|where|who|which|whose)\b(?!.*\?)", re.IGNORECASE)
 _AUXILIARY = re.compile(r"\b(?:do|does|did)\b|\?", re.IGNORECASE)
+_INVERTED = re.compile(
+    r"\b(?:am|is|are|was|were|do|does|did|have|has|had|can|could|will|would|shall|should|may|might|must)"
+    r" (?:i|you|he|she|it|we|they|there)\b",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(
     r"\W*(?:of course|in fact|in time|at least|no doubt|in truth|at last|at first|for now|by now|of late|in short|sure|"
     r"surely|maybe|perhaps|then|now|soon|again|still)\Z",
@@ -131,10 +136,18 @@ def keep_known_words(edit: Edit, is_known: Callable[[str], bool]) -> Edit:
 def asks_a_title(place: PlacedEdit) -> bool:
     """Whether a block without an end mark that begins with a question word becomes a question."""
     sentence, edit = place.sentence, place.edit
-    if not (sentence.first and sentence.last and _AUXILIARY.search(edit.replacement)):
+    if is_question(place) or not (sentence.first and sentence.last and _AUXILIARY.search(edit.replacement)):
         return False
     is_new = len(_AUXILIARY.findall(edit.replacement)) > len(_AUXILIARY.findall(edit.original))
     return is_new and is_open_ended(sentence.text) and _QUESTION.match(sentence.text) is not None
+
+
+def is_question(place: PlacedEdit) -> bool:
+    """Whether a line of prose, no heading or item of a list, begins as a question: "how would i do it"."""
+    sentence = place.sentence
+    begin = _QUESTION.match(sentence.text)
+    is_prose = not sentence.fragment and "\n" not in place.document[sentence.offsets[0] : sentence.offsets[-1]]
+    return begin is not None and is_prose and _INVERTED.search(sentence.text, begin.end()) is not None
 
 
 def parts_an_opening(place: PlacedEdit) -> bool:
@@ -148,16 +161,6 @@ def parts_an_opening(place: PlacedEdit) -> bool:
     return is_short and _OPENING.match(sentence.text[:start]) is not None
 
 
-def blends_words(place: PlacedEdit) -> bool:
-    """Whether two known words become one that is nearly both together."""
-    old, new = WORD.findall(place.old), WORD.findall(place.new)
-    if place.edit.provenance == Provenance.RULE or len(old) != 2 or len(new) != 1 or not all(map(place.knows, old)):
-        return False
-    joined = "".join(old).casefold()
-    is_whole = "'" in new[0] or (len(new[0]) < len(joined) and place.knows(new[0]))  # "do nt", "where ever"
-    return not is_whole and 0 < OSA.distance(joined, new[0].casefold()) < 3 and new[0] not in old
-
-
 def cuts_a_clause(place: PlacedEdit) -> bool:
     """Whether a full stop takes the place of a comma before "when" and its like; in documents, before anything that is
     no clause with a subject."""
@@ -167,12 +170,6 @@ def cuts_a_clause(place: PlacedEdit) -> bool:
     if _ATTACHED.match(place.document, edit.start + 1):
         return True
     return not place.sentence.alone and _SUBJECT.match(place.document, edit.start + 1) is None
-
-
-def lowers_a_shout(place: PlacedEdit) -> bool:
-    """Whether a word in capitals, which mean emphasis, gets small letters."""
-    old = place.edit.original
-    return len(old) > 1 and old.isupper() and place.edit.replacement == old.lower()
 
 
 def changes_a_saying(place: PlacedEdit) -> bool:
@@ -189,6 +186,5 @@ def _sayings() -> re.Pattern[str]:
 
 
 CHECKS = (
-    stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening, blends_words, cuts_a_clause,
-    lowers_a_shout, changes_a_saying,
+    stops_a_shout, guesses_a_sound, changes_a_term, asks_a_title, parts_an_opening, cuts_a_clause, changes_a_saying,
 )  # fmt: skip

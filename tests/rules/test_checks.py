@@ -56,9 +56,6 @@ WORDS = Most()
         ("See the filesystem.", "filesystem", "file system", True),
         ("You know infact it.", "infact", "in fact", False),
         ("docs: see the list", "docs", "Docs", True),
-        ("Fix the build by [@ann](https://a.org)", "build", "built", True),
-        ("Fix the build by @ann in #5", "build", "built", True),
-        ("It was build by ann.", "build", "built", False),
         ("docs see the list", "docs", "Docs", False),
         ("sort.Slice will see it.", "sort", "Sort", True),
         ("i see the list", "i", "I", False),
@@ -67,16 +64,11 @@ WORDS = Most()
         ("A wellknown list.", "wellknown", "well-known", False),
         ("The shares of the Company.", "Company", "company", True),
         ("The shares of the Football.", "Football", "football", False),
-        ("Let i be the number.", "i", "me", True),
-        ("They go and i see.", "i", "I", False),
-        ("Let a apple fall.", "a", "an", False),
     ],
 )
 @pytest.mark.parametrize("alone", [False, True])
 def test_words(document: str, old: str, new: str, style: bool, alone: bool) -> None:
-    assert judged(document, old, new, alone=alone) == (
-        style and not (alone and new in ("don't", "Docs", "built", "Sort"))
-    )
+    assert judged(document, old, new, alone=alone) == (style and not (alone and new in ("don't", "Docs", "Sort")))
 
 
 @pytest.mark.parametrize(
@@ -107,6 +99,9 @@ def test_numbers_of_items() -> None:
         ("First line here.\n\nwindows: add an option\n\nMore.", "\n\nMore", ".", True),
         ("First line here.\n\nThey know the list of all of us and\nthey go to see it\n\nMore.", "\n\nMore", ".", False),
         ("They know it", "", ".", False),
+        ("First line here.\n\nHow they know it\n\nMore.", "\n\nMore", "?", True),
+        ("First line here.\n\nHow do they know it\n\nMore.", "\n\nMore", "?", False),
+        ("First line here.\n\n- How do they know it\n\nMore.", "\n\nMore", "?", True),
         ("The process  ID", " ID", "-", True),
         ("The process  ID", "  ID", ",", False),
         ("See useless lists.", " useless", " a", True),
