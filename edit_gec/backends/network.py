@@ -46,12 +46,10 @@ class Writing(Protocol):
     def begin(self, slots: Sequence[int]) -> None:
         """Open a row for each of these slots."""
 
-    def step(
-        self, slots: Sequence[int], pieces: Sequence[int], opening: Sequence[bool]
-    ) -> tuple[list[float], list[int]]:
+    def step(self, slots: Sequence[int], pieces: Sequence[int]) -> tuple[list[float], list[int]]:
         """Read a piece in each row [R], which writes into these slots; log-probability and id of the most likely next.
 
-        Pieces that are never written do not count, nor does </s> in rows that are `opening` a slot.
+        Pieces that are never written do not count.
         """
 
     def keep(self, rows: Sequence[int]) -> None:

@@ -83,7 +83,7 @@ class OnnxNetwork:
             (points,) = self.point(source, kept)
             writing = self.remember(source, [0], kept, [[0, 1, 2]]).attach([0], [0])
             writing.begin([0])
-            (score,), (piece,) = writing.step([0], [self.config.vocab_size - 1], [True])
+            (score,), (piece,) = writing.step([0], [self.config.vocab_size - 1])
         except Exception as error:  # ONNX Runtime's own errors share no public class
             raise ModelError(f"{folder}: graphs and weights do not fit each other ({first_line(error)})") from None
         if tags.shape != (3, len(Tag)) or points.shape != (3, 3) or piece >= self.config.vocab_size:
@@ -185,15 +185,12 @@ class OnnxWriting:
         """Open a row for each of these slots."""
         self.past = self._nothing(len(slots))
 
-    def step(
-        self, slots: Sequence[int], pieces: Sequence[int], opening: Sequence[bool]
-    ) -> tuple[list[float], list[int]]:
+    def step(self, slots: Sequence[int], pieces: Sequence[int]) -> tuple[list[float], list[int]]:
         """Read a piece in each row; what comes next."""
         numbers = np.arange(len(slots))
         at = np.stack([numbers, np.zeros_like(numbers)], 1)
         log_probabilities, *self.past = self._decode(np.array(pieces)[:, None], np.array(slots), at, self.past)
         log_probabilities[:, self.network.banned] = NEGATIVE
-        log_probabilities[np.array(opening), EOS] = NEGATIVE
         chosen = log_probabilities.argmax(-1)
         return log_probabilities[numbers, chosen].tolist(), chosen.tolist()
 

@@ -162,14 +162,12 @@ class TorchWriting:
         self.caches = self.model.decoder.new_caches()
 
     @torch.inference_mode()
-    def step(
-        self, slots: Sequence[int], pieces: Sequence[int], opening: Sequence[bool]
-    ) -> tuple[list[float], list[int]]:
+    def step(self, slots: Sequence[int], pieces: Sequence[int]) -> tuple[list[float], list[int]]:
         """Read a piece in each row; what comes next."""
-        numbers, stream, opens = self.network.tensor([slots, pieces, opening]).unbind()  # one copy; [R] each
+        numbers, stream = self.network.tensor([slots, pieces]).unbind()  # one copy; [R] each
         embedded = self.model.embedding(stream[:, None]) + self.embedding[numbers, None]  # [R, 1, d]
         hidden = self.model.decoder(embedded, self.cross_keys, self.cross_bias[numbers], self.caches)
-        values, ids = self.model.most_likely(hidden[:, 0], self.network.banned, opens.bool())
+        values, ids = self.model.most_likely(hidden[:, 0], self.network.banned)
         chances, numbered = torch.stack([values.double(), ids.double()]).tolist()  # one copy, and one wait, for both
         return chances, list(map(int, numbered))
 

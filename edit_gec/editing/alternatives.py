@@ -220,10 +220,9 @@ class Reading:
         states = [self._tagged(place) for place in places]
         tags = [state.all_tags for state in states]
         ranks = [state.all_ranks for state in states]
-        empty = self.network.config.empty_slots
         memory = self.network.remember(self.source, [0] * len(places), tags, ranks)
-        decoder = InsertionDecoder(memory, self.tokens, empty)
-        slots = [open_slots(state.tags, state.order.pieces, row, empty=empty)[0] for row, state in enumerate(states)]
+        decoder = InsertionDecoder(memory, self.tokens)
+        slots = [open_slots(state.tags, state.order.pieces, row)[0] for row, state in enumerate(states)]
         respelt = [self._respell(decoder, *each) for each in zip(slots, places, strict=True)]
         left = [slot for slot, known in zip(slots, respelt, strict=True) if not known]
         free = iter(write_likeliest(decoder, left, self.network))
@@ -285,8 +284,6 @@ def write_likeliest(decoder: InsertionDecoder, slots: Sequence[Slot], network: N
     opening = ScoringRequest([[name] for name in names], [(n, 0) for n in range(len(slots))], asked)
     scores = decoder.attach(slots).score(opening).reshape(len(slots), size)
     scores[:, never_written(network.config)] = -np.inf
-    if not decoder.may_be_empty:
-        scores[:, EOS] = -np.inf
     likeliest = np.argsort(-scores)[:, :FIRST_PIECES].tolist()
     rows = [_Row(n, [piece], float(scores[n, piece])) for n, of_slot in enumerate(likeliest) for piece in of_slot]
     _complete(decoder, slots, [row for row in rows if row.pieces != [EOS]])
@@ -314,9 +311,9 @@ def _complete(decoder: InsertionDecoder, slots: Sequence[Slot], rows: list[_Row]
     writing = decoder.attach([slots[row.slot] for row in rows])
     numbers = list(range(len(rows)))
     writing.begin(numbers)
-    writing.step(numbers, [decoder.tokens.slot(slots[row.slot].index) for row in rows], [False] * len(rows))
+    writing.step(numbers, [decoder.tokens.slot(slots[row.slot].index) for row in rows])
     while rows:
-        values, choices = writing.step(numbers, [row.pieces[-1] for row in rows], [False] * len(rows))
+        values, choices = writing.step(numbers, [row.pieces[-1] for row in rows])
         for row, choice, value in zip(rows, choices, values, strict=True):
             row.pieces.append(choice)
             row.log_probability += value

@@ -26,7 +26,6 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from edit_gec.editing.connectives import follows_connective
-from edit_gec.modeling.tagset import INSERT, REPLACE
 
 NOT_ASKED = 0.5  # probability that the source stays where no decoder computed it: log-odds of 0
 MIN_WRITTEN = 1e-6  # smaller probabilities of what is written count as this
@@ -175,18 +174,12 @@ def classify(deleted: str, written: str, before: str = "") -> EvidenceKind:
     return EvidenceKind.CASE if same else EvidenceKind.REPLACE
 
 
-def possible_kinds(
-    tags: Sequence[int], kept: int, deleted: Sequence[int], before: str, *, empty: bool = False, certain: bool = False
-) -> tuple[EvidenceKind, ...]:
-    """The kinds that the change after a kept piece can turn out to be, before anything is written.
+def possible_kinds(deleted: Sequence[int], before: str, *, certain: bool = False) -> tuple[EvidenceKind, ...]:
+    """The kinds that the change where these pieces go can turn out to be, before anything is written.
 
-    `before` is the text up to it. `certain`: a rule proposes something there. `empty`: the model knows empty slots, so
-    every deletion has a slot that the decoder may fill or leave empty.
+    `before` is the text up to it. `certain`: a rule proposes something there.
     """
     if not deleted:
         return (EvidenceKind.INSERT, EvidenceKind.CONNECTIVE) if follows_connective(before) else (EvidenceKind.INSERT,)
-    is_slot = empty or tags[kept] == INSERT or any(tags[piece] == REPLACE for piece in deleted)
-    kinds = (
-        (EvidenceKind.REPLACE, EvidenceKind.CASE, EvidenceKind.DELETE, *MISSPELT) if is_slot else (EvidenceKind.DELETE,)
-    )
+    kinds = (EvidenceKind.REPLACE, EvidenceKind.CASE, EvidenceKind.DELETE, *MISSPELT)
     return (*kinds, EvidenceKind.CERTAIN) if certain else kinds

@@ -21,7 +21,6 @@ from edit_gec.backends.network import Network
 from edit_gec.editing.confidence import (
     MIN_STAYS,
     MISSPELT,
-    NOT_ASKED,
     Evidence,
     EvidenceKind,
     classify,
@@ -172,19 +171,18 @@ def predict(
             for state, order in zip(states, orders, strict=True):
                 if not any(each.certain for each in state.proposed):  # what a rule proposes is about words in order
                     state.order = order
-    empty = network.config.empty_slots
     for state in states:
         if state.is_english:
-            state.likely = prune_unlikely(state, thresholds, empty=empty)
+            state.likely = prune_unlikely(state, thresholds)
     changed = [n for n, state in enumerate(states) if state.likely]
     for row, n in enumerate(changed):
-        states[n].slots = open_slots(states[n].tags, states[n].order.pieces, row, empty=empty)
+        states[n].slots = open_slots(states[n].tags, states[n].order.pieces, row)
     changing = [states[n] for n in changed]
     if any(state.likely_slots for state in changing):
         with span(Stage.INSERT_SETUP):
             tags = [state.all_tags for state in changing]
             ranks = [state.all_ranks for state in changing]
-            decoder = InsertionDecoder(network.remember(source, changed, tags, ranks), tokens, empty)
+            decoder = InsertionDecoder(network.remember(source, changed, tags, ranks), tokens)
         write_slots(decoder, changing, lexicon, thresholds)
     with span(Stage.REALIZE):
         return [finish(state, tokens, thresholds) for state in states]
@@ -230,11 +228,10 @@ def write_slots(
     left = [slot for state in states for slot in state.likely_slots if not slot.finished]
     if left:
         decode_insertions(decoder, left, sequential=thresholds.sequential)
-    if decoder.may_be_empty:
-        sources = [(slot, deleted_ids(state, slot)) for state in states for slot in state.likely_slots]
-        mark_unchanged(sources)
-        if thresholds.asks_what_stays:
-            score_sources(decoder, sources)
+    sources = [(slot, deleted_ids(state, slot)) for state in states for slot in state.likely_slots]
+    mark_unchanged(sources)
+    if thresholds.asks_what_stays:
+        score_sources(decoder, sources)
 
 
 def finish(state: SentenceState, tokens: Tokens, thresholds: Thresholds) -> Prediction:
@@ -285,22 +282,21 @@ def tag_confidences(gaps: dict[int, list[int]], probabilities: list[list[float]]
     return chances
 
 
-def prune_unlikely(state: SentenceState, thresholds: Thresholds, *, empty: bool = False) -> frozenset[int]:
+def prune_unlikely(state: SentenceState, thresholds: Thresholds) -> frozenset[int]:
     """Kept pieces whose changes could still pass the threshold, and those that could support them; none without the
     former.
 
-    What is written only lowers a confidence, so a change that fails on tags alone needs no decoding. `empty`: the model
-    knows empty slots, so its decoder can also raise a confidence (Slot.stays).
+    A change that fails on tags alone, whatever the decoder writes and says of what stays (Slot.stays), needs no
+    decoding.
     """
-    stays = MIN_STAYS if empty else NOT_ASKED
     links = state.order.links
     gaps = state.gaps
     best = {piece: thresholds.confidence(state.evidence(value)) for piece, value in links.items()}
     for piece, value in tag_confidences(gaps, state.probabilities).items():
         certain = bool(state.proposals(piece))
         before = state.pieces.before(piece)
-        kinds = possible_kinds(state.tags, piece, gaps[piece], before, empty=empty, certain=certain)
-        sure = max(thresholds.confidence(state.evidence(value, kind=kind, stays=stays)) for kind in kinds)
+        kinds = possible_kinds(gaps[piece], before, certain=certain)
+        sure = max(thresholds.confidence(state.evidence(value, kind=kind, stays=MIN_STAYS)) for kind in kinds)
         best[piece] = min(sure, best.get(piece, sure))
     judged = dict(zip(best, thresholds.judge(list(best.values())), strict=True))
     good = frozenset(piece for piece, value in judged.items() if value >= thresholds.threshold)

@@ -22,7 +22,7 @@ import numpy as np
 from edit_gec.backends.network import Memory, ScoringRequest, Writing
 from edit_gec.editing.confidence import NOT_ASKED, EvidenceKind
 from edit_gec.editing.plan import anchor
-from edit_gec.modeling.tagset import DELETE, INSERT, KEEP, REPLACE
+from edit_gec.modeling.tagset import INSERT, KEEP
 from edit_gec.modeling.tokenizer import EOS, PAD, UNK, Tokens
 from edit_gec.tracing import Stage, span
 
@@ -58,33 +58,28 @@ class Slot:
         return math.exp(self.log_probability) if self.finished and not self.unchanged else 0.0
 
 
-def open_slots(tags: Sequence[int], order: Sequence[int], sentence: int = 0, *, empty: bool = False) -> list[Slot]:
-    """The slots that the tags of a sentence open: after INSERT, and after the kept piece before a REPLACE.
+def open_slots(tags: Sequence[int], order: Sequence[int], sentence: int = 0) -> list[Slot]:
+    """The slots that the tags of a sentence open: after INSERT, and after the kept piece before what is replaced or
+    deleted. The decoder may leave any of them empty.
 
-    `order` are the kept pieces in output order. `empty`: a DELETE opens a slot too, which the decoder may leave empty
-    (EdiT5Config.empty_slots).
+    `order` are the kept pieces in output order.
     """
-    opening = (INSERT, REPLACE, DELETE) if empty else (INSERT, REPLACE)
     opened: set[int] = set()
     kept = 0
     for i, tag in enumerate(tags):
         if tag in (KEEP, INSERT):
             kept = i
-        if tag in opening:
+        if tag != KEEP:
             opened.add(kept)
     return [Slot(sentence, k, i, anchor(i, tags)) for k, i in enumerate(order, start=1) if i in opened]
 
 
 @dataclass(frozen=True)
 class InsertionDecoder:
-    """The insertion decoder of a network over one batch of sentences.
-
-    `may_be_empty`: the model knows empty slots (EdiT5Config.empty_slots).
-    """
+    """The insertion decoder of a network over one batch of sentences."""
 
     memory: Memory
     tokens: Tokens
-    may_be_empty: bool = True
 
     def attach(self, slots: Sequence[Slot]) -> Writing:
         """What the decoder reads of each slot, once for all steps."""
@@ -141,9 +136,7 @@ def _write_together(decoder: InsertionDecoder, queues: Sequence[list[Slot]]) -> 
     steps = 0
     while rows:
         with span(Stage.INSERT_STEP):
-            # a slot is open because something belongs there, unless the model knows empty slots
-            opening = [not (decoder.may_be_empty or row.slot.pieces) for row in rows]
-            values, choices = writing.step([row.number for row in rows], inputs, opening)
+            values, choices = writing.step([row.number for row in rows], inputs)
             decided = zip(rows, choices, values, strict=True)
             inputs = [row.advance(choice, value, decoder.tokens) for row, choice, value in decided]
             alive = [n for n, given in enumerate(inputs) if given != PAD]
@@ -164,7 +157,7 @@ def mark_unchanged(sources: Sequence[tuple[Slot, list[int]]]) -> None:
 def score_sources(decoder: InsertionDecoder, sources: Sequence[tuple[Slot, list[int]]]) -> None:
     """Record in each slot how probable it is that its source pieces stay.
 
-    The decoder of a model with empty slots has learnt to answer that (lab/training/predicted_tags.py).
+    It has learnt to answer that (lab/training/predicted_tags.py).
     """
     scores = np.exp(score_candidates(decoder, sources)).tolist()
     for (slot, _), probability in zip(sources, scores, strict=True):

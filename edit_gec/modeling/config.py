@@ -69,7 +69,6 @@ class EdiT5Config(T5Config):
     scale_decoder_outputs: bool = True
     slots: int = 128
     point_width: int = 64
-    empty_slots: bool = True  # every changed gap is a slot, and the decoder may leave it empty
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,8 +76,6 @@ class EdiT5Config(T5Config):
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise InputError(f"{name} is {value!r}; expected an integer from {least} to {most}")
-        if not isinstance(self.empty_slots, bool):
-            raise InputError(f"empty_slots is {self.empty_slots!r}; expected true or false")
 
     @property
     def max_pieces(self) -> int:

@@ -30,7 +30,6 @@ from edit_gec.modeling.int8_argmax import most_likely
 from edit_gec.modeling.onednn import Linear, linear
 from edit_gec.modeling.t5 import T5, Decoder, Encoder, EncoderLayer, RelativeBias, RMSNorm, initialise, stacked
 from edit_gec.modeling.tagset import INSERT, KEEP
-from edit_gec.modeling.tokenizer import EOS
 
 POINT_SAMPLE = 8  # one in eight monotone sentences trains the pointer; they all point to the next kept piece
 
@@ -174,12 +173,12 @@ class EdiT5(nn.Module):
         """Decoder output [..., d] -> logits over the vocabulary [..., V], tied to the embedding."""
         return linear(hidden * self.config.d_model**-0.5, self.embedding)
 
-    def most_likely(self, hidden: Tensor, banned: Tensor, opening: Tensor) -> tuple[Tensor, Tensor]:
+    def most_likely(self, hidden: Tensor, banned: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probability and id [R] of the most likely next piece, given hidden [R, d].
 
-        Pieces that are `banned` [V] are excluded, and </s> in rows that are `opening` a slot.
+        Pieces that are `banned` [V] are excluded.
         """
-        return most_likely(self.embedding, hidden * self.config.d_model**-0.5, banned, opening, EOS)
+        return most_likely(self.embedding, hidden * self.config.d_model**-0.5, banned)
 
     # ---------------------------------------------------------------- training
 

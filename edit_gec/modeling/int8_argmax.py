@@ -42,29 +42,26 @@ class _Int8Layer:
 _int8_layers: WeakKeyDictionary[nn.Module, _Int8Layer] = WeakKeyDictionary()
 
 
-def most_likely(module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int) -> tuple[Tensor, Tensor]:
+def most_likely(module: nn.Module, hidden: Tensor, banned: Tensor) -> tuple[Tensor, Tensor]:
     """Log-probability [R] and id [R] of each row's most likely piece, from hidden [R, d] and module.weight [V, d].
 
-    Pieces that are `banned` [V] do not count, nor does `end` in rows where `opening` [R] is true.
+    Pieces that are `banned` [V] do not count.
     """
     weight = module.weight
     assert isinstance(weight, Tensor)
     if not can_estimate(weight):
-        return _most_likely_in_full(module, hidden, banned, opening, end)
-    values, ids, is_sure = _most_likely_by_estimate(weight, _int8_layer(module, weight), hidden, banned, opening, end)
+        return _most_likely_in_full(module, hidden, banned)
+    values, ids, is_sure = _most_likely_by_estimate(weight, _int8_layer(module, weight), hidden, banned)
     for row in (~is_sure).nonzero()[:, 0].tolist():
         one = slice(row, row + 1)
-        values[one], ids[one] = _most_likely_in_full(module, hidden[one], banned, opening[one], end)
+        values[one], ids[one] = _most_likely_in_full(module, hidden[one], banned)
     return values, ids
 
 
-def _most_likely_in_full(
-    module: nn.Module, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
-) -> tuple[Tensor, Tensor]:
+def _most_likely_in_full(module: nn.Module, hidden: Tensor, banned: Tensor) -> tuple[Tensor, Tensor]:
     """As `most_likely`, from all logits."""
     log_probabilities = linear(hidden, module).float().log_softmax(-1)  # [R, V]
     log_probabilities.masked_fill_(banned, -1e9)
-    log_probabilities[:, end].masked_fill_(opening, -1e9)  # by index it would wait for a GPU
     values, ids = log_probabilities.max(-1)
     return values, ids
 
@@ -96,15 +93,14 @@ def _quantize(weight: Tensor, version: WeightVersion) -> _Int8Layer:
 
 
 def _most_likely_by_estimate(
-    weight: Tensor, copy: _Int8Layer, hidden: Tensor, banned: Tensor, opening: Tensor, end: int
+    weight: Tensor, copy: _Int8Layer, hidden: Tensor, banned: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """As `most_likely`, and for each row [R] whether the estimate can decide."""
     rough, error = _estimate_logits(copy, hidden)
     listed, ids = rough.topk(SHORTLIST, dim=-1)  # [R, K]
     total = listed[:, :1] - rough.log_softmax(-1).gather(1, ids[:, :1])  # [R, 1]
     exact = (weight[ids] @ hidden[:, :, None])[..., 0]
-    refused = banned[ids] | ((ids == end) & opening[:, None])
-    allowed = exact.masked_fill(refused, -torch.inf)
+    allowed = exact.masked_fill(banned[ids], -torch.inf)
     best = allowed.amax(-1)
     is_sure = best >= listed[:, -1] + 1.05 * error
     share = (exact - total).exp() - (listed - total).exp()  # what the estimate missed of them

@@ -106,9 +106,9 @@ def test_the_decoder_is_torchs_in_one_go_and_step_by_step(pair: tuple[Network, N
         writing = memory.attach([0, 1, 1], [2, 0, 3])
         scores = writing.score(asked)
         writing.begin([0, 1, 2])
-        steps = [writing.step([0, 1, 2], stream[:, 0].tolist(), [True, False, True])]
+        steps = [writing.step([0, 1, 2], stream[:, 0].tolist())]
         writing.keep([0, 2])
-        steps += [writing.step([0, 2], stream[[0, 2], at].tolist(), [False, False]) for at in (1, 2)]
+        steps += [writing.step([0, 2], stream[[0, 2], at].tolist()) for at in (1, 2)]
         results.append((scores, steps))
     (expected, expected_steps), (found, found_steps) = results
     np.testing.assert_allclose(found, expected, atol=2e-4, rtol=1e-4)

@@ -705,7 +705,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     from edit_gec.modeling.config import EdiT5Config
     from edit_gec.modeling.edit5 import EdiT5
-    from edit_gec.modeling.tokenizer import Tokens, train_vocabulary
+    from edit_gec.modeling.tokenizer import EOS, Tokens, train_vocabulary
 
     folder = tmp_path_factory.mktemp("model")
     corpus = folder / "corpus.txt"
@@ -714,12 +714,13 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     slots = 48
     vocab_size = Tokens.load(folder, slots).size
     shape: dict[str, Any] = {"d_model": 32, "d_ff": 64, "num_heads": 2, "num_layers": 2}
-    config = EdiT5Config(vocab_size=vocab_size, slots=slots, empty_slots=False, **shape)
+    config = EdiT5Config(vocab_size=vocab_size, slots=slots, **shape)
     for seed in range(100):
         torch.manual_seed(seed)
         network = EdiT5(config)
         with torch.no_grad():
             network.tag_head.weight *= 100  # or all pieces get the same tag
+            network.embedding.weight[EOS] *= 24  # or hardly any insertion would end
         network.save(folder)
         corrector = Corrector.load(folder)
         texts = [_text(name) for name in DOCUMENTS] + [line.decode() for line in LINES]

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from edit_gec.editing.confidence import Evidence, EvidenceKind, Scale, classify, possible_kinds
 from edit_gec.editing.connectives import ASIDES, OPENERS, follows_connective
-from edit_gec.modeling.tagset import INSERT, KEEP
 
 
 @pytest.mark.parametrize(
@@ -60,8 +59,8 @@ def test_only_a_comma_alone_is_of_this_kind() -> None:
 def test_what_it_can_become_is_bounded() -> None:
     """Nothing is left out before it is written that is of a better kind afterwards."""
     scale = Scale(slope=1.0, connective_offset=2.0)
-    kinds = possible_kinds([KEEP, INSERT], 1, [], "However")
+    kinds = possible_kinds([], "However")
     assert kinds == (EvidenceKind.INSERT, EvidenceKind.CONNECTIVE)
-    assert possible_kinds([KEEP, INSERT], 1, [], "Now") == (EvidenceKind.INSERT,)
+    assert possible_kinds([], "Now") == (EvidenceKind.INSERT,)
     best = max(scale.confidence(Evidence(0.3, kind=kind)) for kind in kinds)
     assert best >= scale.confidence(Evidence(0.3, written=0.9, kind=classify("", ",", "However")))

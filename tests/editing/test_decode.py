@@ -237,7 +237,7 @@ def test_insertions_are_the_argmax_step_by_step(model: EdiT5, tokens: Tokens, se
     order = [i for i, tag in enumerate(tags) if tag in (KEEP, INSERT)]
     ranks = [*Plan(len(tags), tuple(order)).ranks(), len(order)]
     memory = network.remember(network.encode([tokens.wrap(pieces.ids)]), [0], [[*tags, KEEP]], [ranks])
-    decoder = InsertionDecoder(memory, tokens, may_be_empty=False)
+    decoder = InsertionDecoder(memory, tokens)
     slots = insertion.open_slots(tags, order)
     assert [(slot.index, slot.after_piece, slot.anchor) for slot in slots] == [
         (1, 0, 1), (2, 3, 3), (len(order), len(tags) - 1, len(tags) - 1)
@@ -253,9 +253,7 @@ def test_insertions_are_the_argmax_step_by_step(model: EdiT5, tokens: Tokens, se
         at = 0
         for slot in row:
             total = 0.0
-            for n, wanted in enumerate([*slot.pieces, EOS][: insertion.MAX_INSERTION]):
-                if n == 0:
-                    expected[at, EOS] = -1e9
+            for wanted in [*slot.pieces, EOS][: insertion.MAX_INSERTION]:
                 assert int(expected[at].argmax()) == wanted
                 total += float(expected[at].max())
                 at += 1
@@ -285,17 +283,15 @@ def test_half_a_character_is_never_inserted(tokens: Tokens) -> None:
 
 
 def test_no_slot_no_decoder(make_model: Callable[..., EdiT5], tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = make_model(empty_slots=False)
+    model = make_model()
     pieces = [tokens.encode(text) for text in TEXTS]
     calls: list[int] = []
     monkeypatch.setattr(model, "encode_plan", lambda *args: calls.append(1))
-    for bias, changes in (([0.0, 0, 0, 0], False), ([0.0, 99, 0, 0], True)):  # all KEEP, all DELETE
-        with torch.no_grad():
-            model.tag_head.weight.zero_()
-            model.tag_head.bias.copy_(torch.tensor(bias) + torch.tensor([9.0, 0, 0, 0]))
-        predictions = predict(TorchNetwork(model), tokens, pieces, Thresholds())
-        assert [p.plan.changes for p in predictions] == [changes] * len(pieces)
-        assert {p.steps for p in predictions} == {0} and calls == []
+    with torch.no_grad():
+        model.tag_head.weight.zero_()
+        model.tag_head.bias.copy_(torch.tensor([9.0, 0, 0, 0]))  # all KEEP
+    predictions = predict(TorchNetwork(model), tokens, pieces, Thresholds())
+    assert not any(p.plan.changes or p.steps for p in predictions) and calls == []
 
 
 def test_the_decoder_may_overrule_the_tags(make_model: Callable[..., EdiT5], tokens: Tokens) -> None:
@@ -305,9 +301,8 @@ def test_the_decoder_may_overrule_the_tags(make_model: Callable[..., EdiT5], tok
     tags = [KEEP] * (len(first) + 1) + [DELETE] * len(last)
     chances = [[1.0, 0.0, 0.0, 0.0]] * (len(first) + 1) + [[0.1, 0.9, 0.0, 0.0]] * len(last)
     order = list(range(len(first) + 1))
-    assert insertion.open_slots(tags, order) == []
     for written, changed in (([], True), (last, False)):
-        (slot,) = insertion.open_slots(tags, order, empty=True)
+        (slot,) = insertion.open_slots(tags, order)
         slot.pieces, slot.finished, slot.unchanged, slot.stays = written, True, written == last, 0.4
         found = assemble(decided(tags, chances, Order(order, {}), [slot]), Thresholds(stays_slope=1.0))
         assert found.plan == (Plan(len(tags), tuple(order)) if changed else unchanged(len(tags)))
@@ -323,7 +318,7 @@ def test_doubts_of_the_decoder_count(make_model: Callable[..., EdiT5], tokens: T
     ranks = [*Plan(len(tags), tuple(order)).ranks(), len(order)]
     memory = network.remember(network.encode([tokens.wrap(pieces.ids)]), [0], [[*tags, KEEP]], [ranks])
     decoder = InsertionDecoder(memory, tokens)
-    slots = insertion.open_slots(tags, order, empty=True)
+    slots = insertion.open_slots(tags, order)
     state = SentenceState(pieces, list(tags), [], Order(order, {}))
     sources = [decode.deleted_ids(state, slot) for slot in slots]
     assert sources == [[pieces.ids[0]], []]
@@ -346,9 +341,7 @@ def test_only_a_scale_that_weighs_what_stays_asks(
     pieces = tokens.encode("We often walk")
     tags = [KEEP, REPLACE, *[KEEP] * (len(pieces) - 1)]
     order = Order([0, *range(2, len(tags))], {})
-    state = decided(
-        tags, [[0.2, 0.0, 0.8, 0.0]] * len(tags), order, insertion.open_slots(tags, order.pieces, empty=True)
-    )
+    state = decided(tags, [[0.2, 0.0, 0.8, 0.0]] * len(tags), order, insertion.open_slots(tags, order.pieces))
     state.pieces, state.likely = pieces, frozenset([0])
     ranks = [state.all_ranks]
     memory = network.remember(network.encode([tokens.wrap(pieces.ids)]), [0], [state.all_tags], ranks)

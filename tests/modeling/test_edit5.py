@@ -183,7 +183,6 @@ def test_a_t5_is_no_edit5(tmp_path: Path) -> None:
         ({"point_width": "x"}, "point_width is 'x'"),
         ({"d_model": 0}, "here: d_model is 0"),
         ({"model_type": None}, "model_type None"),
-        ({"empty_slots": "yes"}, "empty_slots is 'yes'"),
     ],
 )  # fmt: skip
 def test_broken_configurations(entries: dict[str, Any], message: str) -> None:

@@ -35,11 +35,10 @@ def test_same_pieces_as_all_logits(layer: nn.Embedding, rows: int, monkeypatch: 
     logits = hidden @ layer.weight.T
     banned = torch.zeros(PIECES, dtype=torch.bool)
     banned[torch.cat([torch.tensor([0, 2]), logits.argmax(-1)])] = True  # what would win is not allowed
-    opening = torch.arange(rows) % 2 == 0
     found = {}
     for native in (True, False):
         monkeypatch.setattr(int8_argmax, "can_estimate", lambda _, native=native: native)
-        found[native] = int8_argmax.most_likely(layer, hidden, banned, opening, END)
+        found[native] = int8_argmax.most_likely(layer, hidden, banned)
     assert torch.equal(found[True][1], found[False][1])
     assert (found[True][0] - found[False][0]).abs().max() < 0.01
     assert not banned[found[True][1]].any()
@@ -58,9 +57,7 @@ def test_a_doubt_is_seen() -> None:
         layer.weight[9] += spread * 3 * hidden[1]
         layer.weight += torch.randn(128) * (0 if sure else 1)
         copy = int8_argmax._int8_layer(layer, layer.weight)
-        _, found, is_sure = int8_argmax._most_likely_by_estimate(
-            layer.weight, copy, hidden, nothing, torch.tensor([True, False]), END
-        )
+        _, found, is_sure = int8_argmax._most_likely_by_estimate(layer.weight, copy, hidden, nothing)
         assert is_sure.tolist() == [sure, sure]
     assert found.tolist() == [7, 9]
 
@@ -101,14 +98,14 @@ def test_a_doubtful_row_changes_no_other() -> None:
     with torch.no_grad():
         layer.weight[:4000] = layer.weight[0] + 1e-4 * torch.randn(4000, 128)
     hidden = torch.cat([layer.weight[:1], 2 * layer.weight[[5000, 6000, 7000]]])
-    nothing, opening = torch.zeros(PIECES, dtype=torch.bool), torch.tensor([False, True, False, True])
+    nothing = torch.zeros(PIECES, dtype=torch.bool)
     copy = int8_argmax._int8_layer(layer, layer.weight)
-    sure = int8_argmax._most_likely_by_estimate(layer.weight, copy, hidden, nothing, opening, END)[2]
+    sure = int8_argmax._most_likely_by_estimate(layer.weight, copy, hidden, nothing)[2]
     assert sure.tolist() == [False, True, True, True]
-    together = int8_argmax.most_likely(layer, hidden, nothing, opening, END)
+    together = int8_argmax.most_likely(layer, hidden, nothing)
     for row in range(4):
         one = slice(row, row + 1)
-        alone = int8_argmax.most_likely(layer, hidden[one], nothing, opening[one], END)
+        alone = int8_argmax.most_likely(layer, hidden[one], nothing)
         assert torch.equal(alone[1], together[1][one])
         assert row == 0 or torch.allclose(alone[0], together[0][one], rtol=0, atol=1e-7)  # MKL sums by the batch
 

@@ -164,7 +164,7 @@ def test_a_format_that_is_not_understood(client: httpx.Client) -> None:
 
 @pytest.mark.usefixtures("bold")
 def test_hints_are_named_as_edits_are(client: httpx.Client, corrector: Corrector) -> None:
-    text = f"{PROSE} The cat sit on the mat. He have no idea. They goes home."
+    text = f"{PROSE} Because of they was late the train leave without them. She sing more better than me. This are it."
     asked = {"text": text, "suggest": True, "explain": True}
     answer = client.post("/v1/correct", json=asked).json()
     assert answer["hints"] and all(hint["type"] and hint["message"] for hint in answer["hints"])

@@ -33,7 +33,7 @@ def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path
     """The first of some random models that is lively enough, saved to `folder`."""
     (folder / FILE).write_bytes(tokens.processor.serialized_model_proto())
     for seed in range(60):
-        model = make_model(seed, empty_slots=False)  # which would end most of its insertions at once
+        model = make_model(seed)
         with torch.no_grad():
             model.tag_head.weight *= 2 + seed % 3
             model.embedding.weight[1] *= ENDS

@@ -139,18 +139,16 @@ class Script:
     slots: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def from_plan(cls, plan: Plan, pieces: Pieces, tokens: Tokens, *, empty: bool = False) -> Script:
+    def from_plan(cls, plan: Plan, pieces: Pieces, tokens: Tokens) -> Script:
         """The script of a plan, or of what the path leaves of it: tags are decided by whole words (tags.py), so of a
         doubled word one goes and nothing comes in its place.
-
-        `empty`: for a model that opens a slot wherever something goes, and leaves some of them empty.
         """
         chances = [[float(kind == tag) for kind in range(4)] for tag in plan.tags()]
         tags = choose_tags(chances, pieces, tokens)
         kept = keep_order(tags).pieces
         order = plan.order if sorted(plan.order) == kept else tuple(kept)
         inserted = {plan.order[k - 1]: ids for k, ids in plan.insertions}
-        slots = [(slot.index, inserted.get(slot.after_piece, ())) for slot in open_slots(tags, order, empty=empty)]
+        slots = [(slot.index, inserted.get(slot.after_piece, ())) for slot in open_slots(tags, order)]
         left = Plan(plan.length, order, tuple((k, ids) for k, ids in slots if ids))
         return cls(left, (*tags, KEEP), tuple(left.pointers()), tuple(ids for _, ids in slots))
 
@@ -201,7 +199,7 @@ class ReplayedEdiT5(EdiT5):
         self._scripts = {}
         for sentence, stream in streams.by_sentence.items():
             pieces = tokens.encode(sentence)
-            script = Script.from_plan(stream.plan, pieces, tokens, empty=model.config.empty_slots)
+            script = Script.from_plan(stream.plan, pieces, tokens)
             self._scripts[pieces.ids] = script
         self._batches: dict[tuple[tuple[int, ...], ...], _Batch] = {}
         self._now = _Now()

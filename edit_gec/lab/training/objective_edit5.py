@@ -124,7 +124,6 @@ class EdiT5Objective(Objective):
             shape = replace(self.recipe.config, num_layers=stage.layers, vocab_size=self.tokens().size)
             model = EdiT5(shape)  # type: ignore[arg-type]
         model = model if model.config.num_layers == stage.layers else grow(model, stage.layers)
-        model.config = replace(model.config, empty_slots=True)  # an older model learns them now
         entries = Tokens.load(self.folder, model.config.slots).size
         given = model.config.vocab_size
         if given != entries:
