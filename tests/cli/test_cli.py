@@ -702,10 +702,11 @@ LINES = [b"She walked home\r\n", b"with her dog.\n", b"\n", b"The rain has"]
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real model folder, tiny and never trained, with random weights that change something in most of our texts."""
     import torch
+    from support.lively import write_one_piece
 
     from edit_gec.modeling.config import EdiT5Config
     from edit_gec.modeling.edit5 import EdiT5
-    from edit_gec.modeling.tokenizer import EOS, Tokens, train_vocabulary
+    from edit_gec.modeling.tokenizer import Tokens, train_vocabulary
 
     folder = tmp_path_factory.mktemp("model")
     corpus = folder / "corpus.txt"
@@ -720,7 +721,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         network = EdiT5(config)
         with torch.no_grad():
             network.tag_head.weight *= 100  # or all pieces get the same tag
-            network.embedding.weight[EOS] *= 24  # or hardly any insertion would end
+        write_one_piece(network)
         network.save(folder)
         corrector = Corrector.load(folder)
         texts = [_text(name) for name in DOCUMENTS] + [line.decode() for line in LINES]

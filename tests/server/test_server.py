@@ -138,6 +138,7 @@ def test_languagetool_has_several_replacements(client: httpx.Client, corrector: 
     assert any(len(match["replacements"]) > 1 for match in matches)
 
 
+SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "prose.txt"
 FORMATS = ("rst", "commit", "mail", "subtitles", "python", "gitcommit", "code/a.rs", "plain")
 
 
@@ -164,7 +165,7 @@ def test_a_format_that_is_not_understood(client: httpx.Client) -> None:
 
 @pytest.mark.usefixtures("bold")
 def test_hints_are_named_as_edits_are(client: httpx.Client, corrector: Corrector) -> None:
-    text = f"{PROSE} Because of they was late the train leave without them. She sing more better than me. This are it."
+    text = f"{PROSE} {' '.join(SAMPLES.read_text(encoding='utf-8').split()[:400])}"
     asked = {"text": text, "suggest": True, "explain": True}
     answer = client.post("/v1/correct", json=asked).json()
     assert answer["hints"] and all(hint["type"] and hint["message"] for hint in answer["hints"])

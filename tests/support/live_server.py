@@ -19,6 +19,7 @@ from edit_gec.server.app import create_app
 from edit_gec.server.callers import Callers
 from edit_gec.server.middleware import Limits
 from edit_gec.server.protocol import PatientProtocol
+from support.lively import write_one_piece
 
 if TYPE_CHECKING:
     from edit_gec.modeling.edit5 import EdiT5
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 PROSE = "She go to school 🏠 and its late. I has two banana , but the the dog eat it.\r\nWe was there on 3 May."
 LIMITS = Limits(characters=3000, timeout_s=30, body_timeout_s=1, per_client=4)
-ENDS = 24  # a larger embedding of </s>: hardly any insertion of a random model would end
 
 
 def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path:
@@ -36,7 +36,7 @@ def save(make_model: Callable[..., EdiT5], tokens: Tokens, folder: Path) -> Path
         model = make_model(seed)
         with torch.no_grad():
             model.tag_head.weight *= 2 + seed % 3
-            model.embedding.weight[1] *= ENDS
+        write_one_piece(model)
         model.save(folder)
         corrector = Corrector.load(folder, threads=1)
         edits = corrector.correct(PROSE, markup=False).edits
