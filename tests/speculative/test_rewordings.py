@@ -36,7 +36,6 @@ from edit_gec.speculative.rewordings import (
 from edit_gec.text.edits import Change, Provenance, apply_changes
 
 EDIT5 = Path("models/edit5-mini")
-SMOLLM2 = Path("models/smollm2")
 WORDS = st.sampled_from(
     "She goes go to school every day because it likes there . , 1984 a \U0001f3e0\U0001f3e0 Ã©".split()
 )
@@ -168,9 +167,9 @@ def test_nothing_is_proposed_where_the_judge_cannot_read_the_whole(model: Langua
 
 
 @pytest.mark.base
-def test_what_the_shipped_judge_would_write(words: WordList) -> None:
+def test_what_the_shipped_judge_would_write(words: WordList, smollm2: Path) -> None:
     """Forms, articles, prepositions, marks that learners miss; nothing in what is right."""
-    judge = LanguageJudge.load(SMOLLM2, words=words)
+    judge = LanguageJudge.load(smollm2, words=words)
     wanted = {
         "She go to school every day.": ("go", "goes"),
         "The results was good.": ("was", "were"),
