@@ -157,7 +157,7 @@ def mark_unchanged(sources: Sequence[tuple[Slot, list[int]]]) -> None:
 def score_sources(decoder: InsertionDecoder, sources: Sequence[tuple[Slot, list[int]]]) -> None:
     """Record in each slot how probable it is that its source pieces stay.
 
-    It has learnt to answer that (lab/training/predicted_tags.py).
+    The decoder has learnt to answer that (lab/training/predicted_tags.py).
     """
     scores = np.exp(score_candidates(decoder, sources)).tolist()
     for (slot, _), probability in zip(sources, scores, strict=True):

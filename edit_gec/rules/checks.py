@@ -161,14 +161,14 @@ def ends_a_block(place: PlacedEdit) -> bool:
         return False
     if not place.before[-1:].isalnum() or place.after[:1].strip():
         return True
-    if place.new == "?" and kept.is_question(place):
-        return False
     if sentence.protected and sentence.protected[-1][1] == len(sentence.text):
         return True
     begin = document.rfind("\n", 0, edit.start) + 1
     below = document.find("\n", edit.end)
     neighbours = [_line_at(document, begin - 1) if begin else "", _line_at(document, below + 1) if below >= 0 else ""]
     is_title = sentence.first and edit.start - begin < TITLE and not any(map(str.strip, neighbours))
+    if place.new == "?" and kept.is_question(place):
+        return False
     return is_title and bool(_TEXT.search(document, 0, begin) or _TEXT.search(document, edit.start))
 
 

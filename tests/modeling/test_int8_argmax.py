@@ -11,7 +11,6 @@ from torch import nn
 from edit_gec.modeling import int8_argmax
 from edit_gec.modeling.edit5 import EdiT5
 
-END = 1
 PIECES = 8192  # enough for the copy to be used
 needs_vnni = pytest.mark.skipif(not int8_argmax.can_estimate(torch.zeros(PIECES, 128)), reason="a CPU without VNNI")
 

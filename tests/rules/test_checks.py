@@ -101,6 +101,7 @@ def test_numbers_of_items() -> None:
         ("They know it", "", ".", False),
         ("First line here.\n\nHow they know it\n\nMore.", "\n\nMore", "?", True),
         ("First line here.\n\nHow do they know it\n\nMore.", "\n\nMore", "?", False),
+        ("First line here.\n\nHow do they know `it`\n\nMore.", "\n\nMore", "?", True),
         ("First line here.\n\n- How do they know it\n\nMore.", "\n\nMore", "?", True),
         ("The process  ID", " ID", "-", True),
         ("The process  ID", "  ID", ",", False),
