@@ -429,9 +429,11 @@ def test_who_hangs_up_costs_nothing(server: str, client: httpx.Client) -> None:
     with contextlib.suppress(httpx.ReadTimeout):
         httpx.post(f"{server}/v1/correct", json={"text": text}, timeout=0.03)
     end = time.monotonic() + 10
-    while "edit_gec_sentences_waiting 0.0" not in client.get("/metrics").text and time.monotonic() < end:
+    idle = ("edit_gec_sentences_waiting 0.0", "edit_gec_requests_in_flight 1.0")  # one asks for the metrics
+    while not all(line in client.get("/metrics").text for line in idle) and time.monotonic() < end:
         time.sleep(0.02)
-    assert "edit_gec_requests_in_flight 1.0" in client.get("/metrics").text  # that one
+    text = client.get("/metrics").text
+    assert all(line in text for line in idle)
 
 
 def test_an_error_of_ours_shows_no_text(
