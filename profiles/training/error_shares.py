@@ -5,11 +5,12 @@
 
     >>> wrong, right = tokens("He have two cat."), tokens("He has two cats.")
     >>> for change in changes(wrong, right): print(*features(change, right, Lexicon.load()))
-    ('type', 'agreement') ('auxiliary', 'have -> has')
-    ('type', 'number') ('number', 'plural missing')
+    ('type', 'agreement') ('word', 'has') ('auxiliary', 'have -> has')
+    ('type', 'number') ('word', 'cats') ('number', 'plural missing')
 
-Shares are within the group. The ratio is the sample's share by the reference's. It needs word lists and inflection
-tables, no tagger, so that synthetic and learners' sentences are judged alike.
+Shares are within the group. The ratio is the sample's share by the reference's; the distance of a group is the total
+variation of both distributions, 0 where they are the same, 100 where no row occurs in both. It needs word lists and
+inflection tables, no tagger, so that synthetic and learners' sentences are judged alike.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ from edit_gec.text.edits import count_shared_ends
 
 LEAST_SHARE = 1.5  # per cent of its group that a row needs, on one side at least, to be shown
 GROUPS = (
-    "type", "number", "comma missing", "auxiliary", "verb", "preposition missing", "preposition superfluous",
+    "type", "word", "number", "comma missing", "auxiliary", "verb", "preposition missing", "preposition superfluous",
     "preposition replaced", "article replaced", "mark replaced", "word superfluous",
 )  # fmt: skip
 _TOKEN = re.compile(r"[^\W_]+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|[^\W_]+|\S", re.IGNORECASE)
@@ -132,6 +132,7 @@ def features(change: WordChange, target: Sequence[str], lex: Lexicon) -> Iterato
     wrong, right = change.wrong.lower(), change.right.lower()
     kind = _type(change, lex)
     yield "type", kind
+    yield "word", right or wrong
     if kind == "comma missing":
         yield kind, purpose([word.lower() for word in target], change.j)
     elif kind in ("preposition missing", "word missing", "auxiliary missing"):
@@ -254,14 +255,15 @@ def table(sample: Counter[Feature], reference: Counter[Feature]) -> str:
     """Rows of every group, the reference's most frequent first."""
     lines = [f"{'group':24}{'row':32}{'sample %':>9}{'reference %':>13}{'ratio':>7}{'sample':>8}{'reference':>11}"]
     for group in GROUPS:
-        totals = [sum(n for (g, _), n in counts.items() if g == group) for counts in (sample, reference)]
-        names = {name for g, name in chain(sample, reference) if g == group}
-        for name in sorted(names, key=lambda name: (-reference[group, name], name)):
-            ours, theirs = sample[group, name], reference[group, name]
-            a, b = (100 * n / max(1, total) for n, total in zip((ours, theirs), totals, strict=True))
-            if max(a, b) >= LEAST_SHARE:
-                quotient = f"{a / b:.2f}" if b else "-"
-                lines.append(f"{group:24}{name:32}{a:9.1f}{b:13.1f}{quotient:>7}{ours:8}{theirs:11}")
+        ours, theirs = (Counter({n: c for (g, n), c in counts.items() if g == group}) for counts in (sample, reference))
+        a, b = (100 / max(1, each.total()) for each in (ours, theirs))
+        names = sorted(ours | theirs, key=lambda name: (-theirs[name], name))
+        for name in names:
+            if max(a * ours[name], b * theirs[name]) >= LEAST_SHARE:
+                quotient = f"{a * ours[name] / (b * theirs[name]):.2f}" if theirs[name] else "-"
+                counts = f"{ours[name]:8}{theirs[name]:11}"
+                lines.append(f"{group:24}{name:32}{a * ours[name]:9.1f}{b * theirs[name]:13.1f}{quotient:>7}{counts}")
+        lines.append(f"{group:24}{'distance':32}{sum(abs(a * ours[n] - b * theirs[n]) for n in names) / 2:9.1f}")
     return "\n".join(lines)
 
 

@@ -23,6 +23,10 @@ class TrainingPair(NamedTuple):
     target: str
     judged: tuple[tuple[int, int], ...] | None = None
 
+    def reverse(self) -> TrainingPair:
+        """The pair that teaches to make what this one corrects."""
+        return TrainingPair(self.target, self.source)
+
 
 class LabelledText:
     """The sentences of a folder that `edit-gec label` wrote, all in memory: 200 bytes each."""

@@ -16,7 +16,7 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,18 +94,17 @@ class Pairs(IterableDataset[dict[str, Any]]):
         """Endless examples: texts that the model can express and that are not too long at this progress."""
         tokens = objective.tokens()
         for pair in self.draw_pairs(rng):
-            made = objective.make_example(pair, tokens)
+            made = objective.make_example(pair.reverse() if self.stage.reverse else pair, tokens)
             longest = course.setting("max_pieces", self.progress, self.stage) or self.recipe.max_pieces
             if made is not None and len(made.ids) <= longest:
                 yield made
 
     def draw_pairs(self, rng: random.Random) -> Iterator[TrainingPair]:
         """Endless pairs: fresh errors every time, real edits, labelled text and clean pairs mixed in."""
-        stage = self.stage
-        real = RealEdits(self.data / stage.edits) if stage.real or stage.end.get("real") else None
-        labelled = LabelledText(self.data / "labelled") if stage.labelled or stage.end.get("labelled") else None
-        while real and stage.real >= 1:  # no prose, no errors of our own
-            yield TrainingPair(*real.draw(rng))
+        drawn = self._read_drawn()
+        while not self.stage.needs_prose:
+            kind = choose_kind(self._shares(), rng)
+            yield drawn.get(kind, next(iter(drawn.values())))(rng)
         units = read_units(self.data / "pairs" / "prose.txt")
         corruptor = Corruptor.load(find_spelling(self.data))
         order = list(range(len(units)))
@@ -113,15 +112,24 @@ class Pairs(IterableDataset[dict[str, Any]]):
             rng.shuffle(order)
             for unit in (units[n] for n in order):
                 kind = choose_kind(self._shares(), rng)
-                if kind == "real" and real:
-                    yield TrainingPair(*real.draw(rng))
-                elif kind == "labelled" and labelled:
-                    yield labelled.draw(rng)
+                if kind in drawn:
+                    yield drawn[kind](rng)
                 elif kind == "clean":
                     same = fragment(unit.text, rng) if rng.random() < 0.5 else unit.text
                     yield TrainingPair(same, same)
                 else:
-                    yield TrainingPair(*corrupt_unit(unit, corruptor, rng, stage.rate))
+                    yield TrainingPair(*corrupt_unit(unit, corruptor, rng, self.stage.rate))
+
+    def _read_drawn(self) -> dict[str, Callable[[random.Random], TrainingPair]]:
+        """Kind -> how one of its pairs is drawn, for the kinds that are not made from prose."""
+        drawn: dict[str, Callable[[random.Random], TrainingPair]] = {}
+        stage = self.stage
+        if stage.real or stage.end.get("real"):
+            real = RealEdits(self.data / stage.edits)
+            drawn["real"] = lambda rng: TrainingPair(*real.draw(rng))
+        if stage.labelled or stage.end.get("labelled"):
+            drawn["labelled"] = LabelledText(self.data / "labelled").draw
+        return drawn
 
     def _shares(self) -> dict[str, float]:
         return {name: course.share(name, self.progress, self.stage) for name in ("real", "labelled", "clean")}

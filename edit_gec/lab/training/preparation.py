@@ -56,7 +56,7 @@ def check_data(recipe: Recipe, data: Path) -> None:
 
 def needs_prose(recipe: Recipe) -> bool:
     """Whether a stage makes errors in prose."""
-    return any(stage.real < 1 and not stage.average for stage in recipe.stages)
+    return any(stage.needs_prose for stage in recipe.stages)
 
 
 def learn_vocabulary(text: Path, folder: Path, size: int) -> None:

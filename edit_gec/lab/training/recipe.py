@@ -24,7 +24,8 @@ The model is that of the last stage. A stage may be a mean of several before it 
     name = "mean"
     average = { one = 0.4, two = 0.6 }         # stages and their weights; no steps
 
-A long stage is measured in pieces, its settings change on the way, and its model is a running average:
+Where real and labelled add up to 1, no prose is needed. A long stage is measured in pieces, its settings change on the
+way, and its model is a running average:
 
     [[stage]]
     name = "long"
@@ -85,6 +86,7 @@ A long stage is measured in pieces, its settings change on the way, and its mode
 | decay | last updates over which the learning rate falls; below 1 a share of the stage |
 | floor | share of the learning rate that is left at the end |
 | ema | weight of the past in a running average of the weights; 0: none. It makes the model of the stage |
+| reverse | whether sources are learnt from targets: the model then makes errors (synthetic/breaker.py) |
 """
 
 from __future__ import annotations
@@ -119,7 +121,7 @@ class TrainingStage:
     max_pieces: int = 0
     later: list[dict[str, float]] = field(default_factory=list)
     rate: float = 1.0
-    real: float = 0.0  # 1: nothing else, and no prose is needed
+    real: float = 0.0
     edits: str = "edits"
     labelled: float = 0.0
     clean: float = 0.05  # in addition to those that the corruption leaves clean
@@ -130,6 +132,13 @@ class TrainingStage:
     decay: float = 0
     floor: float = 0.0
     ema: float = 0.0
+    reverse: bool = False
+
+    @property
+    def needs_prose(self) -> bool:
+        """Whether some of its pairs are made from prose, at its start or at its end."""
+        at_the_end = self.end.get("real", self.real) + self.end.get("labelled", self.labelled)
+        return not self.average and min(self.real + self.labelled, at_the_end) < 1
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,9 @@ from edit_gec.catalog import find_model
 from edit_gec.errors import InputError
 from edit_gec.lab.training.collate import collate, make_example
 from edit_gec.lab.training.labelled_text import FILE, LabelledText
+from edit_gec.lab.training.objective_edit5 import EdiT5Objective
+from edit_gec.lab.training.pairs import Pairs
+from edit_gec.lab.training.recipe import Recipe, TrainingStage
 from edit_gec.modeling.config import EdiT5Config
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tagset import INSERT, KEEP, REPLACE
@@ -41,6 +45,21 @@ def test_edits_are_drawn_by_their_confidence(tmp_path: Path) -> None:
     assert {(pair.source, pair.judged) for pair in drawn} == {(SOURCE, ((4, 6), (17, 17)))}
     assert sum("goes" in pair.target for pair in drawn) == pytest.approx(3000, abs=120)
     assert sum("her dog" in pair.target for pair in drawn) == pytest.approx(1000, abs=120)
+
+
+def test_a_stage_learns_the_reverse_of_labelled_text_alone(tmp_path: Path) -> None:
+    (tmp_path / "labelled").mkdir()
+    write(tmp_path / "labelled", f"a.txt\t{json.dumps([[4, 6, 'goes', 1.0]])}\t{SOURCE}")
+    stage = TrainingStage("broken", 1, labelled=1.0, reverse=True)
+    pairs = Pairs(find_model("edit5-mini"), tmp_path, Recipe("x"), stage)
+    (learnt,) = islice(pairs.draw_pairs(random.Random(1)), 1)
+    tokens = Tokens.load(pairs.folder, 192)
+    example = next(pairs.make_examples(random.Random(1), EdiT5Objective(pairs.recipe, pairs.folder)))
+    assert (learnt.target, tokens.decode(example.ids[1:-1]).strip()) == (
+        "She goes home with dog every day.",
+        "She goes home with dog every day.",
+    )
+    assert learnt.reverse() == (learnt.target, SOURCE, None) and not stage.needs_prose
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=8, max_size=40), st.data())
