@@ -26,6 +26,7 @@ from edit_gec.text.edits import apply_changes
 
 BATCH = 32  # sentences
 LEAST_RATE = 1e-6
+LEAST_PROBABILITY = 0.05  # of a piece, beside the likeliest: below, a small model writes words that are none
 
 
 class SampledEdiT5(EdiT5):
@@ -38,7 +39,8 @@ class SampledEdiT5(EdiT5):
     def most_likely(self, hidden: Tensor, banned: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probability and id [R] of a piece that is drawn, given hidden [R, d]."""
         log_probabilities = self.output(hidden).float().masked_fill(banned, -torch.inf).log_softmax(-1)  # [R, V]
-        ids = add_noise(log_probabilities).argmax(-1)
+        unlikely = log_probabilities < log_probabilities.amax(-1, keepdim=True) + math.log(LEAST_PROBABILITY)
+        ids = add_noise(log_probabilities.masked_fill(unlikely, -torch.inf)).argmax(-1)
         return log_probabilities.gather(-1, ids[:, None])[:, 0], ids
 
 
