@@ -5,12 +5,13 @@
 
     >>> wrong, right = tokens("He have two cat."), tokens("He has two cats.")
     >>> for change in changes(wrong, right): print(*features(change, right, Lexicon.load()))
-    ('type', 'agreement') ('word', 'has') ('auxiliary', 'have -> has')
-    ('type', 'number') ('word', 'cats') ('number', 'plural missing')
+    ('type', 'agreement') ('after', 'He have -> has') ('before', 'have -> has two') ('auxiliary', 'have -> has')
+    ('type', 'number') ('after', 'two cat -> cats') ('before', 'cat -> cats .') ('number', 'plural missing')
 
-Shares are within the group. The ratio is the sample's share by the reference's; the distance of a group is the total
-variation of both distributions, 0 where they are the same, 100 where no row occurs in both. It needs word lists and
-inflection tables, no tagger, so that synthetic and learners' sentences are judged alike.
+Shares are within the group. The ratio is the sample's share by the reference's. "distance" is the total variation of
+the two distributions: 0 where they are the same, 100 where no row occurs in both. "also there" is the share of the
+sample whose change, with the word before it ("after") or behind it ("before"), the reference has, too. Only word lists
+and inflection tables are needed, no tagger, so that synthetic and learners' sentences are judged alike.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ from edit_gec.text.edits import count_shared_ends
 
 LEAST_SHARE = 1.5  # per cent of its group that a row needs, on one side at least, to be shown
 GROUPS = (
-    "type", "word", "number", "comma missing", "auxiliary", "verb", "preposition missing", "preposition superfluous",
-    "preposition replaced", "article replaced", "mark replaced", "word superfluous",
+    "type", "after", "before", "number", "comma missing", "auxiliary", "verb", "preposition missing",
+    "preposition superfluous", "preposition replaced", "article replaced", "mark replaced", "word superfluous",
 )  # fmt: skip
+CONTEXTS = {"after", "before"}  # of a word
 _TOKEN = re.compile(r"[^\W_]+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|[^\W_]+|\S", re.IGNORECASE)
 _AUXILIARIES = c.BE | c.HAVE | c.DO | c.MODALS | c.word_set("'m 're 've 'll 'd n't ca wo")
 _PRONOUNS = (c.SUBJECTS | c.OBJECTS | c.word_set("what whose whom mine yours theirs himself")) - c.DETERMINERS
@@ -132,7 +134,9 @@ def features(change: WordChange, target: Sequence[str], lex: Lexicon) -> Iterato
     wrong, right = change.wrong.lower(), change.right.lower()
     kind = _type(change, lex)
     yield "type", kind
-    yield "word", right or wrong
+    here = [word for word in (wrong, "->", right) if word]
+    yield "after", " ".join([*target[max(0, change.j - 1) : change.j], *here])
+    yield "before", " ".join([*here, *target[change.j + len(change.right.split()) :][:1]])
     if kind == "comma missing":
         yield kind, purpose([word.lower() for word in target], change.j)
     elif kind in ("preposition missing", "word missing", "auxiliary missing"):
@@ -264,6 +268,8 @@ def table(sample: Counter[Feature], reference: Counter[Feature]) -> str:
                 counts = f"{ours[name]:8}{theirs[name]:11}"
                 lines.append(f"{group:24}{name:32}{a * ours[name]:9.1f}{b * theirs[name]:13.1f}{quotient:>7}{counts}")
         lines.append(f"{group:24}{'distance':32}{sum(abs(a * ours[n] - b * theirs[n]) for n in names) / 2:9.1f}")
+        if group in CONTEXTS:
+            lines.append(f"{group:24}{'also there':32}{a * sum(ours[name] for name in theirs):9.1f}")
     return "\n".join(lines)
 
 
