@@ -18,7 +18,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +30,9 @@ from edit_gec.modeling.int8_argmax import most_likely
 from edit_gec.modeling.onednn import Linear, linear
 from edit_gec.modeling.t5 import T5, Decoder, Encoder, EncoderLayer, RelativeBias, RMSNorm, initialise, stacked
 from edit_gec.modeling.tagset import INSERT, KEEP
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 POINT_SAMPLE = 8  # one in eight monotone sentences trains the pointer; they all point to the next kept piece
 
@@ -228,7 +231,7 @@ class EdiT5(nn.Module):
     # ---------------------------------------------------------------- folders
 
     @classmethod
-    def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32) -> EdiT5:
+    def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32) -> Self:
         """An EdiT5 folder as `save` writes it, in evaluation mode. Raises ModelError for anything else."""
         folder = Path(folder)
         config = edit5_config(read_config(folder), str(folder / "config.json"))

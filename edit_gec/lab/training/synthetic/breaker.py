@@ -32,21 +32,23 @@ LEAST_PROBABILITY = 0.05  # of a piece, beside the likeliest: below, a small mod
 class SampledEdiT5(EdiT5):
     """An EdiT5 whose likeliest tags and pieces are drawn, each with its probability."""
 
+    generator: torch.Generator = torch.default_generator  # of the random numbers
+
     def tag(self, encoded: Tensor, bias: Tensor) -> Tensor:
         """Tag logits [B, S, 4] with noise."""
-        return add_noise(super().tag(encoded, bias))
+        return add_noise(super().tag(encoded, bias), self.generator)
 
     def most_likely(self, hidden: Tensor, banned: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probability and id [R] of a piece that is drawn, given hidden [R, d]."""
         log_probabilities = self.output(hidden).float().masked_fill(banned, -torch.inf).log_softmax(-1)  # [R, V]
         unlikely = log_probabilities < log_probabilities.amax(-1, keepdim=True) + math.log(LEAST_PROBABILITY)
-        ids = add_noise(log_probabilities.masked_fill(unlikely, -torch.inf)).argmax(-1)
+        ids = add_noise(log_probabilities.masked_fill(unlikely, -torch.inf), self.generator).argmax(-1)
         return log_probabilities.gather(-1, ids[:, None])[:, 0], ids
 
 
-def add_noise(logits: Tensor) -> Tensor:
+def add_noise(logits: Tensor, generator: torch.Generator) -> Tensor:
     """The logits and Gumbel noise: the largest of a row is one that is drawn from their softmax."""
-    uniform = torch.rand_like(logits, dtype=torch.float32).clamp_min(1e-20)
+    uniform = torch.rand(logits.shape, generator=generator).clamp_min(1e-20)
     return logits - (-uniform.log()).log()
 
 
@@ -59,8 +61,8 @@ class Breaker:
     @classmethod
     def load(cls, folder: Path, seed: int) -> Breaker:
         """Raises ModelError for a folder without such a model."""
-        torch.manual_seed(seed)
         model = SampledEdiT5.load(folder)
+        model.generator = torch.Generator().manual_seed(seed)
         tokens = Tokens.load(folder, model.config.slots)
         if tokens.size != model.config.vocab_size:
             raise ModelError(f"{folder}: {tokens.size} entries with slots, the model has {model.config.vocab_size}")
