@@ -49,6 +49,13 @@ def test_a_seed_and_a_rate_say_what_is_broken() -> None:
     assert Breaker.load(MODEL, seed=1).corrupt(LINES, rate=0.0) == LINES
 
 
+def test_what_is_broken_is_a_line() -> None:
+    wrapped = [line.replace(" ", "\n", 1) for line in LINES]
+    broken = Breaker.load(MODEL, seed=1).corrupt(wrapped, rate=20.0)
+    changed = [new for old, new in zip(wrapped, broken, strict=True) if new != old]
+    assert changed and not any("\n" in line for line in changed)
+
+
 def test_what_is_longer_than_the_model_reads_stays() -> None:
     long = " ".join(LINES)
     broken = Breaker.load(MODEL, seed=1).corrupt([long, *LINES, "", " "], rate=20.0)

@@ -69,7 +69,7 @@ class Breaker:
         return cls(model, tokens)
 
     def corrupt(self, sentences: Sequence[str], rate: float = 1.0) -> list[str]:
-        """The sentences with errors; those that are longer than the model reads stay as they are.
+        """The sentences with errors, each a line; those that are longer than the model reads stay as they are.
 
         `rate` is a factor for the odds of a change; 1: those of the pairs that the model learnt from.
         """
@@ -81,5 +81,6 @@ class Breaker:
             plans = predictor.predict_plans([whole[place][1] for place in batch])
             for place, plan in zip(batch, plans, strict=True):
                 n, pieces = whole[place]
-                broken[n] = apply_changes(sentences[n], plan.changes(pieces, predictor.tokens))
+                if changes := list(plan.changes(pieces, predictor.tokens)):
+                    broken[n] = " ".join(apply_changes(sentences[n], changes).split())  # a line break may be drawn, too
         return broken
