@@ -127,7 +127,7 @@ def keep_known_words(edit: Edit, is_known: Callable[[str], bool]) -> Edit:
         return edit
     wrong = unknown[0]
     right = min(new, key=lambda word: OSA.distance(wrong[0].casefold(), word.casefold()), default="")
-    if not is_spelling(wrong[0].casefold(), right.casefold()):
+    if right == wrong[0] or not is_spelling(wrong[0].casefold(), right.casefold()):
         return edit
     start = edit.start + wrong.start()
     return replace(edit, start=start, end=start + len(wrong[0]), original=wrong[0], replacement=right)

@@ -109,6 +109,7 @@ def test_an_opening_before_a_few_words_needs_no_comma(text: str, place: int, kep
         ("alot", "a lot", ("alot", "a lot")),
         ("the book", "book", ("the book", "book")),
         ("qqq www", "address", ("qqq www", "address")),
+        ("qqq\u0301", "qqq\u0301www", ("qqq\u0301", "qqq\u0301www")),
     ],
 )
 def test_a_known_word_stays_beside_a_misspelt_one(old: str, new: str, expected: tuple[str, str]) -> None:
