@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.strategies import law, valid
 from support.tiny_t5 import random_target
@@ -96,6 +96,7 @@ def test_another_language_is_named_and_left_alone(client: httpx.Client) -> None:
 @given(text=valid, markup=...)
 def test_the_same_as_the_corrector(client: httpx.Client, corrector: Corrector, text: str, markup: bool) -> None:
     answer = client.post("/v1/correct", json={"text": text, "markup": markup}).json()
+    assume(answer["language"] is None)  # "ééç" may be taken for another one, and is left alone
     expected = corrector.correct(text, markup=markup)
     assert answer["corrected"] == expected.corrected
     assert changes(answer["edits"]) == [(e.start, e.end, e.replacement) for e in expected.edits]
@@ -122,7 +123,7 @@ def test_alternatives_and_hints_where_they_are_asked_for(client: httpx.Client, c
         assert [tuple(edit["alternatives"]) for edit in answer["edits"]] == [e.alternatives for e in expected.edits]
         assert changes(answer["hints"]) == [(e.start, e.end, e.replacement) for e in expected.hints]
         assert answer["corrected"] == expected.corrected
-    lines = client.post("/v1/correct/stream", json={"text": text, "suggest": True}).text.splitlines()
+    lines = client.post("/v1/correct/stream", json={"text": text, "suggest": True}).text.rstrip("\n").split("\n")
     sentences = [json.loads(line) for line in lines][:-1]
     for name in ("edits", "hints"):
         assert [edit for sentence in sentences for edit in sentence[name]] == answer[name]
@@ -170,7 +171,7 @@ def test_hints_are_named_as_edits_are(client: httpx.Client, corrector: Corrector
     answer = client.post("/v1/correct", json=asked).json()
     assert answer["hints"] and all(hint["type"] and hint["message"] for hint in answer["hints"])
     assert changes(answer["edits"]) == changes(client.post("/v1/correct", json={"text": text}).json()["edits"])
-    lines = client.post("/v1/correct/stream", json=asked).text.splitlines()
+    lines = client.post("/v1/correct/stream", json=asked).text.rstrip("\n").split("\n")
     assert [hint for line in lines for hint in json.loads(line).get("hints", ())] == answer["hints"]
     assert json.loads(lines[-1])["timing"]["suggest_ms"] > 0
 
