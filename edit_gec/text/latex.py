@@ -25,7 +25,7 @@ _PREAMBLE = re.compile(r"(?:\s|%[^\n]*\n|\\RequirePackage\b[^\n]*)*\\document(?:
 _ACCENTED = (
     r"\\(?:[`'^\"~=.](?:\{\\?[A-Za-z]\}|\\[ij](?![A-Za-z])|[A-Za-z])|[cvuHkdbr]\{[A-Za-z]\}|[cvuHkdbr] [A-Za-z])"
 )
-_LETTER = rf"\\(?:{'|'.join(names.LETTERS)})(?![A-Za-z])(?:\{{\}}|[ \t])?"
+_LETTER = rf"\\(?:{'|'.join(names.LETTERS)})(?![A-Za-z])(?:\{{\}}|[ \t](?![ \t]*[\r\n]))?"
 _TOKEN = re.compile(
     rf"(?P<blank>{BLANK})"
     r"|(?P<comment>%[^\n]*)"

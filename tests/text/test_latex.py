@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.formats.latex import SAMPLES
 from support.strategies import law
@@ -43,6 +43,7 @@ def test_no_edit_brings_in_markup(character: str) -> None:
 
 @law
 @given(SAMPLES.texts)
+@example("\\o \n\\%")
 def test_what_is_read_is_the_text_or_stands_for_it(text: str) -> None:
     for sentence in split(text, format="latex"):
         _check_offsets(text, sentence)
