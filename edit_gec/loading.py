@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from edit_gec.backends.torch_network import TorchNetwork
     from edit_gec.editing.document_edits import Projection
     from edit_gec.editing.predictor import EdiT5Predictor, Predictor
+    from edit_gec.modeling.config import EdiT5Config
+    from edit_gec.modeling.tokenizer import Tokens
 
 
 class Parts(NamedTuple):
@@ -95,13 +97,20 @@ def _load_edit5(folder: Path, settings: LoadSettings, needs_torch: str | None) -
     from edit_gec.editing.lexicon import WordList
     from edit_gec.editing.predictor import EdiT5Predictor
     from edit_gec.editing.thresholds import load_thresholds
-    from edit_gec.modeling.tokenizer import Tokens
 
     network, workers = _load_onnx(folder, settings) if backend == "onnx" else _load_torch(folder, settings)
-    tokens = Tokens.load(folder, network.config.slots)
-    if tokens.size != (expected := network.config.vocab_size):
-        raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
+    tokens = load_tokens(folder, network.config)
     return EdiT5Predictor(network, tokens, load_thresholds(folder), WordList.load(folder)), workers
+
+
+def load_tokens(folder: Path, config: EdiT5Config) -> Tokens:
+    """The vocabulary of an EdiT5's folder. Raises ModelError for one of another size."""
+    from edit_gec.modeling.tokenizer import Tokens
+
+    tokens = Tokens.load(folder, config.slots)
+    if tokens.size != (expected := config.vocab_size):
+        raise ModelError(f"{folder}: the vocabulary has {tokens.size} entries with slots, config.json says {expected}")
+    return tokens
 
 
 def _load_onnx(folder: Path, settings: LoadSettings) -> tuple[Network, int]:

@@ -19,7 +19,7 @@ from torch import Tensor
 from edit_gec.backends.torch_network import TorchNetwork
 from edit_gec.editing.predictor import EdiT5Predictor
 from edit_gec.editing.thresholds import Thresholds
-from edit_gec.errors import ModelError
+from edit_gec.loading import load_tokens
 from edit_gec.modeling.edit5 import EdiT5
 from edit_gec.modeling.tokenizer import Tokens
 from edit_gec.text.edits import apply_changes
@@ -63,10 +63,7 @@ class Breaker:
         """Raises ModelError for a folder without such a model."""
         model = SampledEdiT5.load(folder)
         model.generator = torch.Generator().manual_seed(seed)
-        tokens = Tokens.load(folder, model.config.slots)
-        if tokens.size != model.config.vocab_size:
-            raise ModelError(f"{folder}: {tokens.size} entries with slots, the model has {model.config.vocab_size}")
-        return cls(model, tokens)
+        return cls(model, load_tokens(folder, model.config))
 
     def corrupt(self, sentences: Sequence[str], rate: float = 1.0) -> list[str]:
         """The sentences with errors, each a line; those that are longer than the model reads stay as they are.
